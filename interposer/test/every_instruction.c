@@ -2,13 +2,14 @@
  * A signal may interrupt the hook at any of its instructions, and its handler may allocate. The processor's trap flag
  * raises SIGTRAP after each instruction; whenever that finds this thread inside the library, the handler allocates,
  * frees and reads the counters. Nothing is lost or counted twice, and no thread's block is. The allocator below
- * is never interrupted, for it need not survive that.
+ * is never interrupted, for it need not survive that. Nor does a handler that ends the thread's scopes do any harm.
  *
  * every_instruction [marked]: of a library that marks its block while it counts an event. What the handler does in
  * between is counted for the process, and not for the thread.
  *
  * every_instruction routes: another thread comes between, and what it chooses stays.
  */
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -33,11 +34,23 @@ static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
 
+static uint32_t scopes[2];
+
+static void end_scopes(void) {
+  for (unsigned i = 0; i < 2; i++) {
+    int result = mallometer_scope_close(scopes[i], NULL);
+    CHECK(result == 0 || result == -EINVAL);
+  }
+}
+
+static void (*instead)(void);
+
 static void interrupt(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
   if (!is_in_code(at)) return;
   if (chosen >= 0 && seen++ != chosen) return;
+  if (instead) instead();
   void *object = malloc(33);
   CHECK(object);
   memset(object, 1, 33);
@@ -197,6 +210,49 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
+/* One round of events, interrupted once, at every 13th of its instructions in turn, by `handler`. */
+static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
+  instead = handler;
+  for (chosen = 0;; chosen += 13) {
+    seen = 0;
+    interruptions = 0;
+    round();
+    if (interruptions == 0) break;
+  }
+  CHECK(chosen > 200);
+  chosen = -1;
+  instead = NULL;
+}
+
+static void events_in_scopes(uint32_t options) {
+  for (unsigned i = 0; i < 2; i++) {
+    int number = mallometer_scope_open(options);
+    CHECK(number > 0);
+    scopes[i] = (uint32_t)number;
+  }
+  trap();
+  void *object = malloc(100), *large = malloc(60000);
+  free(malloc(0));
+  object = realloc(object, 2000);
+  free(large);
+  free(object);
+  untrap();
+  end_scopes();
+  free(malloc(10)); /* unlinks what is left */
+  CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
+  /* Nothing is left of them: the next event finds headroom, and the next scope has its own figures. */
+  struct mallometer_scope figures = {.size = sizeof figures};
+  int number = mallometer_scope_open(options);
+  CHECK(number > 0);
+  free(malloc(3000));
+  CHECK_EQUAL(mallometer_scope_close((uint32_t)number, &figures), 0);
+  CHECK_EQUAL(figures.largest_bytes, 3000);
+  CHECK_EQUAL(figures.frees, 1);
+}
+
+static void events_in_unmatched_scopes(void) { events_in_scopes(MALLOMETER_SCOPE_THREAD); }
+static void events_in_matched_scopes(void) { events_in_scopes(MALLOMETER_SCOPE_MATCHED); }
+
 int main(int count, char **arguments) {
   marked = count > 1 && strcmp(arguments[1], "marked") == 0;
   find_code_of(marked ? "libmarked" : "libmallometer");
@@ -209,6 +265,8 @@ int main(int count, char **arguments) {
   }
   nothing_is_lost();
   no_block_is_lost();
+  at_many_instructions(events_in_unmatched_scopes, end_scopes);
+  at_many_instructions(events_in_matched_scopes, end_scopes);
   return 0;
 }
 #endif

@@ -27,17 +27,23 @@ static struct thread_block *new_thread(void) {
 /* In one step, as far as the thread's own handlers can see. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* As the hook's slow path does. */
-static void allocate(struct thread_block *block, unsigned object, size_t bytes) {
+/* As the hook's slow path does, where a handler may come between seeing that there are scopes and telling them. */
+static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_tidy(block);
   add(&block->events.allocated_bytes, bytes);
   add(&block->events.allocations[size_class(bytes)], 1);
   if (!headroom_take(block, (int64_t)bytes)) headroom_missed(block);
-  if (block->reporting.scoped & SCOPED_MATCHED) {
-    scope_match_allocation(block, &objects[object], doubled_size(bytes));
-  } else if (block->reporting.scoped) {
-    scope_allocation(block, &objects[object], doubled_size(bytes));
+  uint8_t scoped = block->reporting.scoped;
+  point_of_interruption();
+  if (scoped & SCOPED_MATCHED) {
+    scope_match_allocation(block, &objects[object], doubled);
+  } else if (scoped) {
+    scope_allocation(block, &objects[object], doubled);
   }
+}
+
+static void allocate(struct thread_block *block, unsigned object, size_t bytes) {
+  allocate_doubled(block, object, bytes, doubled_size(bytes));
 }
 
 static void release(struct thread_block *block, unsigned object, size_t bytes) {
@@ -122,6 +128,73 @@ static int a_handler_comes_within(unsigned point) {
   return interrupted ? REACHED : NOT_REACHED;
 }
 
+static int to_be_closed[2];
+static size_t footprint_before;
+
+static void a_handler_closes_what_is_open(void) {
+  struct thread_block *before = as_thread(own);
+  for (unsigned i = 0; i < 2; i++) {
+    struct mallometer_scope figures;
+    int result = scope_close((uint32_t)to_be_closed[i], &figures);
+    CHECK(result == 0 || result == -EINVAL);
+  }
+  allocate(own, 9, SMALL); /* its event finds scopes to unlink */
+  release(own, 9, SMALL);
+  as_thread(before);
+}
+
+static void close_if_open(int number) {
+  struct mallometer_scope figures;
+  int result = scope_close((uint32_t)number, &figures);
+  CHECK(result == 0 || result == -EINVAL);
+}
+
+/* Nothing is left of scopes that a handler has ended, wherever it came. */
+static int a_handler_ends_scopes(unsigned point, bool matched) {
+  own = new_thread();
+  as_thread(own);
+  (void)closed(scope_open(own, false));
+  footprint_before = scopes_footprint();
+  interrupt_at(point, a_handler_closes_what_is_open);
+  to_be_closed[0] = scope_open(own, matched);
+  to_be_closed[1] = scope_open(own, matched);
+  allocate(own, 1, LARGE);
+  allocate_doubled(own, 2, SMALL, 0);
+  release(own, 1, LARGE);
+  allocate(own, 3, 2 * LARGE);
+  close_if_open(to_be_closed[0]);
+  close_if_open(to_be_closed[1]);
+  bool interrupted = was_interrupted();
+  allocate(own, 4, SMALL); /* notices */
+  CHECK_EQUAL(own->reporting.scoped, 0);
+  CHECK(headroom_take(own, 1));
+  CHECK(!scopes_match());
+  CHECK_EQUAL(scopes_footprint(), footprint_before);
+  int again[2] = {scope_open(own, false), scope_open(own, false)};
+  for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
+  allocate(own, 5, 3 * LARGE);
+  for (unsigned i = 0; i < 2; i++) CHECK_EQUAL(closed(again[i]).peak_bytes, 3 * LARGE);
+  return interrupted ? REACHED : NOT_REACHED;
+}
+
+static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
+static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
+
+/* A marked event of a large request stores the headroom when it ends. */
+CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
+  own = new_thread();
+  as_thread(own);
+  int scope = scope_open(own, false);
+  CHECK(event_begins(own, false));
+  CHECK(is_in_event(own));
+  (void)closed(scope);
+  CHECK(is_in_event(own));
+  event_ends(own, NO_HEADROOM);
+  allocate(own, 1, SMALL);
+  CHECK_EQUAL(own->reporting.scoped, 0);
+  CHECK(headroom_take(own, 1));
+}
+
 /* ---- Other threads ------------------------------------------------------------------------------------- */
 
 static int of_own;
@@ -190,6 +263,29 @@ static int a_thread_ends_while_another_closes_its_scope(unsigned point) {
   return was_interrupted() ? REACHED : NOT_REACHED;
 }
 
+static void its_record_becomes_one_of_the_process(void) {
+  struct thread_block *before = as_thread(own);
+  (void)closed(of_own);
+  int process = scope_open(NULL, false);
+  CHECK_EQUAL(process & (int)(MOST_SCOPES - 1), of_own & (int)(MOST_SCOPES - 1));
+  as_thread(before);
+}
+
+static int a_record_is_used_anew_while_its_scope_is_read(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  of_own = scope_open(own, false);
+  allocate(own, 1, LARGE);
+  as_thread(other);
+  interrupt_at(point, its_record_becomes_one_of_the_process);
+  struct mallometer_scope figures;
+  int result = scope_read((uint32_t)of_own, &figures);
+  bool interrupted = was_interrupted();
+  CHECK(result == 0 || (interrupted && result == -EINVAL));
+  if (result == 0) CHECK_EQUAL(figures.peak_bytes, LARGE);
+  return interrupted ? REACHED : NOT_REACHED;
+}
+
 /* ---- The process --------------------------------------------------------------------------------------- */
 
 enum { MUCH = 10 << 20 };
@@ -221,12 +317,41 @@ static int the_peak_within_a_scope_is_seen(unsigned point) {
   return within ? REACHED : NOT_REACHED;
 }
 
+static int first_of_process, next_of_process;
+static bool was_counted;
+
+static void another_scope_follows(void) {
+  struct thread_block *before = as_thread(other);
+  was_counted = own->events.allocated_bytes.value >= MUCH;
+  release(other, 1, MUCH);
+  (void)closed(first_of_process);
+  next_of_process = scope_open(NULL, false);
+  as_thread(before);
+}
+
+/* A sum that began before the scope does not raise its peak. */
+static int a_scope_has_no_earlier_peak(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  first_of_process = scope_open(NULL, false);
+  interrupt_at(point, another_scope_follows);
+  allocate(own, 1, MUCH);
+  bool interrupted = was_interrupted();
+  if (interrupted && was_counted) CHECK_EQUAL(closed(next_of_process).peak_bytes, 0);
+  return interrupted ? REACHED : NOT_REACHED;
+}
+
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
   RUN(nothing_is_opened_without_memory);
   CHECK(at_each_point(a_handler_comes_within) > 40);
+  CHECK(at_each_point(a_handler_ends_unmatched_scopes) > 40);
+  CHECK(at_each_point(a_handler_ends_matched_scopes) > 40);
+  RUN(a_mark_stays_where_a_handler_ends_the_last_scope);
   CHECK(at_each_point(another_thread_closes_a_scope) > 10);
   CHECK(at_each_point(a_thread_ends_while_another_closes_its_scope) > 10);
+  CHECK(at_each_point(a_record_is_used_anew_while_its_scope_is_read) > 10);
   CHECK(at_each_point(the_peak_within_a_scope_is_seen) > 40);
+  CHECK(at_each_point(a_scope_has_no_earlier_peak) > 10);
   return 0;
 }

@@ -7,8 +7,9 @@
 #include "account/totals.h"
 #include "platform/memory.h"
 
-/* Ends every chain: nothing exceeds it. */
-static struct scope no_scope = {.peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
+/* Ends every chain: nothing exceeds it. An event may meet it as the innermost, when a handler has ended the last one.
+ */
+static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
@@ -44,17 +45,21 @@ static bool changes(struct scope *scope, uint64_t from, enum state to) {
                                      __ATOMIC_RELAXED);
 }
 
-static uint32_t number_of(const struct scope *scope) {
-  uint32_t use = (uint32_t)(state_word(scope) >> STATE_BITS) & ((1u << USE_BITS) - 1);
+static uint32_t number_by(const struct scope *scope, uint64_t word) {
+  uint32_t use = (uint32_t)(word >> STATE_BITS) & ((1u << USE_BITS) - 1);
   return use << INDEX_BITS | (uint32_t)(scope - records);
 }
 
-/* NULL if no scope has that number. */
-static struct scope *scope_of(uint32_t number) {
+/* With its word; NULL and a FREE one if no scope has that number. */
+static struct scope *scope_of(uint32_t number, uint64_t *word) {
   struct scope *all = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   uint32_t index = number & (MOST_SCOPES - 1);
+  *word = FREE;
   if (!all || index >= __atomic_load_n(&records_taken, __ATOMIC_ACQUIRE)) return NULL;
-  return number_of(&all[index]) == number ? &all[index] : NULL;
+  uint64_t found = state_word(&all[index]);
+  if (number_by(&all[index], found) != number) return NULL;
+  *word = found;
+  return &all[index];
 }
 
 static bool reserve_records(void) {
@@ -140,6 +145,23 @@ static void unmap_table(struct scope *scope) {
   __atomic_fetch_sub(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
 }
 
+/*
+ * A thread that follows its chain, or changes it or a table, holds it: meanwhile its signal handlers unlink no scope
+ * and free no record. They leave that to the thread. Returns whether it was held already.
+ */
+static bool hold(struct thread_block *block) {
+  struct thread_scoping *scoping = thread_scoping(block);
+  bool before = scoping->is_held;
+  scoping->is_held = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return before;
+}
+
+static void let_go(struct thread_block *block, bool before) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread_scoping(block)->is_held = before;
+}
+
 /* Whether the table may be changed: false in a signal handler that interrupted a change. */
 static bool begins_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
@@ -184,7 +206,9 @@ static void match_free(struct scope *scope, const void *object, size_t bytes) {
 }
 
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes) {
+  bool before = hold(block);
   for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_free(s, object, bytes);
+  let_go(block, before);
 }
 
 bool scopes_match(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
@@ -217,24 +241,43 @@ static void choose_reports(struct thread_block *block) {
   }
 }
 
-static void unlink_scope(struct thread_block *block, const struct scope *scope) {
-  struct scope **place = &thread_scoping(block)->innermost;
-  while (*place != scope && *place != &no_scope) place = &(*place)->outer;
-  if (*place == scope) *place = scope->outer;
-  choose_reports(block);
+static void ask_to_tidy(struct thread_block *block) {
+  __atomic_fetch_or(&block->reporting.asked, ASKED_TO_TIDY, __ATOMIC_RELEASE);
 }
 
-/* Those that other threads have ended. */
-static void drop_abandoned(struct thread_block *block) {
-  struct scope *scope = thread_scoping(block)->innermost;
-  while (scope != &no_scope) {
-    struct scope *outer = scope->outer;
-    if (state_of(state_word(scope)) == ABANDONED) {
-      unlink_scope(block, scope);
+static bool was_asked_to_tidy(struct thread_block *block) {
+  return __atomic_fetch_and(&block->reporting.asked, (uint8_t)~ASKED_TO_TIDY, __ATOMIC_ACQUIRE) & ASKED_TO_TIDY;
+}
+
+static void unlink_abandoned(struct thread_block *block) {
+  struct scope **place = &thread_scoping(block)->innermost, *scope;
+  while ((scope = *place) != &no_scope) {
+    struct scope *expected = scope;
+    if (state_of(state_word(scope)) != ABANDONED) {
+      place = &scope->outer;
+    } else if (__atomic_compare_exchange_n(place, &expected, scope->outer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       give_up(scope);
+    } else {
+      place = &thread_scoping(block)->innermost; /* a handler has opened one in front */
     }
-    scope = outer;
   }
+}
+
+/*
+ * Those that have ended while they were linked. The own block. A handler that comes while the chain is held, or in a
+ * marked event, whose end stores the headroom, leaves them to the thread.
+ */
+static void drop_abandoned(struct thread_block *block) {
+  if (thread_scoping(block)->is_held || is_in_event(block)) {
+    ask_to_tidy(block);
+    return;
+  }
+  do {
+    bool before = hold(block);
+    unlink_abandoned(block);
+    choose_reports(block);
+    let_go(block, before);
+  } while (was_asked_to_tidy(block));
 }
 
 void scopes_tidy(struct thread_block *block) {
@@ -262,17 +305,21 @@ void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
   if (net > __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED)) peak_flush(block);
+  bool before = hold(block);
   struct scope *scope = scoping->innermost;
   while (scope != &no_scope && raise(scope, net, doubled)) scope = scope->outer;
   int64_t peak_net = scoping->innermost->peak_net, tell_at = __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED);
   scoping->largest_doubled = scoping->innermost->largest_doubled;
   scoping->limit = peak_net < tell_at ? peak_net : tell_at;
+  let_go(block, before);
   return object;
 }
 
 void *scope_match_allocation(struct thread_block *block, void *object, size_t doubled) {
   (void)scope_raise(block, object, doubled);
+  bool before = hold(block);
   for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_allocation(s, object);
+  let_go(block, before);
   return object;
 }
 
@@ -281,7 +328,7 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
-  drop_abandoned(block);
+  if (scoping->innermost != &no_scope) drop_abandoned(block);
   /* In this order: what a signal handler does in between is reported, or comes before the scope. */
   if (!block->reporting.scoped) {
     scoping->tell_at = scoping->limit = INT64_MIN; /* the first event tells the peak, and finds out the limits */
@@ -296,7 +343,10 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
     __atomic_store_n(&scope->state, with_state(state_word(scope), OPEN), __ATOMIC_RELEASE);
   } while (!__atomic_compare_exchange_n(&scoping->innermost, &scope->outer, scope, false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED));
+  bool before = hold(block);
   choose_reports(block);
+  let_go(block, before);
+  if (!before && was_asked_to_tidy(block)) drop_abandoned(block);
 }
 
 static int begin_in_process(struct scope *scope) {
@@ -334,7 +384,7 @@ int scope_open(struct thread_block *block, bool matched) {
   struct scope *scope = take_record();
   if (!scope) return -EAGAIN;
   int result = map_table(scope, matched) ? 0 : -ENOMEM;
-  scope->block = block;
+  __atomic_store_n(&scope->block, block, __ATOMIC_RELAXED);
   scope->largest_doubled = 0;
   scope->in_table = 0;
   scope->is_changing = scope->overflowed = scope->interrupted = false;
@@ -346,7 +396,7 @@ int scope_open(struct thread_block *block, bool matched) {
     return result;
   }
   if (matched) __atomic_fetch_add(&matched_open, 1, __ATOMIC_SEQ_CST);
-  uint32_t number = number_of(scope);
+  uint32_t number = number_by(scope, state_word(scope));
   if (block) begin_in_thread(scope, block);
   return (int)number;
 }
@@ -382,13 +432,14 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
   out->foreign_freed_bytes = out->freed_bytes - out->temporary_bytes;
 }
 
-static void read_thread(const struct scope *scope, bool ended, struct mallometer_scope *out) {
+static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
+                        struct mallometer_scope *out) {
   /* First, so that events which come meanwhile leave nothing below 0. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
   totals_of(&scope->start, &start);
-  totals_of(ended ? &scope->end : &scope->block->events, &now);
+  totals_of(ended ? &scope->end : &block->events, &now);
   mallometer_difference(&start, &now, &now);
   copy_events(&now, out);
   int64_t net_of_start = (int64_t)(start.allocated_bytes - start.freed_bytes);
@@ -428,8 +479,10 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  if (scope->block) {
-    read_thread(scope, ended, out);
+  /* Loaded once: if the scope ends meanwhile, the record may become one of the process. */
+  const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
+  if (block) {
+    read_thread(scope, block, ended, out);
   } else {
     read_process(scope, out);
   }
@@ -443,8 +496,8 @@ static void read_figures(const struct scope *scope, bool ended, struct mallomete
 
 int scope_read(uint32_t number, struct mallometer_scope *out) {
   for (;;) {
-    const struct scope *scope = scope_of(number);
-    uint64_t word = scope ? state_word(scope) : FREE;
+    uint64_t word;
+    const struct scope *scope = scope_of(number, &word);
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
@@ -457,8 +510,9 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
 }
 
 const struct scope *scope_of_own(uint32_t number, const struct thread_block *block, int *error) {
-  const struct scope *scope = scope_of(number);
-  enum state state = scope ? state_of(state_word(scope)) : FREE;
+  uint64_t word;
+  const struct scope *scope = scope_of(number, &word);
+  enum state state = state_of(word);
   *error = 0;
   if (state != OPEN && state != ENDED) {
     *error = -EINVAL;
@@ -471,7 +525,12 @@ const struct scope *scope_of_own(uint32_t number, const struct thread_block *blo
 }
 
 bool scope_retains(const struct scope *scope, const void *object) {
-  return object && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
+  struct thread_block *block = scope->block;
+  if (!block || !object) return false;
+  bool before = hold(block);
+  bool retained = scope->table && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
+  let_go(block, before);
+  return retained;
 }
 
 /* ---- End ----------------------------------------------------------------------------------------------- */
@@ -479,13 +538,16 @@ bool scope_retains(const struct scope *scope, const void *object) {
 /* Its thread unlinks it, which may be in the middle of an event; or has ended meanwhile. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
-  if (changes(scope, closing, ABANDONED)) {
-    __atomic_fetch_or(&block->reporting.asked, ASKED_TO_TIDY, __ATOMIC_RELEASE);
-    return;
+  if (!changes(scope, closing, ABANDONED)) {
+    if (!changes(scope, with_state(closing, ORPHANED), CLOSING)) return; /* given up by a handler's fork */
+    *out = (struct mallometer_scope){0};
+    read_figures(scope, true, out);
+    give_up(scope);
+  } else if (block == own_block()) {
+    drop_abandoned(block);
+  } else {
+    ask_to_tidy(block);
   }
-  *out = (struct mallometer_scope){0};
-  read_figures(scope, true, out);
-  give_up(scope);
 }
 
 int scope_close(uint32_t number, struct mallometer_scope *out) {
@@ -493,21 +555,20 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   uint64_t word;
   enum state state;
   do {
-    scope = scope_of(number);
-    word = scope ? state_word(scope) : FREE;
+    scope = scope_of(number, &word);
     state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
   } while (!changes(scope, word, CLOSING));
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
+  if ((!scope->block || state == ENDED) && !changes(scope, with_state(word, CLOSING), TAKEN)) return 0; /* as above */
   if (!scope->block) peak_window_close(scope->window);
-  if (state == OPEN && scope->block && scope->block != own_block()) {
+  if (state == OPEN && scope->block) {
     abandon(scope, with_state(word, CLOSING), out);
-    return 0;
+  } else {
+    give_up(scope);
   }
-  if (state == OPEN && scope->block) unlink_scope(scope->block, scope);
-  give_up(scope);
   return 0;
 }
 
@@ -539,6 +600,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
+  scoping->is_held = false; /* by an event that a handler left for good */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;
@@ -552,15 +614,31 @@ size_t scopes_footprint(void) {
   return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
 }
 
+/* Nobody else is there to close it. */
+static void give_up_closing(struct scope *scope, uint64_t word) {
+  if (!scope->block) peak_window_close(scope->window);
+  if (scope->block != own_block()) {
+    give_up(scope);
+  } else if (changes(scope, word, ABANDONED)) {
+    ask_to_tidy(scope->block);
+  }
+}
+
 void scopes_forked(void) {
-  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED);
+  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED), matched = 0;
   for (uint32_t i = 0; i < taken; i++) {
     struct scope *scope = &records[i];
-    enum state state = state_of(state_word(scope));
-    if (state != OPEN && state != ABANDONED) continue;
-    if (!scope->block || scope->block == own_block()) continue;
-    thread_scoping(scope->block)->innermost = &no_scope;
-    scope->block->reporting.scoped = 0;
-    end(scope);
+    uint64_t word = state_word(scope);
+    enum state state = state_of(word);
+    if (state != OPEN && state != ABANDONED && state != CLOSING) continue;
+    if (scope->block && scope->block != own_block()) {
+      thread_scoping(scope->block)->innermost = &no_scope;
+      thread_scoping(scope->block)->is_held = false;
+      scope->block->reporting.scoped = 0;
+      if (state != CLOSING) end(scope);
+    }
+    if (state == CLOSING) give_up_closing(scope, word);
+    if (state_of(state_word(scope)) == OPEN && scope->table) matched++;
   }
+  __atomic_store_n(&matched_open, matched, __ATOMIC_SEQ_CST);
 }

@@ -112,6 +112,8 @@ struct thread_scoping {
   /* As many net bytes the peak must be told, in place of the block's headroom, which is withdrawn. */
   int64_t tell_at;
   struct scope *innermost;
+  /* The thread follows or changes the chain: signal handlers leave it as it is. */
+  bool is_held;
 };
 
 /* What the sampler keeps of a thread beside its filters. Owner only. */

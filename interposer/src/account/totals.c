@@ -123,8 +123,8 @@ static int64_t lowest_peak(void) {
 }
 
 /* Below 0 when objects are freed that were allocated while counting was off. */
-static void raise_peak(int64_t live) {
-  for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
+static void raise_peak(int64_t live, uint32_t open) {
+  for (uint32_t left = open; left != 0; left &= left - 1) {
     raise_window(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
   }
   uint64_t highest = peak_so_far();
@@ -154,22 +154,23 @@ static uint64_t allocated_until_now(void) {
 
 enum { ATTEMPTS = 4 };
 
-/* By a sum that began when so much had been freed. False if it is to be taken again. */
-static bool raise_peak_by(uint64_t allocated, uint64_t freed) {
+/* By a sum that began when so much had been freed, and these windows were open. False if it is to be taken again. */
+static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
   int64_t freed_meanwhile = (int64_t)(freed_until_now() - freed);
   bool whole = freed_meanwhile <= (int64_t)slack();
-  raise_peak(whole ? live : live - freed_meanwhile);
+  raise_peak(whole ? live : live - freed_meanwhile, open);
   return whole;
 }
 
 uint64_t totals_raise_peak(struct mallometer_counters *sum) {
   const struct mallometer_counters zeroed = *sum;
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    uint32_t open = open_windows();
     *sum = zeroed;
     totals_read(sum);
-    if (raise_peak_by(allocated_in(sum), freed_in(sum))) break;
+    if (raise_peak_by(allocated_in(sum), freed_in(sum), open)) break;
   }
   return peak_so_far();
 }
@@ -225,8 +226,9 @@ static void flush_all(void) {
 /* Sums bytes only: it happens on stacks that have little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    uint32_t open = open_windows();
     uint64_t freed = freed_until_now();
-    if (raise_peak_by(allocated_until_now(), freed)) break;
+    if (raise_peak_by(allocated_until_now(), freed, open)) break;
   }
   flush_all();
 }
@@ -269,15 +271,23 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* Which are taken, before they are open. */
+/* Which are taken, before they are open. In turn: a sum that another thread began before may still raise one. */
 static uint32_t windows_taken;
+static uint32_t windows_opened;
+
+/* The first that is free from `from` on. */
+static int free_window(uint32_t taken, uint32_t from) {
+  uint32_t later = ~taken & UINT32_MAX << from;
+  return __builtin_ctz(later ? later : ~taken);
+}
 
 int peak_window_open(const struct mallometer_counters *sum) {
   uint32_t taken = __atomic_load_n(&windows_taken, __ATOMIC_RELAXED);
+  uint32_t from = __atomic_fetch_add(&windows_opened, 1, __ATOMIC_RELAXED) % MOST_PEAK_WINDOWS;
   int number;
   do {
     if (taken == UINT32_MAX) return -1;
-    number = __builtin_ctz(~taken);
+    number = free_window(taken, from);
   } while (!__atomic_compare_exchange_n(&windows_taken, &taken, taken | 1u << number, true, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED));
   window_starts[number] = net_in(sum);

@@ -97,6 +97,10 @@ int mallometer_scope_open(uint32_t options) {
   if (process_never_counts() || !counts_now()) return -ENODATA;
   int saved_errno = errno;
   int number = open_scope(options);
+  if (number > 0 && !counts_now()) { /* off meanwhile */
+    (void)mallometer_scope_close((uint32_t)number, NULL);
+    number = -ENODATA;
+  }
   errno = saved_errno;
   return number;
 }

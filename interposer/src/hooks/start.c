@@ -133,6 +133,7 @@ void hook_detach(void) {
   malloc_leads_here = false;
   scopes_interrupt();
   hook_choose_route();
+  scopes_interrupt(); /* those that were opened meanwhile */
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&was_off, __ATOMIC_RELAXED); }
@@ -144,6 +145,7 @@ void hook_count(bool on) {
   }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
+  if (!on) scopes_interrupt(); /* those that were opened meanwhile */
 }
 
 void hook_choose_route(void) {
