@@ -353,11 +353,16 @@ static double size_between(size_t least, size_t most) {
   return floor((double)least * pow((double)most / (double)least, random_fraction()));
 }
 
+/* Of the site that is looked at. Another in each run: which others share its counter is chance, too. */
+static unsigned site_number;
+
 /* Another site of the same thread, so that counters have been used before, and are in between. */
 static void allocate_elsewhere(unsigned times) {
   struct sums *of_site = sums, elsewhere;
   sums = &elsewhere;
-  for (unsigned i = 0; i < times; i++) allocate(1 + (unsigned)(random_bits() % 20), 16 + random_bits() % 2000);
+  for (unsigned i = 0; i < times; i++) {
+    allocate(site_number + 1 + (unsigned)(random_bits() % 20), 16 + random_bits() % 2000);
+  }
   sums = of_site;
 }
 
@@ -366,11 +371,12 @@ static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;
   start_again(DEFAULT_SAMPLE_INTERVAL);
+  site_number = (unsigned)(random_bits() % 100000);
   sums = &allocated;
   allocate_elsewhere(200);
   for (unsigned i = 0; i < kind->objects; i++) {
     double size = size_between(kind->least, kind->most);
-    bool is_freed = random_fraction() < kind->freed, is_sampled = allocate(0, (size_t)size);
+    bool is_freed = random_fraction() < kind->freed, is_sampled = allocate(site_number, (size_t)size);
     bytes += size;
     live_objects += !is_freed;
     live_bytes += is_freed ? 0 : size;
@@ -393,8 +399,13 @@ static void simulate(const struct kind *kind, unsigned *covered) {
                                 live_bytes);
 }
 
+/*
+ * In 94 % of all cases at least, within three standard errors of so many runs. The least is that of live objects of
+ * 1,000 of 64 B: 94.0 to 94.2 % in 20,000 runs.
+ */
 static void intervals_hold_what_they_promise(void) {
   enum { RUNS = 2000 };
+  const double least = 0.94 * RUNS - 3 * sqrt(0.94 * 0.06 * RUNS);
   static const struct kind kinds[] = {
       {"5 of 64 B", 5, 64, 64, 0},
       {"20 of 64 B", 20, 64, 64, 0},
@@ -417,7 +428,7 @@ static void intervals_hold_what_they_promise(void) {
         "%%, bytes %.1f %%\n",
         kinds[i].name, kinds[i].freed * 100, covered[0] * 100.0 / RUNS, covered[1] * 100.0 / RUNS,
         covered[2] * 100.0 / RUNS, covered[3] * 100.0 / RUNS);
-    for (unsigned figure = 0; figure < FIGURES; figure++) CHECK(covered[figure] >= 0.94 * RUNS);
+    for (unsigned figure = 0; figure < FIGURES; figure++) CHECK(covered[figure] >= least);
   }
 }
 
