@@ -621,11 +621,12 @@ public final class Poller {
           observeCallSites();
           snapshot = poll();
         }
+        // First what costs little: near the limit the next moment may be the last.
+        blackBox.observe(snapshot, leakWatch.known());
         if (polls >= FIRST_WITH_CALL_SITES) {
           keepProfiles(snapshot);
         }
         callSiteReader.letGo();
-        blackBox.observe(snapshot, leakWatch.known());
         failure.rearm();
       } catch (Throwable e) {
         failure.warn("A poll of the native counters failed; the last ones stay", e);

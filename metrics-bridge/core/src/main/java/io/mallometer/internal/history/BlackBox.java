@@ -185,12 +185,19 @@ public final class BlackBox {
   }
 
   /**
-   * Takes the call sites of a moment, which the next {@link #observe} writes: those of the peak
-   * once a minute at most, and what came in between is then left out.
+   * Writes the call sites of a moment; those of the peak once a minute at most, and what came in
+   * between is then left out. Never throws.
    */
   public synchronized void keep(KeptMoment moment, CallSites read) {
-    if (file != null) {
-      profiles.put(moment, read.with(List.copyOf(ProfileText.sites(read))));
+    BoxFile open = file;
+    if (open == null) {
+      return;
+    }
+    profiles.put(moment, read.with(List.copyOf(ProfileText.sites(read))));
+    try {
+      writeProfiles(open, nanoTime.getAsLong());
+    } catch (IOException | RuntimeException e) {
+      fail(recording.path(), String.valueOf(e.getMessage()));
     }
   }
 
@@ -342,7 +349,6 @@ public final class BlackBox {
     if (writesSamples) {
       writeSamples(open, snapshot, now);
     }
-    writeProfiles(open, now);
     List<Integer> crossed = thresholds.crossedBy(shareOfLimit(snapshot));
     if (!crossed.isEmpty()) {
       MemoryText text = MemoryLines.of(snapshot, leaks);
@@ -358,6 +364,7 @@ public final class BlackBox {
       lastLeaks = leaks;
       open.write(BoxFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot, leaks));
     }
+    writeProfiles(open, now);
   }
 
   private static double shareOfLimit(Snapshot snapshot) {
