@@ -219,6 +219,14 @@ class BlackBoxTest {
                 + " of the limit, at 95 % of the limit");
   }
 
+  /** The process may be killed before the next poll. */
+  @Test
+  void callSitesOfACrossingAreWrittenAtOnce() throws Exception {
+    start();
+    box.keep(KeptMoment.LIMIT_95, reading(3));
+    assertThat(liveBytes(RecordedLife.read(path), KeptMoment.LIMIT_95)).isEqualTo(3);
+  }
+
   @Test
   void peaksAreWrittenOnceAMinuteAndATornOneLeavesTheOneBefore() throws Exception {
     start();
