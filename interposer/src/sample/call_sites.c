@@ -228,14 +228,14 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 /*
  * Compilers meet ever new stacks in their recursions, and class loading does below whatever Java code is the first to
  * need a class. From when half of the room is taken, new stacks without Java frames and those of the JVM itself are
- * kept with their innermost frames only (of the JVM's with so many Java frames), and with fewer in the last quarter, so
- * that the rest is for the program's.
+ * kept with their innermost frames only (of the JVM's, where nearly every allocation is sampled, with so many Java
+ * frames), and with fewer in the last quarter, so that the rest is for the program's.
  */
-static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken) {
+static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool closely) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
   uint32_t most = taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
   if (is_java_frame(frames[count - 1])) {
-    if (!is_of_jvm(frames, count)) return count;
+    if (!closely || !is_of_jvm(frames, count)) return count;
     for (uint32_t native = 0; taken < 3 && !is_java_frame(frames[native]); native++) most++;
   }
   return count <= most ? count : most;
@@ -303,9 +303,9 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
  * sites, of which one would cease and the other grow. `count` becomes that of the frames that are kept.
  */
 static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sample *sample) {
-  uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken);
+  uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken, sample->closely);
   for (uint32_t earlier = 1; earlier < taken; earlier++) {
-    uint32_t then = kept_frames(frames, *count, earlier);
+    uint32_t then = kept_frames(frames, *count, earlier, sample->closely);
     uint32_t site = then > kept ? site_of(frames, then, false, &sample->work) : NO_SITE;
     if (site == NO_SITE) continue;
     *count = then;

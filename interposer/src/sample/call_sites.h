@@ -51,6 +51,8 @@ struct sample {
   struct move move;
   struct origin origin;
   double probability;
+  /* Whether nearly every allocation is sampled. */
+  bool closely;
   /* What was done with it (sample/work.h). */
   uint32_t work;
 };

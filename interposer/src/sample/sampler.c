@@ -271,6 +271,7 @@ static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
   if (!call_sites_on()) return;
   allocation->probability = probability;
+  allocation->closely = is_close();
   allocation->object = call_sites_take(allocation);
   sampler_spend(allocation->block, allocation->work);
 }
