@@ -79,7 +79,7 @@ def listen(library, header):
             not_here("bpftrace cannot attach: " + " ".join(text_of(heard).split())[-400:])
         if time.monotonic() - begin > 100:
             tracer.kill()
-            not_here("bpftrace did not attach within 100 s")
+            sys.exit("bpftrace did not attach within 100 s")
         time.sleep(0.1)
     return tracer, heard
 
@@ -96,7 +96,7 @@ def end(tracer, heard):
         tracer.wait(150)
     except subprocess.TimeoutExpired:
         tracer.kill()
-        not_here("the kernel did not take bpftrace's probes away within 150 s")
+        sys.exit("the kernel did not take bpftrace's probes away within 150 s")
     maps = collections.defaultdict(dict)
     for name, keys, value in re.findall(r"^@(\w+)\[([\d, ]+)\]: (\d+)$", text_of(heard), re.MULTILINE):
         maps[name][tuple(int(key) for key in keys.split(","))] = int(value)
