@@ -156,7 +156,7 @@ class BlackBoxOfARealJvmTest {
     assumeTrue(limit.possible(), limit.reason());
     try {
       Process killed =
-          start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak", "100");
+          start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak", "70");
       assertThat(killed.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(killed.exitValue()).as(output(killed)).isEqualTo(SIGKILL);
       RecordedLife life = RecordedLife.read(box);
