@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import java.util.zip.Deflater;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
@@ -231,11 +232,15 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    try (NativeScope scope = mallometer.counting().threadScope()) {
-      poll(1_000);
-      // The JVM itself mallocs now and then in any thread, as when a method gets hot.
-      assertThat(scope.figures().counts().orElseThrow().calls()).isLessThan(200);
+    // The JVM itself mallocs now and then in any thread, as when a method gets hot: not most times.
+    long[] calls = new long[9];
+    for (int i = 0; i < calls.length; i++) {
+      try (NativeScope scope = mallometer.counting().threadScope()) {
+        poll(1_000);
+        calls[i] = scope.figures().counts().orElseThrow().calls();
+      }
     }
+    assertThat(LongStream.of(calls).sorted().toArray()[calls.length / 2]).isZero();
   }
 
   /** Far above what is measured on an idle machine, as this one may be busy. */
