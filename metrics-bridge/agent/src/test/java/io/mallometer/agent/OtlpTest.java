@@ -3,7 +3,6 @@ package io.mallometer.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import io.mallometer.program.DeflaterLeak;
 import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
 import io.opentelemetry.proto.metrics.v1.Metric;
 import java.io.File;
@@ -18,7 +17,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,7 +64,8 @@ class OtlpTest {
             directory.resolve("config"),
             "otlp:\n  headers: Authorization=Bearer t\n  attributes: service.name=leaky\n");
     Process application =
-        start(
+        UnderAgent.start(
+            directory,
             "otlp.interval=1s,otlp.url=%s,otlp.path=%s,config=%s"
                 .formatted(url, exporter(), config),
             "-Xlog:class+load");
@@ -99,7 +98,8 @@ class OtlpTest {
   @Test
   void withoutTheExporterTheApplicationRunsAndTheLineSaysWhy() throws Exception {
     Process application =
-        start(
+        UnderAgent.start(
+            directory,
             "otlp.url=%s,otlp.path=%s".formatted(url, directory),
             "-Dcom.sun.management.any=1"); // JMX is used, so it need not wait
     try {
@@ -130,26 +130,5 @@ class OtlpTest {
   private String output() throws IOException {
     Path output = directory.resolve("output");
     return Files.exists(output) ? Files.readString(output) : "";
-  }
-
-  private Process start(String options, String... more) throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-                Stream.of(
-                        Stream.of(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
-                        Stream.of(more),
-                        Stream.of(
-                            "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
-                            "-cp",
-                            "target/test-classes",
-                            DeflaterLeak.class.getName()))
-                    .flatMap(arguments -> arguments)
-                    .toList())
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("output").toFile());
-    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
-    builder.environment().put("XDG_CACHE_HOME", directory.toString());
-    return builder.start();
   }
 }

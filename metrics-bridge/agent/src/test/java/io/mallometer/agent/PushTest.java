@@ -2,12 +2,10 @@ package io.mallometer.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.program.DeflaterLeak;
 import io.mallometer.push.ProfileStore;
 import io.mallometer.push.ProfileStore.Pushed;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +20,9 @@ class PushTest {
   void profilesOfTheApplicationComeToTheStore() throws Exception {
     try (ProfileStore store = new ProfileStore(null, 0, () -> 200)) {
       Process application =
-          start("push.url=" + store.url() + ",push.interval=1s,push.labels=service_name=leaky");
+          UnderAgent.start(
+              directory,
+              "push.url=" + store.url() + ",push.interval=1s,push.labels=service_name=leaky");
       try {
         Pushed first = store.next();
         assertThat(first.labels()).containsEntry("service_name", "leaky");
@@ -37,7 +37,7 @@ class PushTest {
   /** Each JVM with the agent would pay for it. */
   @Test
   void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
-    Process application = start("attach=false", "-Xlog:class+load");
+    Process application = UnderAgent.start(directory, "attach=false", "-Xlog:class+load");
     try {
       String output = "";
       long begin = System.nanoTime();
@@ -53,26 +53,5 @@ class PushTest {
     } finally {
       application.destroyForcibly().waitFor();
     }
-  }
-
-  private Process start(String options, String... more) throws Exception {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-                Stream.of(
-                        Stream.of(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
-                        Stream.of(more),
-                        Stream.of(
-                            "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
-                            "-cp",
-                            "target/test-classes",
-                            DeflaterLeak.class.getName()))
-                    .flatMap(arguments -> arguments)
-                    .toList())
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("output").toFile());
-    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
-    builder.environment().put("XDG_CACHE_HOME", directory.toString());
-    return builder.start();
   }
 }

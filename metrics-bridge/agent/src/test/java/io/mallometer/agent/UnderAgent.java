@@ -1,0 +1,39 @@
+package io.mallometer.agent;
+
+import io.mallometer.program.DeflaterLeak;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** A program that leaks, in a JVM of its own with the library and the agent. */
+final class UnderAgent {
+
+  private UnderAgent() {}
+
+  /**
+   * Starts it. What it prints goes to the file {@code output} in the directory.
+   *
+   * @param options of the agent
+   * @param more of the JVM
+   */
+  static Process start(Path directory, String options, String... more) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                Stream.of(
+                        Stream.of(
+                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                        Stream.of(more),
+                        Stream.of(
+                            "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
+                            "-cp",
+                            "target/test-classes",
+                            DeflaterLeak.class.getName()))
+                    .flatMap(arguments -> arguments)
+                    .toList())
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("output").toFile());
+    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
+    builder.environment().put("XDG_CACHE_HOME", directory.toString());
+    return builder.start();
+  }
+}
