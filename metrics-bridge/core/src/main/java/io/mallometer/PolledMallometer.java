@@ -58,7 +58,7 @@ class PolledMallometer implements Mallometer {
   }
 
   private static final String ON_A_VIRTUAL_THREAD =
-      "this thread is virtual: it changes its carrier thread, and counters belong to the carrier";
+      "a virtual thread has no counters of its own: they belong to its carrier, which changes";
 
   /** Facades that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();
