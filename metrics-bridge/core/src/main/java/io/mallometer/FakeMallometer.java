@@ -103,6 +103,13 @@ public final class FakeMallometer extends PolledMallometer {
     library.knows(sites);
   }
 
+  /**
+   * Polls, and keeps the call sites if live bytes are at their peak, as the poller's thread does.
+   */
+  public void keepPeak() {
+    poller.profileKeeper().observe(poller.poll());
+  }
+
   /** Sets the latest huge allocations. */
   public void setHugeAllocations(List<HugeAllocation> allocations) {
     library.notes(allocations);

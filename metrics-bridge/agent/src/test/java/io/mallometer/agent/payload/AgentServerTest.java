@@ -144,6 +144,25 @@ class AgentServerTest {
   }
 
   @Test
+  void theCallSitesOfThePeakAreAnsweredAfterIt() throws Exception {
+    start(OPTIONS);
+    assertThat(get("/sites?at=peak").body()).contains("no call sites were kept yet");
+
+    mallometer.setSites(
+        SitesByHand.reading(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 300_000)));
+    mallometer.keepPeak();
+    mallometer.advance(Duration.ofMinutes(2));
+    mallometer.setSites(
+        SitesByHand.reading(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 1_000)));
+
+    assertThat(get("/sites").body()).contains("\"liveBytes\":{\"value\":1000,");
+    assertThat(get("/sites?at=peak").body()).contains("\"liveBytes\":{\"value\":300000,");
+    assertThat(get("/collapsed?at=peak").body()).contains("com.shop.Cart.zip", " 300000");
+    assertThat(get("/sites?at=95").body()).contains("95 % of the memory limit were not crossed");
+    assertThat(get("/sites?at=noon").statusCode()).isEqualTo(400);
+  }
+
+  @Test
   void whatMakesNoSenseIsRefusedWithTheReason() throws Exception {
     start(OPTIONS);
 

@@ -46,7 +46,7 @@ public final class ProfileKeeper {
   }
 
   /** Keeps the call sites if this is such a moment. Called by the poller's thread at each poll. */
-  void observe(Snapshot snapshot) {
+  public void observe(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();
     if (!snapshot.status().active() || counted.isEmpty()) {
       return;
