@@ -2,8 +2,8 @@
 """Runs the alerts over the recordings of real JVMs in prometheus/tests/recorded/ and compares when they fired with what a person would
 have wanted, which wanted.yml beside them says. promtool evaluates the rules, once a minute.
 
-    dashboards/test/recorded.py            prints what differs, from docs/alerts.md too
-    dashboards/test/recorded.py --write    puts into docs/alerts.md when each alert fired
+    dashboards/test/recorded.py            prints what differs, from docs/operation/alerts.md too
+    dashboards/test/recorded.py --write    puts into docs/operation/alerts.md when each alert fired
 """
 
 import concurrent.futures
@@ -18,7 +18,7 @@ import yaml
 
 RECORDED = rules.RULES / "tests/recorded"
 WANTED = RECORDED / "wanted.yml"
-DOCUMENT = rules.REPOSITORY / "docs/alerts.md"
+DOCUMENT = rules.REPOSITORY / "docs/operation/alerts.md"
 FIRING = re.compile(r"alertname: (\w+), time: (?:(\d+)h)?(?:(\d+)m)?\d*s?,")
 EVENT = re.compile(r"([a-z]+) (-?[\d.]+)")
 MOMENT = re.compile(r"(?P<event>[a-z]+)?(?P<sign>[+-]?)(?P<minutes>[\d.]+)?$")
@@ -112,7 +112,7 @@ def told(recording, found):
 
 
 def documented(rows):
-    """The text of docs/alerts.md with the rows as its table."""
+    """The text of docs/operation/alerts.md with the rows as its table."""
     table = "\n".join(["| recording | situation | events, in minutes | a person wants | alerts, in minutes |", "|---|---|---|---|---|", *rows])
     text = DOCUMENT.read_text(encoding="utf-8")
     return re.sub(r"(<!-- table -->\n)(\|.*\n)*", lambda mark: f"{mark[1]}{table}\n", text, count=1)
@@ -133,7 +133,7 @@ def main(arguments):
     if "--write" in arguments:
         DOCUMENT.write_text(text, encoding="utf-8")
     elif text != DOCUMENT.read_text(encoding="utf-8"):
-        faults.append("docs/alerts.md tells otherwise: run recorded.py --write")
+        faults.append("docs/operation/alerts.md tells otherwise: run recorded.py --write")
     for fault in faults:
         print(f"dashboards/prometheus/tests/recorded: {fault}")
     return bool(faults)

@@ -219,7 +219,7 @@ struct mallometer_report {
    * nanoseconds; part of overhead_ns. It is estimated, since no exact clock may be read
    * inside of malloc: what samples do is counted, and billed the time that a unit of it takes. The library's
    * threads measure that (of mallometer_leaks_start() and mallometer_record()); without them it is the 25 ns of
-   * docs/cost.md.
+   * docs/explanation/cost.md.
    */
   uint64_t sampling_ns;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
@@ -283,7 +283,8 @@ enum mallometer_java_state {
   MALLOMETER_JAVA_GONE = 2
 };
 
-/* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX, docs/blackbox.md). */
+/* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX,
+ * docs/reference/blackbox.md). */
 enum mallometer_recording_state {
   MALLOMETER_RECORDING_OFF = 0,
   MALLOMETER_RECORDING_ON = 1,
@@ -462,7 +463,7 @@ struct mallometer_object {
   uint64_t last_access_ns;
 };
 
-/* Whether the use of objects is observed (docs/leaks.md). */
+/* Whether the use of objects is observed (docs/explanation/leaks.md). */
 enum mallometer_leaks_state {
   /* mallometer_leaks_start() was not called, or was taken back, or MALLOMETER_LEAKS=off. */
   MALLOMETER_LEAKS_OFF = 0,

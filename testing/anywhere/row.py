@@ -21,7 +21,7 @@ FAILED = "FAILED"
 NOT_RUN = "not run"
 
 # How much later a program may start: so many seconds for each of its JVMs, and this share of its own start.
-# docs/compatibility.md promises it. The seconds are those of a machine with a processor to spare, and more on one that
+# docs/reference/compatibility.md promises it. The seconds are those of a machine with a processor to spare, and more on one that
 # has more to do than processors. The cost of the start is measured elsewhere; here two rows run beside each other.
 LATER_SECONDS = 0.3
 LATER_SHARE = 0.25

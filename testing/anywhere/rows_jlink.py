@@ -1,4 +1,4 @@
-"""Runtimes that jlink made: with the modules that docs/agent.md names, with those besides that show more, and with less."""
+"""Runtimes that jlink made: with the modules that docs/reference/agent.md names, with those besides that show more, and with less."""
 
 import dataclasses
 import functools
@@ -11,9 +11,9 @@ from row import Row, without_jdk
 
 TOPIC = "jlink"
 
-# As docs/agent.md names them; java.base is always there.
+# As docs/reference/agent.md names them; java.base is always there.
 NEEDED = ("java.instrument", "java.logging", "java.management", "jdk.management")
-DOCUMENTATION = "docs/agent.md"
+DOCUMENTATION = "docs/reference/agent.md"
 
 COUNTS = r"counts native memory"
 NOT_STARTED = r"not started: the module {} is missing\. Add --add-modules java\.logging,java\.management to the java command, or to the jlink command"

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md: applications of other frameworks, with the agent and with a registry of their own, and
+"""The recipes of docs/start/recipes.md: applications of other frameworks, with the agent and with a registry of their own, and
 Tomcat with two web applications that have the starter.
 
 Maven builds them with a local repository of their own, target/anywhere-m2, into which mallometer's artifacts are put as
@@ -23,7 +23,7 @@ TOMCAT = "10.1.44"
 BIND = "-Drecipe.bind=true"
 COUNTS = "counts native memory"
 
-DOCUMENTATION = "docs/recipes.md"
+DOCUMENTATION = "docs/start/recipes.md"
 
 # What differs between two starts of the same application.
 VARIES = ((r"in \d+\.\d+s", "in some time"), (r"127\.0\.0\.1:\d+", "127.0.0.1:port"))
@@ -35,7 +35,7 @@ VARIES_IN_TOMCAT = (
 )
 
 TOLERATED = {
-    r" started a thread named \[JNA Cleaner\]": "Tomcat warns of JNA's thread, as docs/recipes.md says",
+    r" started a thread named \[JNA Cleaner\]": "Tomcat warns of JNA's thread, as docs/start/recipes.md says",
     r"^ (java\.base@\S+/java\.lang\.|com\.sun\.jna\.internal\.Cleaner)": "the stack of that thread",
 }
 

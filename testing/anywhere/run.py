@@ -29,7 +29,7 @@ import workshop
 # The JDKs that sid has for some months only. With REQUIRE_ANYWHERE=true every other row that is not run fails.
 MAY_BE_MISSING = re.compile(r"^(JDK: |attached: Java )(26|27|28) on Debian sid$")
 
-PAGE = str(workshop.REPOSITORY / "docs/compatibility.md")
+PAGE = str(workshop.REPOSITORY / "docs/reference/compatibility.md")
 
 # The quick rows take less than a minute on two processors that have nothing else to do. They may take twice as long, and
 # longer where more processes than that wait for each processor.

@@ -1,4 +1,4 @@
-"""The results as a table: for a terminal, and in Markdown for docs/compatibility.md."""
+"""The results as a table: for a terminal, and in Markdown for docs/reference/compatibility.md."""
 
 import collections
 import os

@@ -4,7 +4,7 @@
  *
  * A thread of the library writes samples once a second, also while the JVM hangs: it waits for nobody, takes no lock
  * and allocates nothing. Rings of falling resolution hold ten minutes by the second, an hour by ten seconds and a day
- * by the minute. Java writes the rest of the file; docs/blackbox.md has the format.
+ * by the minute. Java writes the rest of the file; docs/reference/blackbox.md has the format.
  *
  * The thread blocks all signals, and its creation is not counted as the program's. Without a path there is neither
  * thread nor file. In a forked child there is none, and nothing there touches the file.

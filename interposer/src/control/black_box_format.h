@@ -1,6 +1,6 @@
 /*
- * The black box's file, byte by byte. docs/blackbox.md is the reference; io.mallometer.internal.history reads and
- * writes the same.
+ * The black box's file, byte by byte. docs/reference/blackbox.md is the reference; io.mallometer.internal.history reads
+ * and writes the same.
  *
  * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a
  * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of

@@ -1,6 +1,6 @@
 /*
  * The environment, read once when the process starts. A value that makes no sense yields its default and one line
- * on standard error. docs/environment.md is the reference for users.
+ * on standard error. docs/reference/environment.md is the reference for users.
  */
 #ifndef MALLOMETER_CONTROL_CONFIGURATION_H
 #define MALLOMETER_CONTROL_CONFIGURATION_H

@@ -9,7 +9,8 @@
  * route of their own, which keeps the call paths of large requests apart.
  *
  * Nothing here allocates, locks, enters the loader or changes errno, except through the allocator that is called
- * anyway; the slow path keeps errno where it calls anything else. docs/cost.md accounts for each instruction.
+ * anyway; the slow path keeps errno where it calls anything else. docs/explanation/cost.md accounts for each
+ * instruction.
  */
 #include <errno.h>
 #include <stdbool.h>

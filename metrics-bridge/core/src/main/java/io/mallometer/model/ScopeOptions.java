@@ -4,7 +4,8 @@ package io.mallometer.model;
  * Options of a scope: what it measures beside its counts.
  *
  * @param matched whether frees are matched with allocations by address, which tells temporary from
- *     retained memory. It costs memory and time while the scope is open: {@code docs/scopes.md}
+ *     retained memory. It costs memory and time while the scope is open: {@code
+ *     docs/reference/scopes.md}
  */
 public record ScopeOptions(boolean matched) {
 

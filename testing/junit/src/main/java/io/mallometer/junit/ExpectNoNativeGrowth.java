@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>The method runs {@link #warmups()} times or more, until what a run keeps is steady, and then
  * {@link #iterations()} times. If that series grows, the method runs as often again: the test fails
  * only if both series grow. Methods before and after each test run once around all of that. Growth
- * is judged by the call sites of live memory, without HotSpot's own; {@code docs/testing.md} states
- * how, and how often that is wrong.
+ * is judged by the call sites of live memory, without HotSpot's own; {@code
+ * docs/explanation/testing.md} states how, and how often that is wrong.
  *
  * <p>Memory of unreachable objects that no garbage collection has freed yet counts as kept. The
  * failure says how much of it a garbage collection freed.

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The figures of all tests that this JVM measured, for the gates ({@code docs/gates.md}). Written
- * anew after each test, so that it is there however the JVM ends.
+ * The figures of all tests that this JVM measured, for the gates ({@code docs/reference/gates.md}).
+ * Written anew after each test, so that it is there however the JVM ends.
  */
 final class ResultsFile {
 

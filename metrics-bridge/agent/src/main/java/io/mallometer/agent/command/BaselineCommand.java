@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Keeps measured native memory under a name, and compares later measurements with it. Reads"
           + " what JMH writes with -rf json, what report --format json writes, and arrays of results"
-          + " (docs/gates.md)."
+          + " (docs/reference/gates.md)."
     })
 final class BaselineCommand implements Runnable {
 

@@ -302,7 +302,7 @@ final class DoctorCommand implements Callable<Integer> {
           reason.isEmpty(),
           "leak evidence",
           leaks.at("state").text() + (reason.isEmpty() ? "" : ": " + reason),
-          "docs/leaks.md names each reason");
+          "docs/explanation/leaks.md names each reason");
     }
   }
 

@@ -4,9 +4,9 @@
  * io.mallometer.internal.history.BlackBox} writes, {@link
  * io.mallometer.internal.history.BlackBoxReport} reads).
  *
- * <p>The format of the file is described in {@code docs/blackbox.md}. The native library writes the
- * counters into it; this package writes where the memory was, and all of it where there is no
- * library. Reading needs no library.
+ * <p>The format of the file is described in {@code docs/reference/blackbox.md}. The native library
+ * writes the counters into it; this package writes where the memory was, and all of it where there
+ * is no library. Reading needs no library.
  */
 @NullMarked
 package io.mallometer.internal.history;

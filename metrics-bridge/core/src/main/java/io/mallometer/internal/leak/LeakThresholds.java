@@ -2,7 +2,8 @@ package io.mallometer.internal.leak;
 
 /**
  * Every number by which sites are judged, the same for all programs and sites. {@code
- * docs/leaks.md} says them in words; only the floor, by the profile, and the time scale can be set.
+ * docs/explanation/leaks.md} says them in words; only the floor, by the profile, and the time scale
+ * can be set.
  *
  * <p>A leak is a site of which all of this holds:
  *

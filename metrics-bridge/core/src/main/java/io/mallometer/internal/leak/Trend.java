@@ -9,8 +9,8 @@ import java.util.Arrays;
  * compiler that takes and returns 30 MiB does not move (Journal of the American Statistical
  * Association 63, 1968). It counts as growth only if most pairs rise, which those of noise, of one
  * step and of a pool's sawtooth do not; if the last third of the time rises at least half as fast,
- * which a cache that is nearly full does not; and if it comes to something. {@code docs/leaks.md}
- * states how often that is wrong.
+ * which a cache that is nearly full does not; and if it comes to something. {@code
+ * docs/explanation/leaks.md} states how often that is wrong.
  */
 public final class Trend {
 

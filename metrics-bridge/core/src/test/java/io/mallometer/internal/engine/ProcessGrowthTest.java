@@ -13,7 +13,10 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** How often a process is said to grow that does not, and the reverse: {@code docs/leaks.md}. */
+/**
+ * How often a process is said to grow that does not, and the reverse: {@code
+ * docs/explanation/leaks.md}.
+ */
 class ProcessGrowthTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -42,7 +45,7 @@ class ProcessGrowthTest {
         .isLessThan(0.01);
   }
 
-  /** What docs/leaks.md says of the limits. */
+  /** What docs/explanation/leaks.md says of the limits. */
   @Test
   void whatRisesForMostOfTheTimeMayBeSaidToGrow() {
     assertThat(said("two tables", one -> one.noisy(POINTS, one.tables(2), 0.01, 0)))

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** How often what does not grow is said to: {@code docs/leaks.md}. */
+/** How often what does not grow is said to: {@code docs/explanation/leaks.md}. */
 class TrendErrorRatesTest {
 
   /** Each order of figures without a trend is as likely, and of 8 those can be counted. */

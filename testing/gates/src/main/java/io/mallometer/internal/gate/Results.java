@@ -104,7 +104,7 @@ public final class Results {
     } else {
       throw file.unusable(
           "the file holds no results; JMH writes them with -rf json, mallometer report with"
-              + " --format json, and docs/gates.md shows those of other programs");
+              + " --format json, and docs/reference/gates.md shows those of other programs");
     }
   }
 
