@@ -18,6 +18,12 @@ is() {
   [ "$2" = "$3" ] || { echo "$1: '$3', not '$2'; $(cat errors)"; exit 1; }
 }
 
+# said: the line on the standard error, without the sentence that tells what to do.
+said() {
+  grep -q '\. [A-Z][^.]*\.$' errors || echo "no advice:"
+  sed 's/\. [A-Z][^.]*\.$//' errors
+}
+
 is "alone" "-javaagent:$MALLOMETER_AGENT" "$(seen env)"
 is "no word of it" "" "$(cat errors)"
 is "behind other options" "-Xmx1m -javaagent:$MALLOMETER_AGENT" "$(seen env JAVA_TOOL_OPTIONS=-Xmx1m env)"
@@ -29,7 +35,7 @@ is "for java, if none is named" "" "$(seen env -u MALLOMETER_ONLY env | grep -v 
 is "not where it is off" "" "$(MALLOMETER_ENABLED=off seen env)"
 
 is "a missing file" "" "$(MALLOMETER_AGENT=$PWD/none.jar=port=1 seen env)"
-is "it is said" "mallometer: MALLOMETER_AGENT: $PWD/none.jar: No such file or directory; the agent is not started" "$(cat errors)"
+is "it is said" "mallometer: MALLOMETER_AGENT: $PWD/none.jar: No such file or directory; the agent is not started" "$(said)"
 is "what was there stays" "-Xmx1m" "$(JAVA_TOOL_OPTIONS=-Xmx1m MALLOMETER_AGENT=none.jar seen env)"
 long=$(printf '%09000d' 1)
 is "no room" "$long" "$(JAVA_TOOL_OPTIONS=$long seen env)"
@@ -39,7 +45,7 @@ grep -q "the path is too long; the agent is not started" errors
 # refused WHAT AGENT REASON [COMMAND]: nothing is named, and one line says why.
 refused() {
   is "$1" "" "$(MALLOMETER_AGENT=$2 seen "${4:-env}")"
-  is "$1: it is said" "mallometer: MALLOMETER_AGENT: $3; the agent is not started" "$(cat errors)"
+  is "$1: it is said" "mallometer: MALLOMETER_AGENT: $3; the agent is not started" "$(said)"
 }
 
 head -c 21 agent.jar >short.jar

@@ -65,29 +65,40 @@ void java_agent_name(const char *agent) {
   char jar[1024];
   size_t length = strcspn(agent, "=");
   if (strpbrk(agent, BLANKS "\"'")) {
-    log_line(LOG_WARN, "MALLOMETER_AGENT: " VARIABLE " cannot hold blanks and quotes; the agent is not started");
+    log_line(LOG_WARN,
+             "MALLOMETER_AGENT: " VARIABLE
+             " cannot hold blanks and quotes; the agent is not started. Use a path and options without them.");
     return;
   }
   if (length >= sizeof jar) {
-    log_line(LOG_WARN, "MALLOMETER_AGENT: the path is too long; the agent is not started");
+    log_line(LOG_WARN,
+             "MALLOMETER_AGENT: the path is too long; the agent is not started. Move the jar to a path of less than "
+             "%zu bytes.",
+             sizeof jar);
     return;
   }
   memcpy(jar, agent, length);
   jar[length] = '\0';
   const char *objection = objection_to_jar(jar);
   if (objection) {
-    log_line(LOG_WARN, "MALLOMETER_AGENT: %s: %s; the agent is not started", jar, objection);
+    log_line(LOG_WARN,
+             "MALLOMETER_AGENT: %s: %s; the agent is not started. Name the agent's jar there, or unset the variable.",
+             jar, objection);
     return;
   }
   if (cannot_instrument()) {
-    log_line(LOG_WARN, "MALLOMETER_AGENT: this JVM lacks the module java.instrument; the agent is not started");
+    log_line(LOG_WARN,
+             "MALLOMETER_AGENT: this JVM lacks the module java.instrument; the agent is not started. Give it to jlink "
+             "with --add-modules.");
     return;
   }
   const char *before = getenv(VARIABLE);
   int written =
       snprintf(options, sizeof options, "%s%s" OPTION "%s", before ? before : "", before && *before ? " " : "", agent);
   if (written < 0 || (size_t)written >= sizeof options) {
-    log_line(LOG_WARN, VARIABLE " is too long to name the agent in it; the agent is not started");
+    log_line(LOG_WARN, VARIABLE
+             " is too long to name the agent in it; the agent is not started. Move options of the JVM from it to the "
+             "command line.");
     return;
   }
   /* A JVM that this one starts, or the launcher that executes itself again, inherits both variables. */
