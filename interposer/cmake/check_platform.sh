@@ -7,7 +7,7 @@ cd "$1/.."
 failed=0
 
 uses=$(find src -type f ! -path 'src/platform/*' ! -path 'src/allocator/*' -exec grep -nF \
-  -e __x86_64__ -e __aarch64__ -e __GLIBC__ -e '"/proc/' -e 'syscall(' -e '<sys/' -e '<elf.h>' -e '<link.h>' {} + |
+  -e __x86_64__ -e __aarch64__ -e __GLIBC__ -e __APPLE__ -e '"/proc/' -e 'syscall(' -e '<sys/' -e '<elf.h>' -e '<link.h>' {} + |
   sort -t : -k 1,1 -k 2,2n)
 if [ -n "$uses" ]; then
   printf '%s\n' "$uses"

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/memory.h"
 
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
@@ -18,8 +19,7 @@
 struct thread_block no_block_yet = {.headroom = NO_HEADROOM};
 struct thread_block shared_only = {.headroom = NO_HEADROOM};
 struct thread_block left_out = {.headroom = NO_HEADROOM};
-/* The model is repeated, or the definition's own file calls the loader for the variable. */
-__thread struct thread_block *current_block __attribute__((tls_model("initial-exec"))) = &no_block_yet;
+DEFINE_THREAD_POINTER(struct thread_block, current_block, &no_block_yet);
 _Alignas(64) struct event_counters shared_events;
 
 static struct slab *slabs[SLABS];
@@ -114,18 +114,17 @@ static void give_up(uint32_t index) {
 
 /* False if a signal handler has found this thread a block meanwhile, which it keeps. */
 static bool becomes_current(struct thread_block *block) {
-  struct thread_block *expected = &no_block_yet;
-  return __atomic_compare_exchange_n(&current_block, &expected, block, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return THREAD_POINTER_REPLACE(struct thread_block, current_block, &no_block_yet, block);
 }
 
 static struct thread_block *own_block_or_null(void) {
-  struct thread_block *block = current_block;
+  struct thread_block *block = own_block();
   return is_thread_block(block) ? block : NULL;
 }
 
 bool thread_block_must_wait(size_t requested) {
   enum { KEYS_IN_TABLE = 32, TABLE_BYTES = KEYS_IN_TABLE * 16 };
-  return requested == TABLE_BYTES && exit_key_exists && exit_key >= KEYS_IN_TABLE && current_block == &no_block_yet;
+  return requested == TABLE_BYTES && exit_key_exists && exit_key >= KEYS_IN_TABLE && own_block() == &no_block_yet;
 }
 
 static void (*answers)(void);
@@ -164,7 +163,7 @@ uint8_t thread_block_answer_now(struct thread_block *block) {
 }
 
 struct thread_block *thread_block_acquire_first(void) {
-  if (current_block != &no_block_yet) return own_block_or_null();
+  if (own_block() != &no_block_yet) return own_block_or_null();
 
   uint32_t index = pop_free();
   if (index == NO_INDEX) index = carve();
@@ -206,25 +205,22 @@ static void thread_ends(void *unused) {
   if (!block) return;
   thread_block_answer(block);
   at_hand_over(block);
-  current_block = &shared_only;
+  THREAD_POINTER_SET(current_block, &shared_only);
   give_up(block->index);
 }
 
 struct thread_block *thread_block_leave(void) {
-  struct thread_block *own = current_block;
-  current_block = &left_out;
+  struct thread_block *own = own_block();
+  THREAD_POINTER_SET(current_block, &left_out);
   return own;
 }
 
-void thread_block_return(struct thread_block *block) { current_block = block; }
-
-/* glibc before 2.34 has no pthread functions in a process without libpthread, nor has it threads. */
-static bool keys_exist(void) { return pthread_key_create && pthread_key_delete && pthread_setspecific; }
+void thread_block_return(struct thread_block *block) { THREAD_POINTER_SET(current_block, block); }
 
 static pthread_key_t first_key;
 static bool first_key_exists;
 
-void thread_key_0_reserve(void) { first_key_exists = keys_exist() && pthread_key_create(&first_key, NULL) == 0; }
+void thread_key_0_reserve(void) { first_key_exists = thread_keys_exist() && pthread_key_create(&first_key, NULL) == 0; }
 
 void thread_key_0_release(void) {
   if (first_key_exists) pthread_key_delete(first_key);
@@ -232,17 +228,18 @@ void thread_key_0_release(void) {
 
 void thread_blocks_start(void (*call_at_hand_over)(struct thread_block *block)) {
   at_hand_over = call_at_hand_over;
-  exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0;
+  THREAD_POINTER_START(current_block);
+  exit_key_exists = thread_keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0;
 }
 
 void thread_blocks_forked(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_record *record = record_at(i);
-    if (!record || !record->owned || thread_block_at(i) == current_block) continue;
+    if (!record || !record->owned || thread_block_at(i) == own_block()) continue;
     record->owned = false;
     push_free(i);
   }
-  __atomic_store_n(&owners, is_thread_block(current_block) ? 1 : 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&owners, is_thread_block(own_block()) ? 1 : 0, __ATOMIC_RELAXED);
 }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * What is counted lives in one block a thread, so that counting shares no cache line and needs no atomic
  * instruction.
  *
- * A thread meets its block through one pointer in initial-exec TLS. Until its first event the pointer leads to a
+ * A thread meets its block through one pointer of its own. Until its first event the pointer leads to a
  * sentinel without headroom, and an event that finds no headroom takes the slow path: one comparison covers "first
  * use", "handed over" and "the peak must hear of this".
  *
@@ -26,6 +26,7 @@
 #include "account/size_class.h"
 #include "mallometer.h"
 #include "platform/arch.h"
+#include "platform/thread_pointer.h"
 #include "platform/visibility.h"
 
 /* By how much a thread's live bytes may grow after it told the peak, and before it tells it again. */
@@ -177,8 +178,8 @@ extern HIDDEN struct thread_block shared_only;
 /* What the thread does is not counted: thread_block_leave(). */
 extern HIDDEN struct thread_block left_out;
 
-/* Calling thread's block or a sentinel. 8 of the 64 bytes of TLS that a late dlopen can count on. */
-extern HIDDEN __thread struct thread_block *current_block __attribute__((tls_model("initial-exec")));
+/* Calling thread's block or a sentinel. */
+DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
 /*
  * Takes what was allocated from the headroom, or gives back what was freed. False if none is left, always so for the
@@ -272,7 +273,7 @@ static inline void headroom_withdraw(struct thread_block *block) {
 }
 
 /* Reads current_block afresh. The fast path does so before and after the allocator's call. */
-static inline struct thread_block *own_block(void) { return OWN_VALUE(current_block); }
+static inline struct thread_block *own_block(void) { return THREAD_POINTER(struct thread_block, current_block); }
 
 /* The block of events without a block. Only counter_add_shared may write it. */
 extern HIDDEN struct event_counters shared_events;

@@ -79,8 +79,9 @@ static void look_at_allocator(void *unused) {
 static int refuse_here(void) {
   static bool looked;
   bool another_counts = false;
-  if (!libc_is_glibc()) return refuse(-ENOTSUP, "the C library is not glibc (Alpine uses musl): preload the library");
-  const char *objection = process_objection();
+  const char *objection = libc_objection_to_attach();
+  if (objection) return refuse(-ENOTSUP, objection);
+  objection = process_objection();
   if (objection) return refuse(-EPERM, objection);
   if (!with_loader_lock(look_for_another_copy, &another_counts))
     return refuse(-ENOTSUP, "the loader does not tell its lock");

@@ -13,6 +13,7 @@
 #include "control/log.h"
 #include "control/snapshot.h"
 #include "platform/clock.h"
+#include "platform/executable.h"
 #include "platform/files.h"
 #include "platform/kernel.h"
 #include "platform/libc.h"
@@ -189,7 +190,7 @@ static void describe_life(struct box_header *header, const struct black_box_writ
   machine_run_id(header->boot_id, sizeof header->boot_id);
   snprintf(header->build, sizeof header->build, "%s", origin->build);
   snprintf(header->allocator, sizeof header->allocator, "%s", origin->allocator);
-  snprintf(header->executable, sizeof header->executable, "%s", program_invocation_short_name);
+  snprintf(header->executable, sizeof header->executable, "%s", executable_name());
   struct file_status directory;
   if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
   if (cgroup.version && file_status_at(cgroup.path, &directory)) header->cgroup_inode = directory.number;

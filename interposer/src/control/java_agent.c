@@ -12,6 +12,7 @@
 #include "control/log.h"
 #include "platform/executable.h"
 #include "platform/files.h"
+#include "platform/libc.h"
 
 #define VARIABLE "JAVA_TOOL_OPTIONS"
 #define OPTION "-javaagent:"
@@ -45,7 +46,8 @@ static bool cannot_instrument(void) {
   const char *path = executable_path(buffer, sizeof buffer), *name = path ? strrchr(path, '/') : NULL;
   if (!name || strcmp(name, "/java") != 0) return false;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    snprintf(library, sizeof library, "%.*s/../%s/libinstrument.so", (int)(name - path), path, folders[i]);
+    snprintf(library, sizeof library, "%.*s/../%s/libinstrument%s", (int)(name - path), path, folders[i],
+             library_suffix);
     if (access(library, R_OK) == 0) return false;
   }
   return true;

@@ -18,7 +18,6 @@
 #include "control/log.h"
 #include "control/refusal.h"
 #include "control/snapshot.h"
-#include "hooks/operators.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
@@ -167,7 +166,7 @@ static void warns_of_internals(const char *file) {
 static struct configuration configure(void) {
   char path[4096];
   clock_start();
-  struct configuration configuration = configuration_read(environ, executable_path(path, sizeof path));
+  struct configuration configuration = configuration_read(process_environment(), executable_path(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
   sampler_configure(configuration.sample_interval);
   sampler_aim(configuration.overhead_target_ppm);
@@ -175,7 +174,7 @@ static struct configuration configure(void) {
   call_sites_wanted = configuration.call_sites;
   unwinding = configuration.unwinding;
   observation_configure(configuration.leaks, configuration.arena_bytes);
-  trial_remembers(environ);
+  trial_remembers(process_environment());
   wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
   wanted_agent = executable_is_privileged() ? NULL : configuration.agent;
   return configuration;
@@ -183,8 +182,10 @@ static struct configuration configure(void) {
 
 /* The C library has its environment then, but hardly anything has run. */
 static void starts(void) {
-  if (!libc_is_glibc() && !libc_is_musl()) {
-    off(MALLOMETER_STATE_UNSUPPORTED, "nothing is counted: the C library is neither glibc nor musl");
+  const char *objection = libc_objection();
+  if (objection) {
+    process_state_is(state, "nothing is counted: %s", objection);
+    off(MALLOMETER_STATE_UNSUPPORTED, reason);
     return;
   }
   struct configuration configuration = configure();
@@ -215,14 +216,15 @@ static void explain_not_preloaded(const void *first) {
   } else if (serving == object_of(address_in_libc())) {
     process_state_is(
         MALLOMETER_STATE_NOT_PRELOADED,
-        "loaded after the process started; call mallometer_attach(), or name the library in LD_PRELOAD and restart");
+        "loaded after the process started; call mallometer_attach(), or name the library in %s and restart",
+        preload_variable);
   } else if (serving == first_object()) {
     process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
                      "malloc of %s comes first: a malloc that is part of the program cannot be counted",
-                     program_invocation_short_name);
+                     executable_name());
   } else if (serving) {
-    process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
-                     "malloc of %s comes first; name mallometer before it in LD_PRELOAD", object_file_name(serving));
+    process_state_is(MALLOMETER_STATE_NOT_PRELOADED, "malloc of %s comes first; name mallometer before it in %s",
+                     object_file_name(serving), preload_variable);
   }
 }
 
@@ -264,7 +266,7 @@ void process_counts(void) {
 static void begin(void) {
   loaded_in = getpid();
   bool ours = program_malloc_is_ours();
-  if (!ours) operators_find(); /* the rest when something is called: the loader might call malloc for it */
+  if (!ours) hook_stands_behind(); /* the rest when something is called: the loader might call malloc for it */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "sample/live_sample.h"
 #include "sample/sampler.h"
 
 void *complete_malloc(size_t size, struct origin origin);
@@ -22,6 +23,20 @@ void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin
 /* posix_memalign for an alignment that it accepts. */
 void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
+
+/*
+ * An object that is about to be freed or moved by a function of its own, taken down while it is there. Then either
+ * complete_left(), before the object is given back, for the address may be another object's the moment after; or
+ * complete_stayed(), if it could not be moved.
+ */
+struct leaving {
+  void *object; /* NULL: it does not count */
+  size_t unit_size;
+  struct live_sample sample;
+};
+struct leaving complete_leaving(void *object);
+void complete_left(struct leaving leaving);
+void complete_stayed(void *object, struct leaving leaving);
 
 /* Counts what the allocator returned for a request, an object or NULL, and returns it. */
 void *complete_allocation(void *object, size_t requested, struct origin origin);

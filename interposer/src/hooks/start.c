@@ -96,6 +96,8 @@ static void resolve(void) {
   }
 }
 
+void hook_stands_behind(void) { operators_find(); }
+
 bool hook_find_allocator(void) {
   if (this_thread_resolves || __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_UNSERVED) return false;
   int saved_errno = errno;

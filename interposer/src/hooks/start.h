@@ -13,6 +13,9 @@
  */
 bool program_malloc_is_ours(void);
 
+/* Finds C++'s operators below us, for a process whose malloc is not ours: its calls of ours are passed on to them. */
+void hook_stands_behind(void);
+
 /* hook_ready()'s rare part. Keeps errno. */
 bool hook_find_allocator(void);
 

@@ -5,6 +5,7 @@
 #include <jvmti.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -12,6 +13,7 @@
 #include "jvm/methods.h"
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/loaded_objects.h"
 #include "platform/loader.h"
 #include "sample/java_gate.h"
@@ -152,7 +154,9 @@ static bool listen(void) {
 static void *function_of_jvm(const char *name) {
   void *found = dlsym(RTLD_DEFAULT, name);
   if (found) return found;
-  void *library = already_loaded("libjvm.so");
+  char file[16];
+  snprintf(file, sizeof file, "libjvm%s", library_suffix);
+  void *library = already_loaded(file);
   if (library) found = dlsym(library, name);
   forget_loader_errors();
   return found;

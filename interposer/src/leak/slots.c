@@ -101,7 +101,8 @@ static void lay_out(const uint32_t layout[], uintptr_t begin) {
 }
 
 static uintptr_t reserve(const uint32_t **layout, const char **why) {
-  for (*layout = layouts[0]; *layout < layouts[LAYOUTS]; *layout += MALLOMETER_SLOT_CLASSES) {
+  for (*layout = layouts[0]; *layout < layouts[0] + LAYOUTS * MALLOMETER_SLOT_CLASSES;
+       *layout += MALLOMETER_SLOT_CLASSES) {
     reserved = bytes_for(*layout) + (PAGES_BEFORE_SLOTS + PAGES_BEHIND_SLOTS) * bytes_of[0];
     uintptr_t range = page_range_reserve(reserved, why);
     if (range) return range;

@@ -64,6 +64,8 @@
  *   struct registers registers_of_context(const ucontext_t *context)
  *       Of the code that a signal interrupted.
  *   void registers_to_context(struct registers registers, ucontext_t *context)
+ *   UNWIND_TABLES_ARE_KNOWN
+ *       Whether objects have .eh_frame_hdr; else stacks are followed by frame pointers.
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
  *       Numbers of these registers in call frame information.
  *   uintptr_t without_signature(uintptr_t return_address)
@@ -114,7 +116,17 @@
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 
-#if defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library without it */
+/* Apple's processors have the frame records of its ABI in common; contexts name the registers as each processor does.
+ */
+#if defined(__APPLE__) && defined(__x86_64__)
+#define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
+  (context)->__ss.__rip = (pc), (context)->__ss.__rsp = (sp), (context)->__ss.__rbp = (fp)
+#include "platform/arch_darwin.h"
+#elif defined(__APPLE__)
+#define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
+  (context)->__ss.__pc = (pc), (context)->__ss.__sp = (sp), (context)->__ss.__fp = (fp)
+#include "platform/arch_darwin.h"
+#elif defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library without it */
 #include "platform/arch_x86_64.h"
 #elif defined(__aarch64__) && !defined(PORTABLE_PROCESSOR)
 #include "platform/arch_aarch64.h"

@@ -178,6 +178,8 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   r->regs[29] = registers.frame_pointer;
 }
 
+#define UNWIND_TABLES_ARE_KNOWN true
+
 /* DWARF for the Arm 64-bit Architecture, "DWARF register names". */
 enum { DWARF_FRAME_POINTER = 29, DWARF_STACK_POINTER = 31, DWARF_RETURN_ADDRESS = 30 };
 

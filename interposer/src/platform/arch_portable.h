@@ -73,6 +73,8 @@ static inline void floating_point_leave(floating_point of_program) { (void)of_pr
 
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
+#ifndef FRAMES_ARE_KNOWN /* arch_darwin.h knows them, and is plain C else */
+
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
 };
@@ -93,10 +95,14 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   (void)registers, (void)context;
 }
 
+static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
+
+#define UNWIND_TABLES_ARE_KNOWN true
+
+#endif
+
 /* No processor has so many: no description of a frame is understood. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
-
-static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
 

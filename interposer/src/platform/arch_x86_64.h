@@ -127,6 +127,8 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   r[REG_RBP] = (greg_t)registers.frame_pointer;
 }
 
+#define UNWIND_TABLES_ARE_KNOWN true
+
 /* System V ABI, AMD64 supplement, figure "DWARF register number mapping". */
 enum { DWARF_FRAME_POINTER = 6, DWARF_STACK_POINTER = 7, DWARF_RETURN_ADDRESS = 16 };
 

@@ -1,6 +1,7 @@
 /* By /proc/self/exe, the auxiliary vector and the list of loaded objects. See executable.h. */
 #include "platform/executable.h"
 
+#include <errno.h>
 #include <link.h>
 #include <stdint.h>
 #include <sys/auxv.h>
@@ -12,6 +13,10 @@ const char *executable_path(char *path, size_t capacity) {
   path[length] = '\0';
   return path;
 }
+
+const char *executable_name(void) { return program_invocation_short_name; }
+
+char **process_environment(void) { return environ; }
 
 bool executable_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
 

@@ -10,6 +10,12 @@
 /* The path of the executable, in `path` or elsewhere; as it was called where the system does not tell its path. */
 const char *executable_path(char *path, size_t capacity);
 
+/* The name by which it was called, without folders. */
+const char *executable_name(void);
+
+/* The process's environment, NULL at its end. */
+char **process_environment(void);
+
 /* Whether it has rights that its user has not (setuid and the like), and must not trust its environment. */
 bool executable_is_privileged(void);
 

@@ -16,11 +16,14 @@
 #define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
 
 #include <dlfcn.h>
-#include <gnu/libc-version.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "platform/arch.h"
+
+#ifndef __APPLE__ /* which has each of these in one version */
+
+#include <gnu/libc-version.h>
 
 OLD_SYMBOL(dlsym, GLIBC_FIRST);
 OLD_SYMBOL(dlvsym, GLIBC_FIRST);
@@ -55,5 +58,7 @@ OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 /* pthread_atfork, which is linked in statically, is this; the object is the one whose end removes the handlers. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 #pragma weak __register_atfork
+
+#endif
 
 #endif

@@ -30,6 +30,20 @@ bool libc_is_musl(void) {
   return has_own_name;
 }
 
+const char *libc_objection(void) {
+  return libc_is_glibc() || libc_is_musl() ? NULL : "the C library is neither glibc nor musl";
+}
+
+const char *libc_objection_to_attach(void) {
+  return libc_is_glibc() ? NULL : "the C library is not glibc (Alpine uses musl): preload the library";
+}
+
+const char library_suffix[] = ".so";
+
+const char preload_variable[] = "LD_PRELOAD";
+
+bool thread_keys_exist(void) { return pthread_key_create && pthread_key_delete && pthread_setspecific; }
+
 const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
 
 bool dlopen_knows_callers(void) { return !libc_is_musl(); }

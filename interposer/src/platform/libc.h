@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "platform/visibility.h"
+
 /*
  * Whether the process has glibc itself. False where another C library answers by glibc's names (gcompat). Enters the
  * loader.
@@ -17,6 +19,21 @@ bool libc_is_glibc(void);
  * Whether the process has musl. Not a matter of names: musl has glibc's, where gcompat brings them. Enters the loader.
  */
 bool libc_is_musl(void);
+
+/* NULL, or why nothing can be counted over this C library, in words. Enters the loader. */
+const char *libc_objection(void);
+
+/* The same for a process that runs already. */
+const char *libc_objection_to_attach(void);
+
+/* How the names of libraries' files end. */
+extern HIDDEN const char library_suffix[];
+
+/* The environment's variable that names libraries to be loaded before the program's. */
+extern HIDDEN const char preload_variable[];
+
+/* False in a process without threads: glibc before 2.34 has the functions for keys only beside libpthread. */
+bool thread_keys_exist(void);
 
 /* A function of glibc's own library; NULL if it is not glibc. */
 const void *address_in_libc(void);

@@ -195,7 +195,7 @@ enum unwinding native_stack_start(enum unwinding wanted) {
   own_stacks_start();
   kernel_tells = kernel_tells_what_is_readable();
   objects_are_known = loaded_objects_start(kernel_tells);
-  if (wanted == UNWIND_BY_TABLES && !objects_are_known) wanted = UNWIND_BY_FRAME_POINTERS;
+  if (wanted == UNWIND_BY_TABLES && !(UNWIND_TABLES_ARE_KNOWN && objects_are_known)) wanted = UNWIND_BY_FRAME_POINTERS;
   return unwinding = wanted;
 }
 

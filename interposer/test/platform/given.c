@@ -12,6 +12,7 @@
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
+#include "platform/libc.h"
 #include "platform/mappings.h"
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
@@ -387,6 +388,8 @@ size_t mappings_most(void) { return given_most_mappings; }
 
 /* ---- Threads ------------------------------------------------------------------------------------------- */
 
+bool thread_keys_exist(void) { return true; }
+
 bool given_threads_refused;
 void (*given_while_waiting)(void);
 
@@ -535,6 +538,22 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 }
 
 void low_range_extend(uintptr_t end) { (void)end; }
+
+/* The allocator is known from the start. */
+void *bootstrap_allocate(size_t alignment, size_t size) {
+  (void)alignment, (void)size;
+  return NULL;
+}
+
+bool is_bootstrap(const void *object) {
+  (void)object;
+  return false;
+}
+
+size_t bootstrap_size(const void *object) {
+  (void)object;
+  return 0;
+}
 
 const char *given_trial_of_slots, *given_trial_of_watch;
 

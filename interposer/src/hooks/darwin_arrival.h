@@ -1,0 +1,12 @@
+/* Whether the program's calls come to the interposed functions (darwin_interposing.c). */
+#ifndef MALLOMETER_HOOKS_DARWIN_ARRIVAL_H
+#define MALLOMETER_HOOKS_DARWIN_ARRIVAL_H
+
+#include <stdbool.h>
+
+#include "platform/visibility.h"
+
+/* Set by each call. Defined in darwin_start.c. */
+extern HIDDEN bool calls_have_arrived;
+
+#endif

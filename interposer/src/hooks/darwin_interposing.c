@@ -1,0 +1,257 @@
+/*
+ * The way in on Darwin: dyld reads the pairs of __DATA,__interpose of a library in DYLD_INSERT_LIBRARIES, and leads the
+ * calls of every other image from the second function to the first. Calls of this library stay as they are, so the
+ * original is called by its name. In a library that is loaded later the pairs mean nothing (hooks/darwin_zone.h).
+ *
+ * Until the library's constructor has run calls are passed on uncounted: libSystem itself allocates before it is ready.
+ * From then on malloc's family takes the complete path (hooks/complete.h); the functions of zones, which name a zone,
+ * and those of types, which clang calls from macOS 14 on and which older systems lack, are counted around the original.
+ */
+#include <malloc/malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "hooks/complete.h"
+#include "hooks/darwin_arrival.h"
+#include "hooks/state.h"
+
+/* The program's call, of a function with a frame record: the canonical frame address is 16 bytes above it. */
+#define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
+
+#define INTERPOSE(function)                                                  \
+  __attribute__((used, section("__DATA,__interpose"))) static const struct { \
+    const void *ours, *theirs;                                               \
+  } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
+
+/* Notes that calls come here, and tells whether they are counted or must be passed on. */
+static inline bool arrives(void) {
+  calls_have_arrived = true;
+  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
+}
+
+static void *count(void *object, size_t size, struct origin origin) {
+  return arrives() ? complete_new_allocation(object, size, origin) : object;
+}
+
+static size_t product(size_t count, size_t size) {
+  size_t bytes;
+  return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* ---- malloc's family ----------------------------------------------------------------------------------- */
+
+static void *our_malloc(size_t size) { return arrives() ? complete_malloc(size, ORIGIN) : malloc(size); }
+
+static void *our_calloc(size_t number, size_t size) {
+  return arrives() ? complete_calloc(number, size, ORIGIN) : calloc(number, size);
+}
+
+static void *our_valloc(size_t size) { return count(valloc(size), size, ORIGIN); }
+
+static void *our_aligned_alloc(size_t alignment, size_t size) {
+  return count(aligned_alloc(alignment, size), size, ORIGIN);
+}
+
+static int our_posix_memalign(void **object, size_t alignment, size_t size) {
+  int error = posix_memalign(object, alignment, size);
+  if (error == 0) {
+    *object = count(*object, size, ORIGIN);
+  } else if (arrives()) {
+    complete_failure();
+  }
+  return error;
+}
+
+static void our_free(void *object) {
+  if (arrives()) {
+    complete_free(object);
+  } else {
+    free(object);
+  }
+}
+
+static void *our_realloc(void *object, size_t size) {
+  return arrives() ? complete_realloc(object, size, ORIGIN) : realloc(object, size);
+}
+
+static void *our_reallocf(void *object, size_t size) {
+  if (!arrives()) return reallocf(object, size);
+  void *moved = complete_realloc(object, size, ORIGIN);
+  if (!moved && object && size > 0) complete_free(object);
+  return moved;
+}
+
+INTERPOSE(malloc)
+INTERPOSE(calloc)
+INTERPOSE(valloc)
+INTERPOSE(aligned_alloc)
+INTERPOSE(posix_memalign)
+INTERPOSE(free)
+INTERPOSE(realloc)
+INTERPOSE(reallocf)
+
+/* ---- Zones --------------------------------------------------------------------------------------------- */
+
+static void *our_malloc_zone_malloc(malloc_zone_t *zone, size_t size) {
+  return count(malloc_zone_malloc(zone, size), size, ORIGIN);
+}
+
+static void *our_malloc_zone_calloc(malloc_zone_t *zone, size_t number, size_t size) {
+  return count(malloc_zone_calloc(zone, number, size), product(number, size), ORIGIN);
+}
+
+static void *our_malloc_zone_valloc(malloc_zone_t *zone, size_t size) {
+  return count(malloc_zone_valloc(zone, size), size, ORIGIN);
+}
+
+static void *our_malloc_zone_memalign(malloc_zone_t *zone, size_t alignment, size_t size) {
+  return count(malloc_zone_memalign(zone, alignment, size), size, ORIGIN);
+}
+
+static void leaves(void *object) {
+  if (object && arrives()) complete_left(complete_leaving(object));
+}
+
+static void our_malloc_zone_free(malloc_zone_t *zone, void *object) {
+  leaves(object);
+  malloc_zone_free(zone, object);
+}
+
+/* What a zone's realloc returned, of an object that was taken down before. */
+static void *moved(void *object, struct leaving leaving, void *result, size_t size, struct origin origin) {
+  if (!result) { /* a zone's realloc frees nothing then */
+    if (object) complete_stayed(object, leaving);
+    return complete_allocation(NULL, size, origin);
+  }
+  if (object) complete_left(leaving);
+  return complete_allocation(result, size, origin);
+}
+
+static void *our_malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
+  if (!arrives()) return malloc_zone_realloc(zone, object, size);
+  struct leaving leaving = {0};
+  if (object) leaving = complete_leaving(object);
+  return moved(object, leaving, malloc_zone_realloc(zone, object, size), size, ORIGIN);
+}
+
+static unsigned our_malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
+  unsigned got = malloc_zone_batch_malloc(zone, size, objects, wanted);
+  for (unsigned i = 0; i < got; i++) objects[i] = count(objects[i], size, ORIGIN);
+  return got;
+}
+
+static void our_malloc_zone_batch_free(malloc_zone_t *zone, void **objects, unsigned number) {
+  for (unsigned i = 0; i < number; i++) leaves(objects[i]);
+  malloc_zone_batch_free(zone, objects, number);
+}
+
+INTERPOSE(malloc_zone_malloc)
+INTERPOSE(malloc_zone_calloc)
+INTERPOSE(malloc_zone_valloc)
+INTERPOSE(malloc_zone_memalign)
+INTERPOSE(malloc_zone_free)
+INTERPOSE(malloc_zone_realloc)
+INTERPOSE(malloc_zone_batch_malloc)
+INTERPOSE(malloc_zone_batch_free)
+
+/* ---- Types --------------------------------------------------------------------------------------------- */
+
+/* In no header of the SDKs that this is built with; dyld ignores a pair whose original is absent. */
+typedef unsigned long long type_id;
+
+#define WEAK __attribute__((weak_import))
+extern WEAK void *malloc_type_malloc(size_t size, type_id type);
+extern WEAK void *malloc_type_calloc(size_t number, size_t size, type_id type);
+extern WEAK void *malloc_type_valloc(size_t size, type_id type);
+extern WEAK void *malloc_type_aligned_alloc(size_t alignment, size_t size, type_id type);
+extern WEAK int malloc_type_posix_memalign(void **object, size_t alignment, size_t size, type_id type);
+extern WEAK void malloc_type_free(void *object, type_id type);
+extern WEAK void *malloc_type_realloc(void *object, size_t size, type_id type);
+extern WEAK void *malloc_type_zone_malloc(malloc_zone_t *zone, size_t size, type_id type);
+extern WEAK void *malloc_type_zone_calloc(malloc_zone_t *zone, size_t number, size_t size, type_id type);
+extern WEAK void *malloc_type_zone_valloc(malloc_zone_t *zone, size_t size, type_id type);
+extern WEAK void *malloc_type_zone_memalign(malloc_zone_t *zone, size_t alignment, size_t size, type_id type);
+extern WEAK void malloc_type_zone_free(malloc_zone_t *zone, void *object, type_id type);
+extern WEAK void *malloc_type_zone_realloc(malloc_zone_t *zone, void *object, size_t size, type_id type);
+
+static void *our_malloc_type_malloc(size_t size, type_id type) {
+  return count(malloc_type_malloc(size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_calloc(size_t number, size_t size, type_id type) {
+  return count(malloc_type_calloc(number, size, type), product(number, size), ORIGIN);
+}
+
+static void *our_malloc_type_valloc(size_t size, type_id type) {
+  return count(malloc_type_valloc(size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_aligned_alloc(size_t alignment, size_t size, type_id type) {
+  return count(malloc_type_aligned_alloc(alignment, size, type), size, ORIGIN);
+}
+
+static int our_malloc_type_posix_memalign(void **object, size_t alignment, size_t size, type_id type) {
+  int error = malloc_type_posix_memalign(object, alignment, size, type);
+  if (error == 0) {
+    *object = count(*object, size, ORIGIN);
+  } else if (arrives()) {
+    complete_failure();
+  }
+  return error;
+}
+
+static void our_malloc_type_free(void *object, type_id type) {
+  leaves(object);
+  malloc_type_free(object, type);
+}
+
+/* As realloc: of 0 bytes it frees, and returns what counts as an allocation. */
+static void *our_malloc_type_realloc(void *object, size_t size, type_id type) {
+  if (!arrives()) return malloc_type_realloc(object, size, type);
+  struct leaving leaving = {0};
+  if (object) leaving = complete_leaving(object);
+  return moved(object, leaving, malloc_type_realloc(object, size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_zone_malloc(malloc_zone_t *zone, size_t size, type_id type) {
+  return count(malloc_type_zone_malloc(zone, size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_zone_calloc(malloc_zone_t *zone, size_t number, size_t size, type_id type) {
+  return count(malloc_type_zone_calloc(zone, number, size, type), product(number, size), ORIGIN);
+}
+
+static void *our_malloc_type_zone_valloc(malloc_zone_t *zone, size_t size, type_id type) {
+  return count(malloc_type_zone_valloc(zone, size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_zone_memalign(malloc_zone_t *zone, size_t alignment, size_t size, type_id type) {
+  return count(malloc_type_zone_memalign(zone, alignment, size, type), size, ORIGIN);
+}
+
+static void our_malloc_type_zone_free(malloc_zone_t *zone, void *object, type_id type) {
+  leaves(object);
+  malloc_type_zone_free(zone, object, type);
+}
+
+static void *our_malloc_type_zone_realloc(malloc_zone_t *zone, void *object, size_t size, type_id type) {
+  if (!arrives()) return malloc_type_zone_realloc(zone, object, size, type);
+  struct leaving leaving = {0};
+  if (object) leaving = complete_leaving(object);
+  return moved(object, leaving, malloc_type_zone_realloc(zone, object, size, type), size, ORIGIN);
+}
+
+INTERPOSE(malloc_type_malloc)
+INTERPOSE(malloc_type_calloc)
+INTERPOSE(malloc_type_valloc)
+INTERPOSE(malloc_type_aligned_alloc)
+INTERPOSE(malloc_type_posix_memalign)
+INTERPOSE(malloc_type_free)
+INTERPOSE(malloc_type_realloc)
+INTERPOSE(malloc_type_zone_malloc)
+INTERPOSE(malloc_type_zone_calloc)
+INTERPOSE(malloc_type_zone_valloc)
+INTERPOSE(malloc_type_zone_memalign)
+INTERPOSE(malloc_type_zone_free)
+INTERPOSE(malloc_type_zone_realloc)

@@ -1,0 +1,254 @@
+/* Each function: the zone's own, left out of the sums, and the count around it. See darwin_zone.h. */
+#include "hooks/darwin_zone.h"
+
+#include <string.h>
+
+#include "account/thread_block.h"
+#include "hooks/complete.h"
+#include "platform/page_protection.h"
+
+/* The program's call, or that of libsystem_malloc's own function, which is a frame above. */
+#define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
+
+/* ---- Whose functions there were ------------------------------------------------------------------------ */
+
+#define MOST_ZONES 64
+
+/* A row stays when its zone is unhooked, for calls that are under way. */
+static struct hooked {
+  struct zone *zone; /* NULL: free from here on */
+  bool active;
+  struct zone own;
+} hooked[MOST_ZONES];
+
+static struct hooked *find(const struct zone *zone) {
+  for (unsigned i = 0; i < MOST_ZONES; i++) {
+    struct zone *there = __atomic_load_n(&hooked[i].zone, __ATOMIC_ACQUIRE);
+    if (!there) return NULL;
+    if (there == zone) return &hooked[i];
+  }
+  return NULL;
+}
+
+/* Called from a function of ours that a hooked zone has. */
+static const struct zone *own(const struct zone *zone) { return &find(zone)->own; }
+
+/* ---- What is counted ----------------------------------------------------------------------------------- */
+
+static void *fresh(struct thread_block *block, void *object, size_t size, struct origin origin) {
+  thread_block_return(block);
+  return complete_new_allocation(object, size, origin);
+}
+
+/* The object is there: it is measured with the sums as they are, and counted before it is given back. */
+static void goes(void *object) {
+  if (object) complete_left(complete_leaving(object));
+}
+
+static void *moved(struct thread_block *block, void *object, struct leaving leaving, void *result, size_t size,
+                   struct origin origin) {
+  thread_block_return(block);
+  if (object && result) complete_left(leaving);
+  if (object && !result) complete_stayed(object, leaving);
+  return complete_allocation(result, size, origin);
+}
+
+static size_t product(size_t number, size_t size) {
+  size_t bytes;
+  return __builtin_mul_overflow(number, size, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* ---- The functions ------------------------------------------------------------------------------------- */
+
+static void *our_malloc(struct zone *zone, size_t size) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->malloc(zone, size), size, ORIGIN);
+}
+
+static void *our_calloc(struct zone *zone, size_t number, size_t size) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->calloc(zone, number, size), product(number, size), ORIGIN);
+}
+
+static void *our_valloc(struct zone *zone, size_t size) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->valloc(zone, size), size, ORIGIN);
+}
+
+static void our_free(struct zone *zone, void *object) {
+  goes(object);
+  struct thread_block *block = thread_block_leave();
+  own(zone)->free(zone, object);
+  thread_block_return(block);
+}
+
+static void *our_realloc(struct zone *zone, void *object, size_t size) {
+  struct leaving leaving = {0};
+  if (object) leaving = complete_leaving(object);
+  struct thread_block *block = thread_block_leave();
+  return moved(block, object, leaving, own(zone)->realloc(zone, object, size), size, ORIGIN);
+}
+
+static unsigned our_batch_malloc(struct zone *zone, size_t size, void **objects, unsigned wanted) {
+  struct thread_block *block = thread_block_leave();
+  unsigned got = own(zone)->batch_malloc(zone, size, objects, wanted);
+  thread_block_return(block);
+  for (unsigned i = 0; i < got; i++) objects[i] = complete_new_allocation(objects[i], size, ORIGIN);
+  return got;
+}
+
+static void our_batch_free(struct zone *zone, void **objects, unsigned number) {
+  for (unsigned i = 0; i < number; i++) goes(objects[i]);
+  struct thread_block *block = thread_block_leave();
+  own(zone)->batch_free(zone, objects, number);
+  thread_block_return(block);
+}
+
+static void *our_memalign(struct zone *zone, size_t alignment, size_t size) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->memalign(zone, alignment, size), size, ORIGIN);
+}
+
+static void our_free_definite_size(struct zone *zone, void *object, size_t size) {
+  goes(object);
+  struct thread_block *block = thread_block_leave();
+  own(zone)->free_definite_size(zone, object, size);
+  thread_block_return(block);
+}
+
+/* Frees objects of other zones, too, by way of their functions. */
+static void our_try_free_default(struct zone *zone, void *object) {
+  goes(object);
+  struct thread_block *block = thread_block_leave();
+  own(zone)->try_free_default(zone, object);
+  thread_block_return(block);
+}
+
+static void *our_malloc_with_options(struct zone *zone, size_t alignment, size_t size, uint64_t options) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->malloc_with_options(zone, alignment, size, options), size, ORIGIN);
+}
+
+static void *our_malloc_type_malloc(struct zone *zone, size_t size, uint64_t type) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->malloc_type_malloc(zone, size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_calloc(struct zone *zone, size_t number, size_t size, uint64_t type) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->malloc_type_calloc(zone, number, size, type), product(number, size), ORIGIN);
+}
+
+static void *our_malloc_type_realloc(struct zone *zone, void *object, size_t size, uint64_t type) {
+  struct leaving leaving = {0};
+  if (object) leaving = complete_leaving(object);
+  struct thread_block *block = thread_block_leave();
+  return moved(block, object, leaving, own(zone)->malloc_type_realloc(zone, object, size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_memalign(struct zone *zone, size_t alignment, size_t size, uint64_t type) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->malloc_type_memalign(zone, alignment, size, type), size, ORIGIN);
+}
+
+static void *our_malloc_type_malloc_with_options(struct zone *zone, size_t alignment, size_t size, uint64_t options,
+                                                 uint64_t type) {
+  struct thread_block *block = thread_block_leave();
+  return fresh(block, own(zone)->malloc_type_malloc_with_options(zone, alignment, size, options, type), size, ORIGIN);
+}
+
+/* ---- There and back ------------------------------------------------------------------------------------ */
+
+/* X(member, the first version that has it). */
+#define EACH_MEMBER(X)        \
+  X(malloc, 3)                \
+  X(calloc, 3)                \
+  X(valloc, 3)                \
+  X(free, 3)                  \
+  X(realloc, 3)               \
+  X(batch_malloc, 3)          \
+  X(batch_free, 3)            \
+  X(memalign, 5)              \
+  X(free_definite_size, 6)    \
+  X(try_free_default, 13)     \
+  X(malloc_with_options, 15)  \
+  X(malloc_type_malloc, 16)   \
+  X(malloc_type_calloc, 16)   \
+  X(malloc_type_realloc, 16)  \
+  X(malloc_type_memalign, 16) \
+  X(malloc_type_malloc_with_options, 16)
+
+#define HAS(zone, member, since) ((zone)->version >= (since) && (zone)->member)
+
+/* The struct is as long as its version says. */
+static size_t bytes_of(unsigned version) {
+  if (version >= 16) return sizeof(struct zone);
+  if (version >= 15) return offsetof(struct zone, malloc_type_malloc);
+  if (version >= 13) return offsetof(struct zone, malloc_with_options);
+  if (version >= 10) return offsetof(struct zone, try_free_default);
+  if (version >= 8) return offsetof(struct zone, claimed_address);
+  if (version >= 6) return offsetof(struct zone, pressure_relief);
+  if (version >= 5) return offsetof(struct zone, free_definite_size);
+  return offsetof(struct zone, memalign);
+}
+
+/* The first that is free, or the zone's of an earlier time. */
+static struct hooked *row_for(const struct zone *zone) {
+  struct hooked *known = find(zone);
+  for (unsigned i = 0; !known && i < MOST_ZONES; i++) {
+    if (!hooked[i].zone) known = &hooked[i];
+  }
+  return known;
+}
+
+bool zone_is_hooked(const struct zone *zone) {
+  const struct hooked *row = find(zone);
+  return row && row->active;
+}
+
+unsigned zone_words(const struct zone *zone) {
+  unsigned words = 0;
+#define COUNT(member, since) words += HAS(zone, member, since);
+  EACH_MEMBER(COUNT)
+  return words;
+}
+
+bool zone_hook(struct zone *zone) {
+  if (zone->version < OLDEST_KNOWN_ZONE || zone->version > NEWEST_KNOWN_ZONE || zone_is_hooked(zone)) return false;
+  struct hooked *row = row_for(zone);
+  size_t bytes = bytes_of(zone->version);
+  int before;
+  if (!row || !pages_open_for_change(zone, bytes, &before)) return false;
+  if (!row->zone) {
+    memcpy(&row->own, zone, bytes);
+    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* found from the first call of ours on */
+  }
+  /* What leads here still, after another tool's change, has its own function in the row. */
+#define TAKE(member, since)                                             \
+  if (HAS(zone, member, since) && zone->member != our_##member) {       \
+    __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \
+    __atomic_store_n(&zone->member, our_##member, __ATOMIC_RELEASE);    \
+  }
+  EACH_MEMBER(TAKE)
+  row->active = true;
+  return pages_close_after_change(zone, bytes, before);
+}
+
+bool zone_unhook(struct zone *zone) {
+  struct hooked *row = find(zone);
+  size_t bytes = bytes_of(zone->version);
+  int before;
+  bool all = true;
+  if (!row || !row->active || !pages_open_for_change(zone, bytes, &before)) return false;
+#define PUT_BACK(member, since)                                           \
+  if (HAS(zone, member, since)) {                                         \
+    if (zone->member == our_##member) {                                   \
+      __atomic_store_n(&zone->member, row->own.member, __ATOMIC_RELEASE); \
+    } else if (zone->member != row->own.member) {                         \
+      all = false;                                                        \
+    }                                                                     \
+  }
+  EACH_MEMBER(PUT_BACK)
+  row->active = false;
+  return pages_close_after_change(zone, bytes, before) && all;
+}

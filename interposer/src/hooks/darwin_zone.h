@@ -1,0 +1,68 @@
+/*
+ * The other way in on Darwin, for a process that runs already: our functions in place of those of a malloc zone, the
+ * struct of function pointers through which libsystem_malloc reaches each of its allocators.
+ *
+ * Each object counts once, whichever functions call each other: a zone may serve a request by another zone (large ones
+ * of the "nano" zone, say), so what one of our functions calls is left out of all sums, and counted by that one.
+ *
+ * The struct is declared here, because versions of it differ: members below are there from the version that is noted
+ * on, and are neither read nor written in an older one. The order is that of the public header malloc/malloc.h and of
+ * libmalloc 521 and later (versions 15 and 16); the build for Darwin compares the members that its header has.
+ */
+#ifndef MALLOMETER_HOOKS_DARWIN_ZONE_H
+#define MALLOMETER_HOOKS_DARWIN_ZONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OLDEST_KNOWN_ZONE 3u
+#define NEWEST_KNOWN_ZONE 16u
+
+struct zone {
+  void *reserved[2];
+  size_t (*size)(struct zone *zone, const void *object);
+  void *(*malloc)(struct zone *zone, size_t size);
+  void *(*calloc)(struct zone *zone, size_t number, size_t size);
+  void *(*valloc)(struct zone *zone, size_t size);
+  void (*free)(struct zone *zone, void *object);
+  void *(*realloc)(struct zone *zone, void *object, size_t size);
+  void (*destroy)(struct zone *zone);
+  const char *name;
+  unsigned (*batch_malloc)(struct zone *zone, size_t size, void **objects, unsigned wanted);
+  void (*batch_free)(struct zone *zone, void **objects, unsigned number);
+  void *introspection;
+  unsigned version;
+  void *(*memalign)(struct zone *zone, size_t alignment, size_t size);                              /* 5 */
+  void (*free_definite_size)(struct zone *zone, void *object, size_t size);                         /* 6 */
+  size_t (*pressure_relief)(struct zone *zone, size_t goal);                                        /* 8 */
+  int (*claimed_address)(struct zone *zone, void *object);                                          /* 10 */
+  void (*try_free_default)(struct zone *zone, void *object);                                        /* 13 */
+  void *(*malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options); /* 15 */
+  void *(*malloc_type_malloc)(struct zone *zone, size_t size, uint64_t type);                       /* 16 */
+  void *(*malloc_type_calloc)(struct zone *zone, size_t number, size_t size, uint64_t type);        /* 16 */
+  void *(*malloc_type_realloc)(struct zone *zone, void *object, size_t size, uint64_t type);        /* 16 */
+  void *(*malloc_type_memalign)(struct zone *zone, size_t alignment, size_t size, uint64_t type);   /* 16 */
+  void *(*malloc_type_malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options,
+                                           uint64_t type); /* 16 */
+};
+
+/*
+ * Puts our functions in the zone's place, where it has any. False, and nothing is changed, if its version is not known,
+ * if it is hooked already, if there are too many zones, or if its memory cannot be opened (platform/page_protection.h).
+ * One thread at a time; others may use the zone meanwhile.
+ */
+bool zone_hook(struct zone *zone);
+
+/*
+ * Puts back the zone's own functions, but for those that another tool has replaced since, which still lead here and
+ * pass calls on. False if its memory cannot be opened, or such a one is left.
+ */
+bool zone_unhook(struct zone *zone);
+
+bool zone_is_hooked(const struct zone *zone);
+
+/* How many words of the zone lead to ours, or would. */
+unsigned zone_words(const struct zone *zone);
+
+#endif

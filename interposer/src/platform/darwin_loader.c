@@ -1,0 +1,237 @@
+/*
+ * What dyld tells, as far as it may be asked: libc.h, loader.h, loaded_objects.h, the size of this library, and of
+ * dynamic_symbols.h and loader_lock.h that there is nothing to be known.
+ *
+ * dyld's own look-up of an address takes its lock. So images are noted in a table when dyld tells of them, which it
+ * does under that lock, and readers inside of malloc walk the table without one. A row is written before the count that
+ * shows it, and never moves; a row whose image is gone has no addresses.
+ */
+#include <dlfcn.h>
+#include <mach-o/dyld.h>
+#include <mach-o/loader.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/dynamic_symbols.h"
+#include "platform/executable.h"
+#include "platform/libc.h"
+#include "platform/loaded_objects.h"
+#include "platform/loader.h"
+#include "platform/loader_lock.h"
+
+/* ---- Images -------------------------------------------------------------------------------------------- */
+
+enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
+
+static struct image {
+  uintptr_t begin, end; /* of its code; 0: gone */
+  uintptr_t slide;
+  const char *path;
+} images[MOST_IMAGES];
+static uint32_t image_count;
+static uint64_t changes;
+/* dyld's own may go with an image. What has no room is without path. */
+static char paths[PATH_BYTES];
+static size_t path_bytes;
+
+static const struct load_command *command_of(const struct mach_header_64 *header, uint32_t wanted) {
+  const char *at = (const char *)(header + 1);
+  for (uint32_t i = 0; i < header->ncmds; i++) {
+    const struct load_command *command = (const struct load_command *)at;
+    if (command->cmd == wanted) return command;
+    at += command->cmdsize;
+  }
+  return NULL;
+}
+
+/* The first segment but for __PAGEZERO that has code is __TEXT, which begins with the header. */
+static uintptr_t end_of_code(const struct mach_header_64 *header) {
+  const char *at = (const char *)(header + 1);
+  for (uint32_t i = 0; i < header->ncmds; i++) {
+    const struct segment_command_64 *segment = (const struct segment_command_64 *)at;
+    if (segment->cmd == LC_SEGMENT_64 && strcmp(segment->segname, SEG_TEXT) == 0)
+      return (uintptr_t)header + segment->vmsize;
+    at += segment->cmdsize;
+  }
+  return (uintptr_t)header;
+}
+
+static const char *keep_path(const void *header) {
+  Dl_info info;
+  if (!dladdr(header, &info) || !info.dli_fname) return "";
+  size_t bytes = strlen(info.dli_fname) + 1;
+  if (bytes > PATH_BYTES - path_bytes) return "";
+  char *kept = memcpy(paths + path_bytes, info.dli_fname, bytes);
+  path_bytes += bytes;
+  return kept;
+}
+
+static void image_comes(const struct mach_header *header, intptr_t slide) {
+  const struct mach_header_64 *image = (const struct mach_header_64 *)header;
+  uint32_t count = __atomic_load_n(&image_count, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
+  if (count == MOST_IMAGES) return;
+  images[count] = (struct image){(uintptr_t)header, end_of_code(image), (uintptr_t)slide, keep_path(header)};
+  __atomic_store_n(&image_count, count + 1, __ATOMIC_RELEASE);
+}
+
+static void image_goes(const struct mach_header *header, intptr_t slide) {
+  (void)slide;
+  __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < image_count; i++) {
+    if (images[i].begin == (uintptr_t)header) __atomic_store_n(&images[i].begin, UINTPTR_MAX, __ATOMIC_RELEASE);
+  }
+}
+
+bool loaded_objects_start(bool kernel_tells) {
+  (void)kernel_tells;
+  static bool started;
+  if (!started) {
+    started = true;
+    _dyld_register_func_for_add_image(image_comes); /* calls it for those that are there */
+    _dyld_register_func_for_remove_image(image_goes);
+  }
+  return true;
+}
+
+void loaded_objects_refresh(void) {}
+
+void loaded_objects_forked(void) {}
+
+size_t loaded_objects_footprint(void) { return sizeof images + sizeof paths; }
+
+bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
+  uint32_t count = __atomic_load_n(&image_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
+    uintptr_t begin = __atomic_load_n(&images[i].begin, __ATOMIC_ACQUIRE);
+    if (address < begin || address >= images[i].end) continue;
+    *object =
+        (struct loaded_object){.begin = begin, .end = images[i].end, .bias = images[i].slide, .path = images[i].path};
+    return true;
+  }
+  return false;
+}
+
+bool loaded_object_is_there(const struct loaded_object *object) {
+  struct loaded_object found;
+  return loaded_object_at(object->begin, &found) && found.begin == object->begin;
+}
+
+uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
+  const struct mach_header_64 *header = (const struct mach_header_64 *)object->begin;
+  if (!loaded_object_is_there(object) || header->magic != MH_MAGIC_64) return 0;
+  const struct uuid_command *uuid = (const struct uuid_command *)command_of(header, LC_UUID);
+  if (!uuid) return 0;
+  uint32_t bytes = sizeof uuid->uuid < capacity ? (uint32_t)sizeof uuid->uuid : capacity;
+  memcpy(id, uuid->uuid, bytes);
+  return bytes;
+}
+
+/* The linker's name for the begin of this library. */
+extern const struct mach_header_64 __dso_handle;
+static size_t own_bytes;
+
+void own_image_measure(void) {
+  const char *at = (const char *)(&__dso_handle + 1);
+  for (uint32_t i = 0; i < __dso_handle.ncmds; i++) {
+    const struct segment_command_64 *segment = (const struct segment_command_64 *)at;
+    if (segment->cmd == LC_SEGMENT_64) own_bytes += segment->vmsize;
+    at += segment->cmdsize;
+  }
+}
+
+size_t own_image_bytes(void) { return own_bytes; }
+
+/* ---- The loader ---------------------------------------------------------------------------------------- */
+
+void forget_loader_errors(void) { (void)dlerror(); }
+
+/* By the name of its file: dyld itself wants the path. */
+void *already_loaded(const char *name) {
+  uint32_t count = __atomic_load_n(&image_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
+    const char *slash = strrchr(images[i].path, '/');
+    if (strcmp(slash ? slash + 1 : images[i].path, name) == 0) return dlopen(images[i].path, RTLD_LAZY | RTLD_NOLOAD);
+  }
+  return NULL;
+}
+
+uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
+
+/* Zones are no words of objects: nothing that dyld does is in their way. */
+bool with_loader_lock(void (*run)(void *argument), void *argument) {
+  run(argument);
+  return true;
+}
+
+struct link_map *object_of(const void *address) {
+  (void)address;
+  return NULL;
+}
+
+struct link_map *first_object(void) {
+  return NULL;
+}
+
+struct link_map *next_object(const struct link_map *object) {
+  (void)object;
+  return NULL;
+}
+
+struct link_map *own_object(void) {
+  return NULL;
+}
+
+const char *object_file_name(const struct link_map *object) {
+  (void)object;
+  return "";
+}
+
+const void *function_in(const struct link_map *object, const char *name) {
+  (void)object, (void)name;
+  return NULL;
+}
+
+const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end) {
+  (void)name, (void)begin, (void)end;
+  return NULL;
+}
+
+bool refers_to(const struct link_map *object, bool (*matches)(const char *name)) {
+  (void)object, (void)matches;
+  return false;
+}
+
+/* ---- The C library ------------------------------------------------------------------------------------- */
+
+bool libc_is_glibc(void) { return false; }
+
+bool libc_is_musl(void) { return false; }
+
+const char *libc_objection(void) { return NULL; }
+
+const char *libc_objection_to_attach(void) { return NULL; }
+
+const char library_suffix[] = ".dylib";
+
+const char preload_variable[] = "DYLD_INSERT_LIBRARIES";
+
+const void *address_in_libc(void) { return NULL; }
+
+bool thread_keys_exist(void) { return true; }
+
+void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
+  pthread_atfork(before, in_parent, in_child);
+}
+
+void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
+
+static void (*to_run)(int status);
+
+static void run_without_status(void) { to_run(STATUS_NOT_TOLD); }
+
+void at_exit(void (*run)(int status)) {
+  to_run = run;
+  atexit(run_without_status);
+}

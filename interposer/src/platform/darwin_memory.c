@@ -1,0 +1,192 @@
+/*
+ * Darwin's memory, by mmap(2) and Mach's calls on the own task: memory.h, readable_memory.h and page_protection.h.
+ * The rest of this file answers what Darwin has nothing for: whether pages were used, and reading what may be gone.
+ */
+#include <errno.h>
+#include <mach/mach.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "platform/mappings.h"
+#include "platform/memory.h"
+#include "platform/page_protection.h"
+#include "platform/page_range.h"
+#include "platform/page_use.h"
+#include "platform/readable_memory.h"
+#include "platform/resident_memory.h"
+
+size_t memory_page_bytes(void) { return vm_page_size; }
+
+size_t memory_whole_pages(size_t bytes) {
+  size_t page = memory_page_bytes();
+  return (bytes + page - 1) / page * page;
+}
+
+/* ---- The library's own: asked only by the search for addresses, which is not there ----------------------- */
+
+bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
+  (void)number, (void)begin, (void)end;
+  return false;
+}
+
+void memory_own_add(uintptr_t begin, size_t bytes) { (void)begin, (void)bytes; }
+
+void memory_own_remove(uintptr_t begin) { (void)begin; }
+
+/* ---- Mappings ------------------------------------------------------------------------------------------ */
+
+/* Pages of 2 MiB are given only to those who ask. */
+void *memory_map(void *wish, size_t bytes) {
+  void *memory = mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+void memory_unmap(void *memory, size_t bytes) { munmap(memory, bytes); }
+
+void *memory_reserve(size_t bytes) {
+  size_t page = memory_page_bytes(), inner = memory_whole_pages(bytes), all = inner + 2 * page;
+  char *outer = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+  if (outer == MAP_FAILED) return NULL;
+  if (mprotect(outer + page, inner, PROT_READ | PROT_WRITE) != 0) {
+    munmap(outer, all);
+    return NULL;
+  }
+  return outer + page;
+}
+
+void memory_give_back(void *memory, size_t bytes) {
+  munmap((char *)memory - memory_page_bytes(), memory_whole_pages(bytes) + 2 * memory_page_bytes());
+}
+
+bool memory_is_unmapped(const void *page) {
+  (void)page;
+  return false;
+}
+
+/* Darwin does not hold processes to RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2). */
+const char *memory_limit(void) { return NULL; }
+
+const char *memory_shortage(size_t bytes) {
+  (void)bytes;
+  return NULL;
+}
+
+bool memory_is_locked(void) { return false; }
+
+/* ---- What can be read ---------------------------------------------------------------------------------- */
+
+bool page_is_readable(uintptr_t page) {
+  char byte;
+  vm_size_t copied = 0;
+  return vm_read_overwrite(mach_task_self(), page, sizeof byte, (vm_address_t)&byte, &copied) == KERN_SUCCESS &&
+         copied == sizeof byte;
+}
+
+size_t readable_pages(uintptr_t page, size_t pages) {
+  size_t known = 0;
+  while (known < pages && page_is_readable(page + known * SMALLEST_PAGE)) known++;
+  return known;
+}
+
+bool is_readable(uintptr_t begin, size_t bytes) {
+  if (bytes == 0 || bytes > UINTPTR_MAX - begin) return false;
+  uintptr_t first = page_of(begin);
+  size_t pages = (page_of(begin + bytes - 1) - first) / SMALLEST_PAGE + 1;
+  return readable_pages(first, pages) == pages;
+}
+
+/* ---- Protection ---------------------------------------------------------------------------------------- */
+
+static char *first_page_of(const void *begin) {
+  return (char *)((uintptr_t)begin & ~(uintptr_t)(memory_page_bytes() - 1));
+}
+
+static bool protect(const void *begin, size_t bytes, int protection) {
+  char *first = first_page_of(begin);
+  return mprotect(first, memory_whole_pages((size_t)((const char *)begin + bytes - first)), protection) == 0;
+}
+
+bool pages_open_for_change(void *begin, size_t bytes, int *before) {
+  vm_address_t address = (vm_address_t)begin;
+  vm_size_t size;
+  vm_region_basic_info_data_64_t region;
+  mach_msg_type_number_t count = VM_REGION_BASIC_INFO_COUNT_64;
+  mach_port_t object;
+  if (vm_region_64(mach_task_self(), &address, &size, VM_REGION_BASIC_INFO_64, (vm_region_info_t)&region, &count,
+                   &object) != KERN_SUCCESS)
+    return false;
+  uintptr_t asked = (uintptr_t)begin;
+  if (address > asked || asked + bytes > address + size) return false; /* two kinds of pages */
+  *before = region.protection;
+  if (*before & VM_PROT_WRITE) return true;
+  return protect(begin, bytes, PROT_READ | PROT_WRITE);
+}
+
+/* The bits of VM_PROT_ and of PROT_ are the same. */
+bool pages_close_after_change(void *begin, size_t bytes, int before) {
+  return (before & VM_PROT_WRITE) || protect(begin, bytes, before);
+}
+
+/* ---- What Darwin does not tell ------------------------------------------------------------------------- */
+
+static bool is_not_there(void) {
+  errno = ENOTSUP;
+  return false;
+}
+
+uintptr_t page_range_reserve(size_t bytes, const char **why) {
+  (void)bytes;
+  *why = "macOS does not tell which pages a program uses";
+  return 0;
+}
+
+bool pages_open(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, is_not_there(); }
+
+bool pages_clear(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, is_not_there(); }
+
+void pages_unlock(uintptr_t begin, size_t bytes) { (void)begin, (void)bytes; }
+
+bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
+  return (void)begin, (void)bytes, (void)mark, is_not_there();
+}
+
+bool pages_renew(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, is_not_there(); }
+
+void pages_separate(uintptr_t begin, size_t bytes) { (void)begin, (void)bytes; }
+
+bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) { return (void)mapping, is_not_there(); }
+
+bool page_use_clear(void *pages, size_t bytes) { return (void)pages, (void)bytes, is_not_there(); }
+
+bool page_use_clear_all(void) { return is_not_there(); }
+
+const char *page_use_read_name(void) { return "reading which pages were used"; }
+
+const char *page_use_clear_name(void) { return "clearing which pages were used"; }
+
+const char *page_use_clear_all_name(void) { return page_use_clear_name(); }
+
+size_t mappings_count(void) { return SIZE_MAX; }
+
+size_t mappings_most(void) { return SIZE_MAX; }
+
+bool mappings_read(struct mappings *mappings) {
+  *mappings = (struct mappings){0};
+  return is_not_there();
+}
+
+void mappings_forget(struct mappings *mappings) { *mappings = (struct mappings){0}; }
+
+bool mapping_is_readable(const struct mapping *mapping) { return mapping->protection & PROT_READ; }
+
+bool mapping_is_writable(const struct mapping *mapping) { return mapping->protection & PROT_WRITE; }
+
+bool pagemap_tells(void) { return false; }
+
+bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]) {
+  return (void)by, (void)begin, (void)pages, (void)states, is_not_there();
+}
+
+size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
+  return (void)by, (void)from, (void)to, (void)bytes, is_not_there();
+}
