@@ -8,6 +8,7 @@
 #include <mach/mach.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -45,6 +46,13 @@ uint64_t coarse_realtime_ns(void) { return realtime_ns(); }
 void coarse_clock_passes(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
+
+/* As the bridge reads the struct (TaskInfo.java). */
+#define TASK_INFO_HAS(member, offset) _Static_assert(offsetof(task_vm_info_data_t, member) == (offset), #member)
+TASK_INFO_HAS(resident_size, 16);
+TASK_INFO_HAS(compressed, 120);
+TASK_INFO_HAS(phys_footprint, 144);
+_Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TASK_VM_INFO");
 
 static bool read_task(task_vm_info_data_t *info) {
   mach_msg_type_number_t count = TASK_VM_INFO_COUNT;

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,6 @@ import picocli.CommandLine.Parameters;
     })
 final class RunCommand implements Callable<Integer> {
 
-  private static final String PRELOAD = "LD_PRELOAD";
   private static final String ONLY = "MALLOMETER_ONLY";
 
   @Option(
@@ -58,6 +58,11 @@ final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Map<String, String> environment = environment(System.getenv());
+    if (environment.containsKey(DyldProtection.VARIABLE)) {
+      executable(System.getenv().getOrDefault("PATH", ""))
+          .flatMap(DyldProtection::objection)
+          .ifPresent(line -> System.err.println("mallometer: " + line));
+    }
     if (printing) {
       Output out = Output.standard();
       for (Map.Entry<String, String> variable : environment.entrySet()) {
@@ -72,9 +77,10 @@ final class RunCommand implements Callable<Integer> {
   /** What is to be set; the rest stays as it is. */
   private Map<String, String> environment(Map<String, String> present) throws IOException {
     Map<String, String> variables = new LinkedHashMap<>();
-    String others = present.getOrDefault(PRELOAD, "");
+    String preload = BundledLibrary.preloadVariable();
+    String others = present.getOrDefault(preload, "");
     // First, because behind another allocator it would see nothing; that one serves as before.
-    variables.put(PRELOAD, BundledLibrary.extract() + (others.isEmpty() ? "" : ":" + others));
+    variables.put(preload, BundledLibrary.extract() + (others.isEmpty() ? "" : ":" + others));
     if (only != null) {
       variables.put(ONLY, only);
     } else if (present.getOrDefault(ONLY, "").isEmpty()) {
@@ -92,6 +98,11 @@ final class RunCommand implements Callable<Integer> {
   /** java, and the command by the name of its file, to which a link may lead. */
   private Set<String> names(String path) {
     Set<String> names = new LinkedHashSet<>(Set.of("java"));
+    executable(path).ifPresent(file -> names.add(realName(file)));
+    return names;
+  }
+
+  private Optional<Path> executable(String path) {
     String word = command.get(0);
     List<Path> candidates = new ArrayList<>();
     if (word.contains("/")) {
@@ -101,11 +112,7 @@ final class RunCommand implements Callable<Integer> {
         candidates.add(Path.of(directory, word));
       }
     }
-    candidates.stream()
-        .filter(Files::isExecutable)
-        .findFirst()
-        .ifPresent(file -> names.add(realName(file)));
-    return names;
+    return candidates.stream().filter(Files::isExecutable).findFirst();
   }
 
   private static String realName(Path file) {

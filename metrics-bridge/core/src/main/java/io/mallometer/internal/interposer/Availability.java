@@ -94,6 +94,9 @@ final class Availability {
           unavailable("a native image cannot read the library", Remedy.jvm()));
     }
     try {
+      if (Experimental.isMacos() && !Experimental.onMacos()) {
+        return new AbsentInterposer(notLoaded("", false), SelfReport.UNKNOWN);
+      }
       Optional<String> maps = ProcFiles.mappedFiles();
       String preload = preloadVariable();
       if (seemsLoaded(maps, preload) || LibraryHandle.attached()) {
@@ -284,10 +287,11 @@ final class Availability {
   private static String ignoredPreload(String preload) {
     for (String entry : preload.split("[: ]+")) {
       if (namesLibrary(entry) && entry.contains("/") && !Files.exists(Path.of(entry))) {
-        return "LD_PRELOAD names " + entry + ", which does not exist";
+        return BundledLibrary.preloadVariable() + " names " + entry + ", which does not exist";
       }
     }
-    return "LD_PRELOAD names the library, but the dynamic linker did not load it:"
+    return BundledLibrary.preloadVariable()
+        + " names the library, but the dynamic linker did not load it:"
         + " it is built for another platform or C library, or is in a file system that is mounted"
         + " noexec";
   }
@@ -360,7 +364,7 @@ final class Availability {
   }
 
   private static String preloadVariable() {
-    String value = System.getenv("LD_PRELOAD");
+    String value = System.getenv(Experimental.isMacos() ? "DYLD_INSERT_LIBRARIES" : "LD_PRELOAD");
     return value == null ? "" : value;
   }
 

@@ -35,7 +35,8 @@ import java.util.Set;
 public final class BundledLibrary {
 
   /** The name of the file. */
-  public static final String FILE_NAME = "libmallometer.so";
+  public static final String FILE_NAME =
+      Experimental.isMacos() ? "libmallometer.dylib" : "libmallometer.so";
 
   private static final Set<PosixFilePermission> OWNER_ONLY =
       PosixFilePermissions.fromString("rwx------");
@@ -71,10 +72,10 @@ public final class BundledLibrary {
   }
 
   /**
-   * Unpacks the library as {@code directory/libmallometer.so}, for a shared volume or an image. The
-   * directory is made if it is missing; who may write to it is the caller's business. The file can
-   * be read by everybody. A file that is there is replaced at once, which programs that use it do
-   * not notice.
+   * Unpacks the library as {@code directory/libmallometer.so} (on macOS {@code .dylib}), for a
+   * shared volume or an image. The directory is made if it is missing; who may write to it is the
+   * caller's business. The file can be read by everybody. A file that is there is replaced at once,
+   * which programs that use it do not notice.
    *
    * @return the absolute path
    * @throws IOException if there is no library for this platform, or it cannot be written or mapped
@@ -87,9 +88,15 @@ public final class BundledLibrary {
     return place(library, absolute);
   }
 
-  /** Whether the jar carries a library for a platform. */
+  /** Whether the jar carries a library for a platform, and it may be loaded there. */
   static boolean existsFor(Platform platform) {
-    return BundledLibrary.class.getResource(resource(platform)) != null;
+    return Experimental.allows(platform.os())
+        && BundledLibrary.class.getResource(resource(platform)) != null;
+  }
+
+  /** The environment variable by which a program is started with the library. */
+  public static String preloadVariable() {
+    return Platform.current().preloadVariable();
   }
 
   /**
@@ -132,7 +139,7 @@ public final class BundledLibrary {
   private static void refuseUnusable(Path directory) throws IOException {
     String name = directory.toString();
     if (name.indexOf(' ') >= 0 || name.indexOf(':') >= 0) {
-      throw new IOException("LD_PRELOAD cannot name a path with a space or a colon");
+      throw new IOException(preloadVariable() + " cannot name a path with a space or a colon");
     }
     if (Mounts.noexec(ProcFiles.mounts().orElse(""), directory.toRealPath())) {
       throw new IOException("mounted noexec");
@@ -195,16 +202,25 @@ public final class BundledLibrary {
   }
 
   private static byte[] content(Platform platform) throws IOException {
+    if (!Experimental.allows(platform.os())) {
+      throw new NoSuchFileException(
+          "the library for "
+              + platform
+              + " is experimental, and unpacked only with "
+              + Experimental.VARIABLE
+              + "="
+              + platform.os());
+    }
     try (InputStream library = BundledLibrary.class.getResourceAsStream(resource(platform))) {
       if (library == null) {
-        throw new NoSuchFileException("there is no " + FILE_NAME + " for " + platform);
+        throw new NoSuchFileException("there is no " + platform.libraryFile() + " for " + platform);
       }
       return library.readAllBytes();
     }
   }
 
   private static String resource(Platform platform) {
-    return "/" + platform.directory() + "/" + FILE_NAME;
+    return "/" + platform.directory() + "/" + platform.libraryFile();
   }
 
   private static String hash(byte[] content) {

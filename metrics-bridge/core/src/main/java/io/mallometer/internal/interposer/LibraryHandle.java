@@ -22,8 +22,12 @@ final class LibraryHandle {
   /** The path of the library that was attached in this JVM. */
   private static final String PROPERTY = "mallometer.library";
 
-  /** RTLD_NOW and, as that is 0, RTLD_LOCAL: JNA would let other libraries find our functions. */
-  private static final Map<String, Object> OPENED = Map.of(Library.OPTION_OPEN_FLAGS, 2);
+  /**
+   * RTLD_NOW and RTLD_LOCAL, which is 0 but on macOS: JNA would let other libraries find our
+   * functions.
+   */
+  private static final Map<String, Object> OPENED =
+      Map.of(Library.OPTION_OPEN_FLAGS, Experimental.isMacos() ? 6 : 2);
 
   /** The path of the library that this class loader has opened; there is one in a process. */
   private static volatile @Nullable String opened;

@@ -28,9 +28,24 @@ record Platform(String os, String architecture, boolean musl) {
     return os + "-" + architecture;
   }
 
+  /** The name of the library's file. */
+  String libraryFile() {
+    return isMacos() ? "libmallometer.dylib" : "libmallometer.so";
+  }
+
+  /** The environment variable that names libraries to be loaded before those of a program. */
+  String preloadVariable() {
+    return isMacos() ? "DYLD_INSERT_LIBRARIES" : "LD_PRELOAD";
+  }
+
+  boolean isMacos() {
+    return os.equals(Experimental.MACOS);
+  }
+
   /** Whether there is a library for this platform, though the jar may not carry it. */
   boolean isSupported() {
-    return os.equals("linux") && (architecture.equals("x86-64") || architecture.equals("aarch64"));
+    return (os.equals("linux") || (isMacos() && Experimental.allows(os)))
+        && (architecture.equals("x86-64") || architecture.equals("aarch64"));
   }
 
   /** For people, such as "linux x86-64 with musl". */
@@ -39,10 +54,10 @@ record Platform(String os, String architecture, boolean musl) {
     return os + " " + architecture + (musl ? " with musl" : "");
   }
 
-  private static String os(String name) {
+  static String os(String name) {
     String lower = name.toLowerCase(Locale.ROOT);
     if (lower.startsWith("mac")) {
-      return "macos";
+      return Experimental.MACOS;
     }
     return lower.startsWith("windows") ? "windows" : lower;
   }

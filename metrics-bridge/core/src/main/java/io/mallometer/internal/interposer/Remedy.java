@@ -31,11 +31,17 @@ final class Remedy {
   private static String preload(String before) {
     try {
       return before
-          + preload(BundledLibrary.extract(), System.getenv().getOrDefault("LD_PRELOAD", ""));
+          + preload(
+              BundledLibrary.extract(),
+              System.getenv().getOrDefault(BundledLibrary.preloadVariable(), ""));
     } catch (IOException e) {
       return "Unpack the library: java -jar mallometer-agent.jar extract DIR, where DIR is "
           + SUITABLE
-          + ", and start with LD_PRELOAD=DIR/libmallometer.so ("
+          + ", and start with "
+          + BundledLibrary.preloadVariable()
+          + "=DIR/"
+          + Platform.current().libraryFile()
+          + " ("
           + e.getMessage()
           + ")";
     }
@@ -43,7 +49,8 @@ final class Remedy {
 
   /** Keeps what is preloaded already, behind ours: the first malloc in the list is called. */
   static String preload(Path library, String preloaded) {
-    StringJoiner list = new StringJoiner(":", "LD_PRELOAD=", "").add(library.toString());
+    StringJoiner list =
+        new StringJoiner(":", BundledLibrary.preloadVariable() + "=", "").add(library.toString());
     for (String entry : preloaded.split("[: ]+")) {
       if (!entry.isEmpty() && !entry.contains("libmallometer")) {
         list.add(entry);
@@ -95,10 +102,14 @@ final class Remedy {
 
   /** Where the jar carries no library for this platform. */
   static String elsewhere(Platform platform) {
-    return platform.isSupported()
-        ? "Use jars of mallometer that carry "
-            + platform.directory()
-            + ": those built on such a system, or by mvn -P all-platforms"
+    if (platform.isSupported()) {
+      return "Use jars of mallometer that carry "
+          + platform.directory()
+          + ": those built on such a system, or by mvn -P "
+          + (platform.isMacos() ? "macos" : "all-platforms");
+    }
+    return platform.isMacos()
+        ? container() + "; counting on macOS itself is experimental (docs/macos.md)"
         : container();
   }
 

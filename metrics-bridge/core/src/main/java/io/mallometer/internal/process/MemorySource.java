@@ -1,5 +1,7 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.interposer.Experimental;
+import io.mallometer.internal.interposer.TaskInfo;
 import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
@@ -33,8 +35,11 @@ public interface MemorySource {
    */
   OptionalLong residentBytes();
 
-  /** This process, where there is a {@code /proc}. */
+  /** This process, where there is a {@code /proc}, or on macOS if that is asked for. */
   static MemorySource ofThisProcess() {
+    if (Experimental.onMacos()) {
+      return new TaskMemorySource(TaskInfo::read, TaskMemorySource::machineBytes, SystemTime.NANOS);
+    }
     return new ProcessMemorySource(
         new ProcessFiles(),
         SystemTime.NANOS,

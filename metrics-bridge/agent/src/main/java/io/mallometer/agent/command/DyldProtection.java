@@ -1,0 +1,77 @@
+package io.mallometer.agent.command;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which programs start without the library on macOS although {@code DYLD_INSERT_LIBRARIES} names
+ * it. System Integrity Protection takes such variables from the programs of the system, and so from
+ * what these start: {@code /usr/bin/java} and every script whose interpreter is {@code /bin/sh}. A
+ * program with a hardened runtime keeps them only if it was signed with the entitlement {@code
+ * com.apple.security.cs.allow-dyld-environment-variables}; whether it was, {@code codesign} tells.
+ */
+final class DyldProtection {
+
+  static final String VARIABLE = "DYLD_INSERT_LIBRARIES";
+
+  private static final List<String> PROTECTED =
+      List.of("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/libexec/", "/System/");
+  private static final int LONGEST_LINE = 256;
+
+  private static final String INSTEAD =
+      "; name the JDK's own program, such as $JAVA_HOME/bin/java of Eclipse Temurin, which has the"
+          + " entitlement for it (JetBrains Runtime has not)";
+
+  private DyldProtection() {}
+
+  /** Returns why the library does not come into a program, in one line; empty if it may. */
+  static Optional<String> objection(Path executable) {
+    return objection(executable.toString(), interpreter(executable));
+  }
+
+  /**
+   * The same.
+   *
+   * @param interpreter what a script names in its first line; empty for another program
+   */
+  static Optional<String> objection(String executable, String interpreter) {
+    if (isProtected(executable)) {
+      return Optional.of(
+          "macOS takes "
+              + VARIABLE
+              + " from "
+              + executable
+              + ", a program of the system"
+              + INSTEAD);
+    }
+    if (isProtected(interpreter)) {
+      return Optional.of(
+          "macOS takes "
+              + VARIABLE
+              + " from "
+              + interpreter
+              + ", which runs the script "
+              + executable
+              + INSTEAD);
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isProtected(String program) {
+    return PROTECTED.stream().anyMatch(program::startsWith);
+  }
+
+  private static String interpreter(Path executable) {
+    try (InputStream in = Files.newInputStream(executable)) {
+      String begin = new String(in.readNBytes(LONGEST_LINE), StandardCharsets.ISO_8859_1);
+      return begin.startsWith("#!") ? begin.substring(2).strip().split("\\s", 2)[0] : "";
+    } catch (IOException | RuntimeException e) {
+      return "";
+    }
+  }
+}

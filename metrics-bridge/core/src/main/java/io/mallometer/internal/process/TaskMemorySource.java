@@ -1,0 +1,90 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.interposer.TaskInfo;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
+import java.lang.management.ManagementFactory;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * Reads this process on macOS, where there is no {@code /proc}: the resident set as Mach tells it,
+ * and the machine's memory as the JVM does. Macs have no cgroups, and do not say which mapping has
+ * how many resident pages at a cost worth paying: the resident set is not divided.
+ */
+final class TaskMemorySource implements MemorySource {
+
+  private final Supplier<Optional<TaskInfo.Figures>> task;
+  private final DoubleSupplier machineBytes;
+  private final LongSupplier nanoTime;
+  private ProcessMemory latest = ProcessMemory.unknown();
+  private long nextReading = Long.MIN_VALUE;
+
+  /**
+   * A source of given figures.
+   *
+   * @param task reads the figures of the process
+   * @param machineBytes reads the machine's memory; {@code NaN} if unknown
+   */
+  TaskMemorySource(
+      Supplier<Optional<TaskInfo.Figures>> task,
+      DoubleSupplier machineBytes,
+      LongSupplier nanoTime) {
+    this.task = task;
+    this.machineBytes = machineBytes;
+    this.nanoTime = nanoTime;
+  }
+
+  @Override
+  public boolean present() {
+    return true;
+  }
+
+  @Override
+  public ProcessMemory read(Supplier<Snapshot> counted) {
+    long now = nanoTime.getAsLong();
+    if (nextReading == Long.MIN_VALUE || now - nextReading >= 0) {
+      nextReading = now + ProcessMemorySource.SHORTEST_READING_NANOS;
+      OptionalLong resident = residentBytes();
+      latest =
+          new ProcessMemory(
+              resident.isPresent() ? resident.getAsLong() : Double.NaN,
+              Optional.empty(),
+              Optional.empty(),
+              Optional.empty(),
+              machineBytes.getAsDouble(),
+              Double.NaN);
+    }
+    return latest;
+  }
+
+  @Override
+  public void renew() {
+    nextReading = Long.MIN_VALUE;
+  }
+
+  @Override
+  public OptionalLong residentBytes() {
+    return task.get()
+        .map(figures -> OptionalLong.of(figures.residentBytes()))
+        .orElse(OptionalLong.empty());
+  }
+
+  /** By the platform's MBean, whose class not every runtime has. */
+  static double machineBytes() {
+    try {
+      ObjectName system = new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME);
+      Object bytes =
+          ManagementFactory.getPlatformMBeanServer()
+              .getAttribute(system, "TotalPhysicalMemorySize");
+      return bytes instanceof Number number ? number.doubleValue() : Double.NaN;
+    } catch (JMException | RuntimeException e) {
+      return Double.NaN;
+    }
+  }
+}

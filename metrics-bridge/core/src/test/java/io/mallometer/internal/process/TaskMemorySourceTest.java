@@ -1,0 +1,71 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.interposer.TaskInfo;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class TaskMemorySourceTest {
+
+  private static final Snapshot NOTHING_COUNTED =
+      Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
+
+  private Optional<TaskInfo.Figures> task = Optional.of(new TaskInfo.Figures(300, 40, 290));
+  private int readings;
+  private long nanos = 42;
+  private final TaskMemorySource source =
+      new TaskMemorySource(
+          () -> {
+            readings++;
+            return task;
+          },
+          () -> 16e9,
+          () -> nanos);
+
+  private ProcessMemory read() {
+    return source.read(() -> NOTHING_COUNTED);
+  }
+
+  @Test
+  void theResidentSetAndTheMachineAreKnownAndNothingElse() {
+    assertThat(source.present()).isTrue();
+    assertThat(read())
+        .isEqualTo(
+            new ProcessMemory(
+                300, Optional.empty(), Optional.empty(), Optional.empty(), 16e9, Double.NaN));
+    assertThat(source.residentBytes()).hasValue(300);
+  }
+
+  @Test
+  void theKernelIsAskedOnceASecond() {
+    for (int tenths = 0; tenths < 100; tenths++) {
+      read();
+      nanos += Duration.ofMillis(100).toNanos();
+    }
+
+    assertThat(readings).isEqualTo(10);
+    source.renew();
+    read();
+    assertThat(readings).isEqualTo(11);
+  }
+
+  @Test
+  void whatTheKernelDoesNotTellIsUnknown() {
+    task = Optional.empty();
+
+    assertThat(read().residentBytes()).isNaN();
+    assertThat(source.residentBytes()).isEmpty();
+  }
+
+  @Test
+  void theMachinesMemoryIsThatOfTheJvm() {
+    assertThat(TaskMemorySource.machineBytes()).isGreaterThan(1e8);
+  }
+}
