@@ -19,10 +19,12 @@
 /* The program's call, of a function with a frame record: the canonical frame address is 16 bytes above it. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
+#ifndef INTERPOSE /* tests call the functions themselves */
 #define INTERPOSE(function)                                                  \
   __attribute__((used, section("__DATA,__interpose"))) static const struct { \
     const void *ours, *theirs;                                               \
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
+#endif
 
 /* Notes that calls come here, and tells whether they are counted or must be passed on. */
 static inline bool arrives(void) {
@@ -160,7 +162,9 @@ INTERPOSE(malloc_zone_batch_free)
 /* In no header of the SDKs that this is built with; dyld ignores a pair whose original is absent. */
 typedef unsigned long long type_id;
 
+#ifndef WEAK
 #define WEAK __attribute__((weak_import))
+#endif
 extern WEAK void *malloc_type_malloc(size_t size, type_id type);
 extern WEAK void *malloc_type_calloc(size_t number, size_t size, type_id type);
 extern WEAK void *malloc_type_valloc(size_t size, type_id type);
