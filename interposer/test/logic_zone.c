@@ -1,7 +1,7 @@
 /*
  * Darwin's malloc zones over the platform made for tests: a zone of each version, in memory that is read-only as the
- * system's is, whose functions are replaced, called as libsystem_malloc calls them, and put back. What follows the
- * struct of a version is poison, which nobody may read or write. Each thread has its block by a key, as on Darwin.
+ * system's is, whose functions are replaced, called as libsystem_malloc calls them, and put back. Where the struct of a
+ * version ends the memory ends. Each thread has its block by a key, as on Darwin.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -19,21 +19,23 @@ enum { PAGE = 4096, POISON = 0xee };
 
 /* ---- What the system does ------------------------------------------------------------------------------ */
 
+static void *page_with(void *address) { return (char *)address - (uintptr_t)address % PAGE; }
+
 static bool pages_are_refused;
 static int open_pages;
 
 bool pages_open_for_change(void *begin, size_t bytes, int *before) {
   if (pages_are_refused) return false;
-  CHECK((uintptr_t)begin % PAGE == 0 && bytes <= PAGE);
+  CHECK(((uintptr_t)begin + bytes) % PAGE == 0);
   *before = PROT_READ;
   open_pages++;
-  return mprotect(begin, PAGE, PROT_READ | PROT_WRITE) == 0;
+  return mprotect(page_with(begin), PAGE, PROT_READ | PROT_WRITE) == 0;
 }
 
 bool pages_close_after_change(void *begin, size_t bytes, int before) {
-  CHECK(bytes <= PAGE);
+  CHECK(((uintptr_t)begin + bytes) % PAGE == 0);
   open_pages--;
-  return mprotect(begin, PAGE, before) == 0;
+  return mprotect(page_with(begin), PAGE, before) == 0;
 }
 
 static size_t size_of(void *object) { return malloc_usable_size(object); }
@@ -169,22 +171,23 @@ static size_t end_of(unsigned version) {
 }
 
 static struct zone *zone_of(unsigned version) {
-  char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  CHECK(page != MAP_FAILED);
+  char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(page != MAP_FAILED && mprotect(page + PAGE, PAGE, PROT_NONE) == 0);
   memset(page, POISON, PAGE);
   struct zone whole = all_members;
   whole.version = version;
-  memcpy(page, &whole, end_of(version));
+  struct zone *zone = (struct zone *)(void *)(page + PAGE - end_of(version));
+  memcpy(zone, &whole, end_of(version));
   CHECK(mprotect(page, PAGE, PROT_READ) == 0);
-  return (struct zone *)(void *)page;
+  return zone;
 }
 
 static bool is_as_it_was(const struct zone *zone) {
   struct zone whole = all_members;
   whole.version = zone->version;
-  const char *page = (const char *)zone;
-  for (size_t i = end_of(zone->version); i < PAGE; i++) {
-    if ((unsigned char)page[i] != POISON) return false;
+  const unsigned char *before = (const unsigned char *)zone - (uintptr_t)zone % PAGE;
+  for (; before < (const unsigned char *)zone; before++) {
+    if (*before != POISON) return false;
   }
   return memcmp(zone, &whole, end_of(zone->version)) == 0;
 }
@@ -309,11 +312,11 @@ CASE(a_zone_that_cannot_be_opened_is_left_alone) {
 CASE(members_that_a_zone_lacks_stay_empty) {
   begin_counting();
   struct zone *zone = zone_of(16);
-  CHECK(mprotect(zone, PAGE, PROT_READ | PROT_WRITE) == 0);
+  CHECK(mprotect(page_with(zone), PAGE, PROT_READ | PROT_WRITE) == 0);
   zone->batch_malloc = NULL;
   zone->try_free_default = NULL;
   zone->malloc_type_malloc_with_options = NULL;
-  CHECK(mprotect(zone, PAGE, PROT_READ) == 0);
+  CHECK(mprotect(page_with(zone), PAGE, PROT_READ) == 0);
   CHECK(zone_hook(zone));
   CHECK(!zone->batch_malloc && !zone->try_free_default && !zone->malloc_type_malloc_with_options);
   system_free(zone, zone->malloc(zone, 10));
@@ -379,9 +382,9 @@ CASE(a_tool_that_came_later_keeps_its_function) {
   struct zone *zone = zone_of(13);
   CHECK(zone_hook(zone));
   before_another = zone->malloc;
-  CHECK(mprotect(zone, PAGE, PROT_READ | PROT_WRITE) == 0);
+  CHECK(mprotect(page_with(zone), PAGE, PROT_READ | PROT_WRITE) == 0);
   zone->malloc = anothers_malloc;
-  CHECK(mprotect(zone, PAGE, PROT_READ) == 0);
+  CHECK(mprotect(page_with(zone), PAGE, PROT_READ) == 0);
   CHECK(!zone_unhook(zone));
   CHECK(zone->malloc == anothers_malloc && zone->free == z_free);
   hook_state = HOOK_FORWARDING;

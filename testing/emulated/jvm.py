@@ -1,4 +1,4 @@
-"""A JVM for another processor, under emulation: counted, with a Java frame by name, and scraped.
+"""A JVM for another processor, under emulation, or on a Mac: counted, with a Java frame by name, and scraped.
 
     jvm.py JAVA LIBRARY AGENT [attached]
 
@@ -23,6 +23,7 @@ KEPT = 1000
 # What zlib takes for a Deflater (deflate.h).
 DEFLATER_BYTES = 268_000
 LONGEST_SECONDS = 90
+ON_MACOS = sys.platform == "darwin"
 
 
 def number(series, pattern):
@@ -38,7 +39,7 @@ def holds(series, attached):
         "the line that keeps it has a name, and that much": 0.8 * bytes_kept
         < number(series, r'native_malloc_site_live_bytes\{site="Keeper\.keep",?\}') < 1.25 * bytes_kept,
         "the library that asked for it is known": number(
-            series, r'native_malloc_library_live_bytes\{library="libz\.so\.1",?\}') > 0.8 * bytes_kept,
+            series, r'native_malloc_library_live_bytes\{library="libz[^"]*",?\}') > 0.8 * bytes_kept,
     }
 
 
@@ -65,7 +66,9 @@ def main():
     attached = sys.argv[4:] == ["attached"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOMETER_")}
     if not attached:
-        environment["LD_PRELOAD"] = library
+        environment["DYLD_INSERT_LIBRARIES" if ON_MACOS else "LD_PRELOAD"] = library
+    if ON_MACOS:
+        environment["MALLOMETER_EXPERIMENTAL"] = "macos"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
