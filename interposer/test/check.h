@@ -11,24 +11,7 @@
 #include <time.h>
 
 #include "mallometer_optional.h"
-
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                                \
-    }                                                                         \
-  } while (0)
-
-#define CHECK_EQUAL(actual, expected)                                                                       \
-  do {                                                                                                      \
-    int64_t actual_value = (int64_t)(actual), expected_value = (int64_t)(expected);                         \
-    if (actual_value != expected_value) {                                                                   \
-      fprintf(stderr, "%s:%d: %s is %" PRId64 ", expected %" PRId64 " (%s)\n", __FILE__, __LINE__, #actual, \
-              actual_value, expected_value, #expected);                                                     \
-      exit(1);                                                                                              \
-    }                                                                                                       \
-  } while (0)
+#include "so.h"
 
 /* Keeps the compiler from leaving out an allocation that nobody uses. */
 #define USE(object) __asm__ volatile("" : : "r"(object) : "memory")

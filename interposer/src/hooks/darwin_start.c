@@ -44,9 +44,6 @@ _Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 
 
 bool calls_have_arrived;
 
-static bool counting_is_wanted = true;
-static bool was_off;
-
 /* A call that another library makes: the C library's own copy of a string. */
 static bool calls_arrive(void) {
   calls_have_arrived = false;
@@ -102,30 +99,11 @@ bool hook_find_allocator(void) {
 
 bool hook_attach(void) {
   start_counting();
-  __atomic_store_n(&was_off, false, __ATOMIC_RELAXED);
+  __atomic_store_n(&counting_was_off, false, __ATOMIC_RELAXED);
   __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST);
   malloc_leads_here = true;
   hook_choose_route();
   return true;
-}
-
-void hook_detach(void) {
-  malloc_leads_here = false;
-  scopes_interrupt();
-  hook_choose_route();
-  scopes_interrupt(); /* those that were opened meanwhile */
-}
-
-bool hook_was_off(void) { return __atomic_load_n(&was_off, __ATOMIC_RELAXED); }
-
-void hook_count(bool on) {
-  if (!on) {
-    __atomic_store_n(&was_off, true, __ATOMIC_RELAXED);
-    scopes_interrupt();
-  }
-  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
-  hook_choose_route();
-  if (!on) scopes_interrupt(); /* those that were opened meanwhile */
 }
 
 /* Headers would be met by zones: usable sizes are used. */

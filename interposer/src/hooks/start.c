@@ -35,8 +35,6 @@ bool program_malloc_is_ours(void) {
  */
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 
-static bool counting_is_wanted = true;
-static bool was_off;
 static bool calls_are_answered_elsewhere;
 
 static int wanted_state(void) {
@@ -124,30 +122,11 @@ bool hook_attach(void) {
   }
   operators_take_over();
   __atomic_store_n(&after_serves, false, __ATOMIC_RELAXED);
-  __atomic_store_n(&was_off, false, __ATOMIC_RELAXED);
+  __atomic_store_n(&counting_was_off, false, __ATOMIC_RELAXED);
   __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* it may have been off at the latest detach */
   malloc_leads_here = true;
   hook_choose_route();
   return true;
-}
-
-void hook_detach(void) {
-  malloc_leads_here = false;
-  scopes_interrupt();
-  hook_choose_route();
-  scopes_interrupt(); /* those that were opened meanwhile */
-}
-
-bool hook_was_off(void) { return __atomic_load_n(&was_off, __ATOMIC_RELAXED); }
-
-void hook_count(bool on) {
-  if (!on) {
-    __atomic_store_n(&was_off, true, __ATOMIC_RELAXED);
-    scopes_interrupt();
-  }
-  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
-  hook_choose_route();
-  if (!on) scopes_interrupt(); /* those that were opened meanwhile */
 }
 
 void hook_choose_route(void) {

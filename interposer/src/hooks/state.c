@@ -1,4 +1,4 @@
-/* Only the variables: who changes them is in start.c. See state.h. */
+/* Only the variables: who changes them is in start.c and switches.c. See state.h. */
 #include "hooks/state.h"
 
 int hook_state = HOOK_UNRESOLVED;
@@ -6,5 +6,7 @@ enum size_source size_source = SIZE_FROM_CALL;
 size_t huge_threshold = (size_t)64 << 20;
 bool malloc_leads_here;
 bool malloc_is_replaced;
+bool counting_is_wanted = true;
+bool counting_was_off;
 
 const struct hook_owner hook_owner __attribute__((weak)) = {0};

@@ -54,6 +54,10 @@ extern HIDDEN bool malloc_leads_here;
 /* That is because a memory checker answers the calls of our malloc. */
 extern HIDDEN bool malloc_is_replaced;
 
+/* What hook_count() says, and whether it ever said no: what came and went meanwhile is in no sum. Atomic. */
+extern HIDDEN bool counting_is_wanted;
+extern HIDDEN bool counting_was_off;
+
 /*
  * What the hook tells whoever it serves, whom it does not know otherwise. The first event comes before any code of this
  * library has run, so nothing can be registered in time: the owner defines `hook_owner`, and the linker takes that

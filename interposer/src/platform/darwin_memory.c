@@ -82,17 +82,12 @@ bool page_is_readable(uintptr_t page) {
          copied == sizeof byte;
 }
 
-size_t readable_pages(uintptr_t page, size_t pages) {
-  size_t known = 0;
-  while (known < pages && page_is_readable(page + known * SMALLEST_PAGE)) known++;
-  return known;
-}
-
 bool is_readable(uintptr_t begin, size_t bytes) {
   if (bytes == 0 || bytes > UINTPTR_MAX - begin) return false;
-  uintptr_t first = page_of(begin);
-  size_t pages = (page_of(begin + bytes - 1) - first) / SMALLEST_PAGE + 1;
-  return readable_pages(first, pages) == pages;
+  for (uintptr_t page = page_of(begin); page < begin + bytes; page += SMALLEST_PAGE) {
+    if (!page_is_readable(page)) return false;
+  }
+  return true;
 }
 
 /* ---- Protection ---------------------------------------------------------------------------------------- */

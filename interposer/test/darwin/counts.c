@@ -7,33 +7,15 @@
 #include <malloc/malloc.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mallometer.h"
+#include "so.h"
 
 enum { ROUNDS = 1000, THREADS = 8 };
-
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                                \
-    }                                                                         \
-  } while (0)
-
-#define CHECK_EQUAL(actual, expected)                                                                  \
-  do {                                                                                                 \
-    int64_t actual_value = (int64_t)(actual), expected_value = (int64_t)(expected);                    \
-    if (actual_value != expected_value) {                                                              \
-      fprintf(stderr, "%s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #actual, actual_value, \
-              expected_value);                                                                         \
-      exit(1);                                                                                         \
-    }                                                                                                  \
-  } while (0)
 
 static __typeof__(mallometer_snapshot) *snapshot_of;
 static __typeof__(mallometer_self) *self_of;

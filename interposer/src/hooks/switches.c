@@ -1,0 +1,23 @@
+/* Counting on and off, the same on every system: what is wanted, then the route for it. See start.h. */
+#include "account/scopes.h"
+#include "hooks/start.h"
+#include "hooks/state.h"
+
+void hook_detach(void) {
+  malloc_leads_here = false;
+  scopes_interrupt();
+  hook_choose_route();
+  scopes_interrupt(); /* those that were opened meanwhile */
+}
+
+bool hook_was_off(void) { return __atomic_load_n(&counting_was_off, __ATOMIC_RELAXED); }
+
+void hook_count(bool on) {
+  if (!on) {
+    __atomic_store_n(&counting_was_off, true, __ATOMIC_RELAXED);
+    scopes_interrupt();
+  }
+  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
+  hook_choose_route();
+  if (!on) scopes_interrupt(); /* those that were opened meanwhile */
+}
