@@ -1,7 +1,7 @@
 /*
  * A known number of calls of each kind is counted on macOS: in a program that starts with the library
  * (DYLD_INSERT_LIBRARIES), and, with the library's path as the second argument, in one that loads and attaches it.
- * Nobody has run this: it is compiled on Linux.
+ * It is compiled on Linux, and has never run.
  */
 #include <dlfcn.h>
 #include <malloc/malloc.h>
