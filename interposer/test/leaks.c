@@ -32,6 +32,10 @@
 #define MOST_OBJECTS 70000u
 
 static struct mallometer_object objects[MOST_OBJECTS];
+static size_t page_size;
+
+/* How long to wait for what has to come; $PATIENCE_SECONDS where a machine is emulated. */
+static uint64_t patience = 20000 * MILLISECOND;
 
 static uint64_t now_ns(void) {
   struct timespec now;
@@ -65,7 +69,7 @@ static void epochs_of(uint64_t ms) {
 static void wait_for_whole_epoch(void) {
   uint64_t valid = observed().epochs - observed().void_epochs;
   for (uint64_t begin = now_ns(); observed().epochs - observed().void_epochs < valid + 2;) {
-    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+    CHECK(now_ns() - begin < patience);
     pause_ms(2);
   }
 }
@@ -77,13 +81,13 @@ static bool has_reason(const char *reason) {
 
 /* NULL: until there is none. */
 static void wait_for_reason(const char *reason) {
-  for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < 20000 * MILLISECOND);
+  for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
 /* Void ones or not. */
 static void wait_for_epochs(unsigned count) {
   uint64_t end = observed().epochs + count;
-  for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < 20000 * MILLISECOND);
+  for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
 static uint64_t resident_bytes(void) {
@@ -91,7 +95,7 @@ static uint64_t resident_bytes(void) {
   FILE *file = fopen("/proc/self/statm", "r");
   CHECK(file && fscanf(file, "%lu %lu", &all, &resident) == 2);
   fclose(file);
-  return (uint64_t)resident * 4096;
+  return (uint64_t)resident * page_size;
 }
 
 static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x100000000; }
@@ -105,7 +109,7 @@ static NOINLINE void *one_of_many(size_t size) {
 /* What a processor first touched lately is not cooled before it has touched more, or somebody asks it to cool. */
 static void empty_batches(void) {
   cpu_set_t mine;
-  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(page != MAP_FAILED);
   CHECK_EQUAL(sched_getaffinity(0, sizeof mine, &mine), 0);
   for (int i = 0; i < CPU_SETSIZE; i++) {
@@ -114,18 +118,18 @@ static void empty_batches(void) {
     CPU_ZERO(&one);
     CPU_SET(i, &one);
     CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
-    munlock(page, 4096);
-    madvise(page, 4096, MADV_COLD);
+    munlock(page, page_size);
+    madvise(page, page_size, MADV_COLD);
   }
   CHECK_EQUAL(sched_setaffinity(0, sizeof mine, &mine), 0);
-  munmap(page, 4096);
+  munmap(page, page_size);
 }
 
 /* Objects that came to live in slots, a few in each epoch; the others are freed. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
-    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+    CHECK(now_ns() - begin < patience);
     for (unsigned tried = 0; found < count && tried < 500; tried++) {
       void *object = allocate(size);
       CHECK(object);
@@ -339,7 +343,7 @@ static void freed_past_the_hook(void) {
     CHECK(libc_usable_size(slots[i]) >= malloc_usable_size(slots[i]));
     if (i % 3 == 0) libc_free(slots[i]);
     if (i % 3 == 1) {
-      unsigned char *moved = libc_realloc(slots[i], 10000);
+      unsigned char *moved = libc_realloc(slots[i], page_size * 5 / 2);
       for (unsigned at = 0; at < 200; at++) CHECK_EQUAL(moved[at], i);
       free(moved);
     }
@@ -360,6 +364,7 @@ static void freed_past_the_hook(void) {
 /* glibc unmaps the pages behind an object that gets smaller; then nobody else may have the slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
+  const size_t large = 10 * page_size, small = page_size * 5 / 4;
   unsigned char *slots[COUNT];
   void *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
   void *(*libc_realloc)(void *, size_t);
@@ -367,33 +372,34 @@ static void made_smaller_past_the_hook(void) {
   epochs_of(20);
   start();
   uint64_t mapped = mapped_bytes();
-  in_slots((void **)slots, COUNT, 40000, by_malloc);
+  in_slots((void **)slots, COUNT, large, by_malloc);
   for (unsigned i = 0; i < COUNT; i++) {
-    memset(slots[i], (int)i, 40000);
-    CHECK(libc_realloc(slots[i], 5000) == slots[i]);
-    CHECK(malloc_usable_size(slots[i]) >= 5000 && malloc_usable_size(slots[i]) < 12288);
+    memset(slots[i], (int)i, large);
+    CHECK(libc_realloc(slots[i], small) == slots[i]);
+    CHECK(malloc_usable_size(slots[i]) >= small && malloc_usable_size(slots[i]) < 3 * page_size);
   }
   for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* which some epochs see */
   CHECK_EQUAL(observed().void_epochs, 0);
   for (unsigned i = 0; i < COUNT; i++) {
-    memset(slots[i], (int)i, 5000);
+    memset(slots[i], (int)i, small);
     if (i % 2) {
       free(slots[i]);
       continue;
     }
-    slots[i] = realloc(slots[i], 20000);
-    for (unsigned at = 0; at < 5000; at++) CHECK_EQUAL(slots[i][at], i);
+    slots[i] = realloc(slots[i], 5 * page_size);
+    for (unsigned at = 0; at < small; at++) CHECK_EQUAL(slots[i][at], i);
     free(slots[i]);
   }
   CHECK_EQUAL(observed().retired, COUNT);
   CHECK_EQUAL(mapped_bytes(), mapped);
-  in_slots((void **)slots, COUNT, 60000, by_malloc);
-  for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 60000));
+  in_slots((void **)slots, COUNT, 15 * page_size, by_malloc);
+  for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
 /* What becomes larger may grow into the place of a slot that was unmapped. */
 static void made_larger_past_the_hook(void) {
-  enum { COUNT = 12, BEFORE = 200, AFTER = 6000 };
+  enum { COUNT = 12, BEFORE = 200 };
+  const size_t after = page_size * 3 / 2;
   unsigned char *slots[COUNT];
   unsigned grown = 0;
   void *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
@@ -407,15 +413,15 @@ static void made_larger_past_the_hook(void) {
   epochs_of(60000);
   for (unsigned i = 0; i < COUNT; i++) {
     for (unsigned j = 0; slots[i] && j < COUNT; j++) {
-      if (!slots[j] || (uintptr_t)slots[j] / 4096 != (uintptr_t)slots[i] / 4096 + 1) continue;
+      if (!slots[j] || (uintptr_t)slots[j] / page_size != (uintptr_t)slots[i] / page_size + 1) continue;
       libc_free(slots[j]);
       slots[j] = NULL;
-      unsigned char *larger = libc_realloc(slots[i], AFTER);
+      unsigned char *larger = libc_realloc(slots[i], after);
       grown += larger == slots[i];
-      CHECK(malloc_usable_size(larger) >= AFTER);
-      for (unsigned at = 0; at < AFTER; at++) larger[at] = (unsigned char)(at % 251);
-      if (grown % 2) larger = realloc(larger, 2 * AFTER);
-      for (unsigned at = 0; at < AFTER; at++) CHECK_EQUAL(larger[at], at % 251);
+      CHECK(malloc_usable_size(larger) >= after);
+      for (unsigned at = 0; at < after; at++) larger[at] = (unsigned char)(at % 251);
+      if (grown % 2) larger = realloc(larger, 2 * after);
+      for (unsigned at = 0; at < after; at++) CHECK_EQUAL(larger[at], at % 251);
       free(larger);
       slots[i] = NULL;
     }
@@ -432,12 +438,12 @@ static void crowded(void) {
   FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
   if (!file || fscanf(file, "%lu", &most) != 1 || most < 65530 || most > 70000) exit(77);
   fclose(file);
-  char *pages = mmap(NULL, (size_t)MAPPINGS * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  for (unsigned i = 0; i < MAPPINGS; i += 2) CHECK_EQUAL(mprotect(pages + i * 4096, 4096, PROT_READ), 0);
+  char *pages = mmap(NULL, (size_t)MAPPINGS * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (unsigned i = 0; i < MAPPINGS; i += 2) CHECK_EQUAL(mprotect(pages + i * page_size, page_size, PROT_READ), 0);
   epochs_of(20);
   start();
   for (uint64_t begin = now_ns(); observed().not_placed == 0; pause_ms(10)) {
-    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+    CHECK(now_ns() - begin < patience);
     for (unsigned i = 0; i < 500; i++) free(one_of_many(1000));
   }
   CHECK_EQUAL(observed().placed, 0);
@@ -505,25 +511,26 @@ static void merged(void) {
   struct mappings split = mappings(), now = split;
   CHECK(split.of_slots > IN_SLOTS);
 
-  char *pages = mmap(NULL, (size_t)PAGES * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *pages = mmap(NULL, (size_t)PAGES * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   unsigned page = 0;
-  for (; split.all + page < most / 10 * 8; page += 2) CHECK_EQUAL(mprotect(pages + page * 4096, 4096, PROT_READ), 0);
+  for (; split.all + page < most / 10 * 8; page += 2)
+    CHECK_EQUAL(mprotect(pages + page * page_size, page_size, PROT_READ), 0);
   for (uint64_t begin = now_ns(); now.of_slots > split.of_slots / 2; now = mappings()) {
-    if (now_ns() - begin > 20000 * MILLISECOND) break;
+    if (now_ns() - begin > patience) break;
     pause_ms(50);
   }
   printf("%lu mappings of slots, %u in use; then %lu\n", split.of_slots, staying, now.of_slots);
   CHECK(now.of_slots <= split.of_slots / 2);
   CHECK(has_reason("max_map_count"));
   for (now = mappings(); now.all < most - SPARE; now.all += 2, page += 2) {
-    CHECK_EQUAL(mprotect(pages + page * 4096, 4096, PROT_READ), 0);
+    CHECK_EQUAL(mprotect(pages + page * page_size, page_size, PROT_READ), 0);
   }
   for (unsigned i = 0; i < 1000; i++) {
     void *object = one_of_many(1000);
     CHECK(!is_slot(object));
     free(object);
   }
-  CHECK_EQUAL(munmap(pages, (size_t)PAGES * 4096), 0);
+  CHECK_EQUAL(munmap(pages, (size_t)PAGES * page_size), 0);
   wait_for_reason(NULL);
   for (unsigned i = 0; i < staying; i++) {
     for (unsigned at = 0; at < 100; at++) CHECK_EQUAL(((unsigned char *)stay[i])[at], (unsigned char)(8 * i));
@@ -670,31 +677,32 @@ static unsigned seen_of(uint64_t bytes) {
 
 static void wait_for_seen(uint64_t bytes, unsigned count) {
   for (uint64_t begin = now_ns(); seen_of(bytes) != count; pause_ms(2)) {
-    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+    CHECK(now_ns() - begin < patience);
   }
 }
 
 /* Of an object that the program has locked it is not known whether it is used, until it is locked no more. */
 static void locked_object(void) {
-  enum { COUNT = 4, SMALL = 1000, LARGE = 40000 };
+  enum { COUNT = 4, SMALL = 1000 };
+  const size_t large_bytes = 10 * page_size, middle = 2 * page_size;
   void *small[COUNT], *large[COUNT];
   epochs_of(20);
   start();
   in_slots(small, COUNT, SMALL, one_of_many);
-  in_slots(large, COUNT, LARGE, one_of_many);
+  in_slots(large, COUNT, large_bytes, one_of_many);
   uint64_t bytes = malloc_usable_size(large[0]);
   wait_for_whole_epoch();
   CHECK_EQUAL(seen_of(SMALL), COUNT);
   CHECK_EQUAL(locked_kib(), 0);
   CHECK_EQUAL(mlock(small[0], SMALL), 0);
-  CHECK_EQUAL(mlock((char *)large[0] + 8192, 1), 0); /* a page in the middle */
+  CHECK_EQUAL(mlock((char *)large[0] + middle, 1), 0); /* a page in the middle */
   for (unsigned i = 0; i < 5; i++) {
     ((volatile char *)small[0])[0]++;
-    ((volatile char *)large[0])[8192]++;
+    ((volatile char *)large[0])[middle]++;
     wait_for_whole_epoch();
   }
   printf("%" PRIu64 " KiB locked\n", locked_kib());
-  CHECK_EQUAL(locked_kib(), 8);
+  CHECK_EQUAL(locked_kib(), 2 * page_size / 1024);
   CHECK_EQUAL(seen_of(SMALL), COUNT - 1);
   CHECK_EQUAL(seen_of(bytes), COUNT - 1);
   CHECK_EQUAL(observed().slots_in_use[0] >= COUNT, 1);
@@ -1195,9 +1203,9 @@ static void *read_all_the_time(void *unused) {
 static void map_much(bool much) {
   enum { PAGES = 1000 };
   static char *pages;
-  if (pages) munmap(pages, PAGES * 4096);
-  pages = much ? mmap(NULL, PAGES * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
-  for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * 4096, 4096, PROT_READ);
+  if (pages) munmap(pages, PAGES * page_size);
+  pages = much ? mmap(NULL, PAGES * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
+  for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * page_size, page_size, PROT_READ);
 }
 
 static void everything_at_once(unsigned seconds) {
@@ -1244,6 +1252,8 @@ static void everything_at_once(unsigned seconds) {
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
+  page_size = (size_t)sysconf(_SC_PAGESIZE);
+  if (getenv("PATIENCE_SECONDS")) patience = (uint64_t)atoi(getenv("PATIENCE_SECONDS")) * 1000 * MILLISECOND;
   const char *name = argv[1];
   if (strcmp(name, "seen") == 0) uses_are_seen();
   if (strcmp(name, "behave") == 0) objects_behave_as_others();

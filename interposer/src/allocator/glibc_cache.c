@@ -128,18 +128,22 @@ struct held {
 };
 
 static struct caches {
-  uintptr_t distance; /* of a thread's list of locks from its address */
+  uintptr_t list_at; /* a thread's list of locks, from its address, which it is in front of on aarch64 */
+  uintptr_t id_at;   /* the id in a thread's description, in front of that list */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
   uintptr_t threads[MOST_THREADS]; /* 0: not found */
   struct held held[MOST_THREADS];
 } * caches;
 
-/* A thread's address is also the first word there. */
+enum { FARTHEST_ID = 64 };
+
+/* A description that has the thread's id where the calling thread's has it is that thread's. */
 static uintptr_t thread_of(uint32_t id) {
-  uintptr_t list = thread_robust_list(id), thread = list - caches->distance, first;
-  if (list <= caches->distance) return 0;
-  return own_memory_read(thread, &first, sizeof first) && first == thread ? thread : 0;
+  uintptr_t list = thread_robust_list(id);
+  uint32_t there;
+  if (list <= FARTHEST_ID || !own_memory_read(list - caches->id_at, &there, sizeof there)) return 0;
+  return there == id ? list - caches->list_at : 0;
 }
 
 static void read_cache(uintptr_t thread, struct held *held) {
@@ -180,20 +184,31 @@ static uint64_t difference(const struct held *one, const struct held *other) {
   return bytes;
 }
 
+static bool find_own_description(uint32_t id, uintptr_t list) {
+  const uintptr_t farthest = 8192; /* struct pthread has 2,304 bytes in 2.36 */
+  uint32_t before[FARTHEST_ID / sizeof(uint32_t)];
+  caches->list_at = list - thread_pointer();
+  if (caches->list_at + farthest >= 2 * farthest || list <= FARTHEST_ID) return false;
+  if (!own_memory_read(list - sizeof before, before, sizeof before)) return false;
+  for (size_t back = 1; back <= FARTHEST_ID / sizeof *before; back++) {
+    caches->id_at = back * sizeof *before;
+    if (before[FARTHEST_ID / sizeof *before - back] == id) return true;
+  }
+  return false;
+}
+
 static bool reads_own_cache(void) {
   uint32_t id = thread_id();
   struct held held;
-  caches->distance = thread_robust_list(id) - thread_pointer();
-  if (thread_of(id) != thread_pointer()) return false;
-  read_cache(thread_pointer(), &held);
+  if (!find_own_description(id, thread_robust_list(id))) return false;
+  read_cache(thread_of(id), &held);
   return held.is_known && bytes_of(&held) == glibc_cache_bytes();
 }
 
 bool glibc_caches_open(void) {
-  const uintptr_t farthest = 8192; /* struct pthread has 2,304 bytes in 2.36 */
   if (offset_of_pointer == 0 || !own_memory_open()) return false;
   caches = memory_map(NULL, sizeof *caches);
-  if (caches && reads_own_cache() && caches->distance < farthest) return true;
+  if (caches && reads_own_cache()) return true;
   glibc_caches_close();
   return false;
 }
