@@ -33,8 +33,10 @@
  *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
  *   STAYS_RETURNED(variable)
  *       A pointer that a function returned and that the caller will return: it stays in that register.
+ *   NEAR_VALUE(variable)
+ *       The value of a hidden variable of the library.
  *   FOR_JUMP(function)
- *       A pointer to a function that is called last, in the register from which it is called.
+ *       The same of a pointer to a function that is called last, in the register from which it is called.
  *   bool is_below_power(size_t number, exponent)
  *       Whether the number is below 2 to this constant power.
  *   size_t highest_bit(size_t nonzero)

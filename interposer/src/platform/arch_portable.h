@@ -51,6 +51,7 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 #define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
 #define STAYS_RETURNED(value) ((void)0)
+#define NEAR_VALUE(variable) (variable)
 #define FOR_JUMP(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
