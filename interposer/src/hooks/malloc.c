@@ -67,7 +67,6 @@ _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left) {
   size_t class = size_class_of_doubled(doubled);
-  keep_only(&class);
   event_counts_allocation(block, usable_size, doubled, class);
   event_ends(block, left);
   if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, doubled, ORIGIN);

@@ -62,12 +62,13 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
+/* 63 less a highest_bit() is the number of zeros that this was made of. */
 #define EVENT_ADD_ONE(base, index, offset)                                                              \
   __extension__({                                                                                       \
     uint64_t event_sum, *indexed;                                                                       \
-    __asm__ volatile("add %1, %2, %3, lsl #3\n\tldr %0, [%1, %4]\n\tadd %0, %0, #1\n\tstr %0, [%1, %4]" \
+    __asm__ volatile("sub %1, %2, %3, lsl #3\n\tldr %0, [%1, %4]\n\tadd %0, %0, #1\n\tstr %0, [%1, %4]" \
                      : "=&r"(event_sum), "=&r"(indexed)                                                 \
-                     : "r"(base), "r"(index), "i"(offset)                                               \
+                     : "r"(base), "r"((size_t)63 - (index)), "i"((offset) + 63 * sizeof(uint64_t))      \
                      : "memory");                                                                       \
   })
 
@@ -122,11 +123,16 @@ static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst"
     above == 0;                                                                     \
   })
 
-/* The compiler would subtract from 63, which has to be loaded, once for each use. */
+/* Of the builtin's value the compiler would not take a multiple. */
 static inline size_t highest_bit(size_t nonzero) {
-  size_t position;
-  __asm__("clz %0, %1\n\teor %0, %0, #63" : "=r"(position) : "r"(nonzero));
-  return position;
+  size_t zeros;
+  __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
+  return 63 - zeros;
+}
+
+/* With the number of zeros: the sum of the rest is a constant's and the stack pointer's. */
+static inline uintptr_t words_above(uintptr_t address, size_t position) {
+  return address + (uintptr_t)8 * 63 - 8 * (63 - position);
 }
 
 #define FIRST_OF_65536 0u

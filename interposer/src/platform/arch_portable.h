@@ -58,6 +58,8 @@ static inline bool is_below_power(size_t number, unsigned exponent) { return num
 
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
 
+static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+
 #define FIRST_OF_65536 0u
 
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {

@@ -75,6 +75,8 @@ static inline size_t highest_bit(size_t nonzero) {
 }
 
 /* The instruction takes the number for a signed one, from the middle on. */
+static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;
