@@ -14,6 +14,8 @@ library=$(realpath "$1")
 test=$(cd "$(dirname "$0")" && pwd)
 root=${2:-}
 processor=${3:-$(uname -m)}
+patience=100
+[ -z "$root" ] || patience=400 # of an emulator
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -56,7 +58,7 @@ check() {
   for mode in ${MODES:-usable header}; do
     count=$((count + 1))
     code=0
-    timeout 100 env "LD_PRELOAD=${BEFORE:+$BEFORE:}$library${BEHIND:+:$BEHIND}" MALLOMETER_STACKS=java "MALLOMETER_ACCOUNTING=$mode" "$@" >output 2>&1 || code=$?
+    timeout "$patience" env "LD_PRELOAD=${BEFORE:+$BEFORE:}$library${BEHIND:+:$BEHIND}" MALLOMETER_STACKS=java "MALLOMETER_ACCOUNTING=$mode" "$@" >output 2>&1 || code=$?
     [ "$code" -ne 0 ] || continue
     echo "FAILED with $code, $mode: $*"
     cat output
