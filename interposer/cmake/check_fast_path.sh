@@ -35,7 +35,7 @@ check() {
 case $processor in
   x86_64) jump='^jmp +\*' ret='^ret' entry=1 malloc=26 free=12 tracked=16 realloc=43 large=80 frame_pointer='(,|pop +)%rbp$' ;;
   aarch64)
-    jump='^br +x1[67]' ret='^ret' entry=3 malloc=51 free=25 tracked=35 realloc=76 large=96
+    jump='^br +x1[67]' ret='^ret' entry=2 malloc=47 free=22 tracked=28 realloc=70 large=96
     frame_pointer='\t(ldr|mov|add)\tx29,|\tldp\tx29,|\tldp\tx[0-9]+, x29,'
     ;;
 esac

@@ -14,6 +14,10 @@ static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
 _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
 
+/*
+ * The fence keeps what follows behind the 0, and the reader's its second look behind its copy: whoever copied a word of
+ * another event sees another number (test/litmus/event-copied). The counts order nothing.
+ */
 void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count) {
   uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
   struct mallometer_event *entry = &ring[number % ENTRIES];

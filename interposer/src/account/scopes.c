@@ -73,6 +73,7 @@ static bool reserve_records(void) {
   return true;
 }
 
+/* As the list of blocks (thread_block.c, test/litmus/free-list). */
 static void push_free(struct scope *scope) {
   uint32_t index = (uint32_t)(scope - records);
   uint64_t head = __atomic_load_n(&free_records, __ATOMIC_RELAXED), next;
@@ -501,6 +502,8 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
+    /* Whoever takes the record anew has acquired what give_up() released, and writes afterwards: a reader that copied a
+     * word of that sees another state behind the fence (as test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (state_word(scope) != word) continue; /* it ended meanwhile, or its thread did */

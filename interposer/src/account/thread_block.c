@@ -58,6 +58,7 @@ const struct event_counters *thread_baseline(const struct thread_block *block) {
 
 /* ---- Blocks without owner ----------------------------------------------------------------------------- */
 
+/* The successor is released with the head (test/litmus/free-list). */
 static void push_free(uint32_t index) {
   struct thread_record *record = record_at(index);
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_RELAXED);

@@ -201,8 +201,9 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  * headroom, takes the slow path, and counts in the shared block (event_block()), so that nothing of it is overwritten
  * by what the interrupted event stores. One that comes between the load of the headroom and the mark has counted in
  * full before the mark; only what it took from the headroom is overwritten, less than HEADROOM_BYTES, until the next
- * peak_flush(), which goes by the counters. A handler that never returns (longjmp) leaves the mark: from then on the
- * thread's events are counted in the shared block.
+ * peak_flush(), which goes by the counters. If it opens a scope there, the scope's peak, largest request and matches
+ * miss the thread's events until that flush, for the withdrawn headroom is overwritten too. A handler that never
+ * returns (longjmp) leaves the mark: from then on the thread's events are counted in the shared block.
  *
  * All accesses are relaxed: of the mark only the thread itself needs the order, and other threads change the headroom
  * by compare-and-exchange, which fails where the mark is.

@@ -53,6 +53,11 @@ static uint64_t *word_of(const void *page, bool grow) {
 
 static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page) % 64; }
 
+/*
+ * The bit is set before an object in the page is handed out. Whoever asks has the object's address from there, over a
+ * barrier of the program's own if in another thread, and where the bit lies depends on the address: so a relaxed load
+ * sees it (test/litmus/page-of-slot).
+ */
 bool page_set_add(const void *page) {
   uint64_t *word = word_of(page, true);
   if (word) __atomic_fetch_or(word, bit_of(page), __ATOMIC_RELAXED);

@@ -76,7 +76,8 @@ void snapshot_read(struct mallometer_counters *snapshot) {
 
 /*
  * Two places for the origin of MALLOMETER_SINCE_RESET; `current_origin` counts resets and its lowest bit names the
- * valid one. A reader that is overtaken by two resets during its copy notices and reads again.
+ * valid one. A reader that is overtaken by two resets during its copy notices and reads again: the second reset has
+ * acquired `resetting`, which the first released after its number, so whoever copied a word of it sees that number.
  */
 static struct mallometer_counters origins[2];
 static uint32_t current_origin;

@@ -43,7 +43,7 @@
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-static void doubtful_free(void *object);
+static OUT_OF_LINE void doubtful_free(void *object);
 static void *count_without_headroom(void *object, size_t doubled, struct origin origin);
 static void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled, struct origin origin);
 static void *count_large_without_headroom(void *object, size_t size, struct origin origin);
@@ -67,7 +67,6 @@ _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left) {
   size_t class = size_class_of_doubled(doubled);
-  keep_only(&class);
   event_counts_allocation(block, usable_size, doubled, class);
   event_ends(block, left);
   if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, doubled, ORIGIN);
@@ -96,14 +95,14 @@ INLINE void *count_usual_outcome(void *object, size_t doubled) {
 INLINE void *counted_malloc_of(size_t size) {
   size_t doubled = doubled_size(size);
   if (unlikely(!is_usual(doubled))) return large_malloc(size, ORIGIN);
-  return count_usual_outcome(next.malloc(size), doubled);
+  return count_usual_outcome(NEAR_VALUE(next.malloc)(size), doubled);
 }
 
 static void *counted_malloc(size_t size) { return counted_malloc_of(size); }
 
 INLINE void counted_free_of(void *object, bool tracked) {
   /* NULL, the bootstrap buffer and everything before the first event lie below. */
-  if (unlikely((uintptr_t)object < low_range_end)) return complete_free(object);
+  if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
   if (tracked && may_be_sampled(object)) return doubtful_free(object);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
@@ -117,7 +116,7 @@ INLINE void counted_free_of(void *object, bool tracked) {
 static void counted_free(void *object) { counted_free_of(object, false); }
 
 /* Most objects that share a hash with a live sample are none. */
-static void doubtful_free(void *object) {
+static OUT_OF_LINE void doubtful_free(void *object) {
   if (is_live_sample(object)) return complete_free(object);
   counted_free(object);
 }
@@ -130,16 +129,16 @@ static void *counted_calloc(size_t count, size_t size) {
   if (unlikely(__builtin_mul_overflow(count, size, &bytes))) return complete_calloc(count, size, ORIGIN);
   size_t doubled = doubled_size(bytes);
   if (unlikely(!is_usual(doubled))) return large_calloc(bytes, ORIGIN);
-  return count_usual_outcome(next.calloc(count, size), doubled);
+  return count_usual_outcome(NEAR_VALUE(next.calloc)(count, size), doubled);
 }
 
 INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   size_t doubled = doubled_size(size);
-  if (unlikely((uintptr_t)object < low_range_end)) return complete_realloc(object, size, ORIGIN);
+  if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_realloc(object, size, ORIGIN);
   if (tracked && may_be_sampled(object)) return complete_realloc(object, size, ORIGIN);
   if (unlikely(!is_usual(doubled))) return large_realloc(object, size, ORIGIN);
   size_t old_size = glibc_usable_size(object);
-  void *moved = next.realloc(object, size);
+  void *moved = NEAR_VALUE(next.realloc)(object, size);
   keep_only(&doubled);
   keep_only(&old_size);
   STAYS_RETURNED(moved);
@@ -162,7 +161,7 @@ static void *tracked_realloc(void *object, size_t size) { return counted_realloc
 /* A size that wraps must not be taken for its remainder when the operator tries again. */
 INLINE void *counted_new_of(size_t size) {
   if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
-  return count_usual_outcome(next.malloc(size), doubled_size(size));
+  return count_usual_outcome(NEAR_VALUE(next.malloc)(size), doubled_size(size));
 }
 
 static void *counted_new(size_t size) {
@@ -214,19 +213,19 @@ INLINE void *count_large_outcome(void *object, size_t size, struct origin origin
 
 static OUT_OF_LINE void *large_malloc(size_t size, struct origin origin) {
   if (unlikely(is_huge(size))) return complete_malloc(size, origin);
-  return count_large_outcome(next.malloc(size), size, origin);
+  return count_large_outcome(NEAR_VALUE(next.malloc)(size), size, origin);
 }
 
 static OUT_OF_LINE void *large_calloc(size_t bytes, struct origin origin) {
   if (unlikely(is_huge(bytes))) return complete_calloc(1, bytes, origin);
-  return count_large_outcome(next.calloc(1, bytes), bytes, origin);
+  return count_large_outcome(NEAR_VALUE(next.calloc)(1, bytes), bytes, origin);
 }
 
 /* The object is no live sample; it may be small. */
 static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin origin) {
   if (unlikely(is_huge(size))) return complete_realloc(object, size, origin);
   size_t old_size = glibc_usable_size(object);
-  void *moved = next.realloc(object, size);
+  void *moved = NEAR_VALUE(next.realloc)(object, size);
   if (unlikely(!moved)) return complete_allocation(NULL, size, origin);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);

@@ -50,6 +50,7 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
 /* NULL if there is no room, or no site. */
+/* The number of a site's place is released when the place is filled; the exchange before only makes it one thread's. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);

@@ -53,6 +53,7 @@ static struct buffer {
   uint8_t states[PAGES_AT_ONCE];
 } * buffer;
 
+/* Written by the searching thread. The state, which is released, tells whether figures belong together. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }

@@ -442,6 +442,7 @@ bool slot_look(uint32_t number, struct slot_object *object) {
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
+/* The time and the generation are one word, so that no order with others is needed; the same in slot_show(). */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,

@@ -33,12 +33,16 @@
  *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
  *   STAYS_RETURNED(variable)
  *       A pointer that a function returned and that the caller will return: it stays in that register.
+ *   NEAR_VALUE(variable)
+ *       The value of a hidden variable of the library.
  *   FOR_JUMP(function)
- *       A pointer to a function that is called last, in the register from which it is called.
+ *       The same of a pointer to a function that is called last, in the register from which it is called.
  *   bool is_below_power(size_t number, exponent)
  *       Whether the number is below 2 to this constant power.
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
+ *   uintptr_t words_above(uintptr_t address, size_t position)
+ *       The address so many words of 8 bytes further on; the position is that of a highest_bit().
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
  *       Whether the bit is set whose number the lowest 16 bits of `number` are: bit number % 8 of byte
  *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin where a page of 4 KiB begins.

@@ -62,12 +62,13 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
+/* 63 less a highest_bit() is the number of zeros that this was made of. */
 #define EVENT_ADD_ONE(base, index, offset)                                                              \
   __extension__({                                                                                       \
     uint64_t event_sum, *indexed;                                                                       \
-    __asm__ volatile("add %1, %2, %3, lsl #3\n\tldr %0, [%1, %4]\n\tadd %0, %0, #1\n\tstr %0, [%1, %4]" \
+    __asm__ volatile("sub %1, %2, %3, lsl #3\n\tldr %0, [%1, %4]\n\tadd %0, %0, #1\n\tstr %0, [%1, %4]" \
                      : "=&r"(event_sum), "=&r"(indexed)                                                 \
-                     : "r"(base), "r"(index), "i"(offset)                                               \
+                     : "r"(base), "r"((size_t)63 - (index)), "i"((offset) + 63 * sizeof(uint64_t))      \
                      : "memory");                                                                       \
   })
 
@@ -84,23 +85,33 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
 /* The compiler would rather keep the variable's address in a register across a call, which has to be saved for that. */
-#define OWN_VALUE(variable)                                                                                            \
-  __extension__({                                                                                                      \
-    __typeof__(variable) own_value;                                                                                    \
-    uintptr_t distance;                                                                                                \
-    __asm__ volatile("mrs %0, tpidr_el0\n\tadrp %1, :gottprel:" #variable "\n\tldr %1, [%1, :gottprel_lo12:" #variable \
-                     "]\n\tldr %0, [%0, %1]"                                                                           \
-                     : "=&r"(own_value), "=&r"(distance));                                                             \
-    own_value;                                                                                                         \
+#define OWN_VALUE(variable)                                                                     \
+  __extension__({                                                                               \
+    __typeof__(variable) own_value;                                                             \
+    uintptr_t distance;                                                                         \
+    __asm__ volatile("mrs %0, tpidr_el0\n\tldr %1, :gottprel:" #variable "\n\tldr %0, [%0, %1]" \
+                     : "=&r"(own_value), "=&r"(distance));                                      \
+    own_value;                                                                                  \
   })
 
 #define STAYS_RETURNED(value) ((void)0)
 
+/*
+ * One load takes what lies within 1 MiB of the instruction (Arm Architecture Reference Manual, LDR (literal)), where
+ * the compiler would compute the page's address first. The linker refuses the library if it lies farther.
+ */
+#define NEAR_VALUE(variable)                                              \
+  __extension__({                                                         \
+    __typeof__(variable) near_value;                                      \
+    __asm__ volatile("ldr %0, %1" : "=r"(near_value) : "S"(&(variable))); \
+    near_value;                                                           \
+  })
+
 /* One of the two registers from which a jump may reach a landing pad for calls. */
 #define FOR_JUMP(function)                                            \
   __extension__({                                                     \
-    register __typeof__(function) target __asm__("x16") = (function); \
-    __asm__("" : "+r"(target));                                       \
+    register __typeof__(function) target __asm__("x16");              \
+    __asm__ volatile("ldr %0, %1" : "=r"(target) : "S"(&(function))); \
     target;                                                           \
   })
 
@@ -112,21 +123,28 @@ static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst"
     above == 0;                                                                     \
   })
 
-/* The compiler would subtract from 63, which has to be loaded, once for each use. */
+/* Of the builtin's value the compiler would not take a multiple. */
 static inline size_t highest_bit(size_t nonzero) {
-  size_t position;
-  __asm__("clz %0, %1\n\teor %0, %0, #63" : "=r"(position) : "r"(nonzero));
-  return position;
+  size_t zeros;
+  __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
+  return 63 - zeros;
+}
+
+/* With the number of zeros: the sum of the rest is a constant's and the stack pointer's. */
+static inline uintptr_t words_above(uintptr_t address, size_t position) {
+  return address + (uintptr_t)8 * 63 - 8 * (63 - position);
 }
 
 #define FIRST_OF_65536 0u
 
 /* In words; a shift takes the lowest six bits of what it is by. The address of a page needs no second instruction. */
-#define bit_of_65536(bits, number)                                                                \
-  __extension__({                                                                                 \
-    const uint64_t *words;                                                                        \
-    __asm__("adrp %0, " #bits : "=r"(words));                                                     \
-    (bool)(__atomic_load_n(&words[(number) / 64 % 1024], __ATOMIC_RELAXED) >> (number) % 64 & 1); \
+#define bit_of_65536(bits, number)                                                                                \
+  __extension__({                                                                                                 \
+    const uint64_t *words;                                                                                        \
+    uint64_t word;                                                                                                \
+    __asm__("adrp %0, " #bits : "=r"(words));                                                                     \
+    __asm__ volatile("ldr %0, [%1, %2, lsl #3]" : "=r"(word) : "r"(words), "r"((number) / 64 % 1024) : "memory"); \
+    (bool)(word >> (number) % 64 & 1);                                                                            \
   })
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */

@@ -51,11 +51,14 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 #define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
 #define STAYS_RETURNED(value) ((void)0)
+#define NEAR_VALUE(variable) (variable)
 #define FOR_JUMP(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
+
+static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
 
 #define FIRST_OF_65536 0u
 

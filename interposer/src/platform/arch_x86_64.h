@@ -62,6 +62,7 @@ static inline void frees_follow_allocations(void) {}
   })
 
 #define STAYS_RETURNED(value) __asm__("" : "+a"(value))
+#define NEAR_VALUE(variable) (variable)
 #define FOR_JUMP(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
@@ -74,6 +75,8 @@ static inline size_t highest_bit(size_t nonzero) {
 }
 
 /* The instruction takes the number for a signed one, from the middle on. */
+static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;

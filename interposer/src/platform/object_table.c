@@ -40,7 +40,7 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 
 /*
  * Sequentially consistent, as are the two of publish(): either the writer sees this reader, or this reader sees the new
- * table. The release at the end: what was read was read before.
+ * table (test/litmus/old-table). The release at the end: what was read was read before.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);

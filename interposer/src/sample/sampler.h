@@ -66,10 +66,12 @@ uint32_t sampler_target(void);
  * the golden ratio; the product's highest bits depend on all bits of the sum.
  */
 static inline size_t filter_bucket(struct origin origin, size_t size_class) {
-  uintptr_t path = (uintptr_t)origin.stack + 8 * size_class;
+  uintptr_t path = words_above((uintptr_t)origin.stack, size_class);
   __asm__("" : "+r"(path)); /* in this order the sum takes two instructions less */
   path += (uintptr_t)origin.caller;
-  return (uint32_t)((uint32_t)path * 0x9e3779b1u) >> 24;
+  size_t hash = (uint32_t)path * 0x9e3779b1u;
+  __asm__("" : "+r"(hash)); /* so that the shift may be part of an addition */
+  return hash >> 24;
 }
 
 static inline bool filter_visits(struct thread_block *block, size_t bucket) {

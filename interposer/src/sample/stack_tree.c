@@ -10,7 +10,8 @@ static uint64_t place_of(uint32_t caller, uint64_t frame) {
   return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u >> 32;
 }
 
-/* 1 + the number of a new node; 0 if there is no room. */
+/* 1 + the number of a new node; 0 if there is no room. The exchange only makes it this thread's; the index, which is
+ * released, shows it to others. */
 static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
   uint32_t number = __atomic_load_n(&tree->taken, __ATOMIC_RELAXED);
   do {
