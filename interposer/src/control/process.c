@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -239,6 +240,7 @@ static void in_forked_child(void) {
   loaded_objects_forked();
   snapshot_forked();
   scopes_forked();
+  monitors_forked();
   thread_blocks_forked();
   totals_forked();
   live_samples_forked();
