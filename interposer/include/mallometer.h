@@ -1008,18 +1008,21 @@ MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_sco
  * unregister monitors. It must not read or write the object: it may be sampled, and of a free it may be gone. Several
  * threads call it at once.
  */
+
+/* `requested`: what the program asked for; `actual`: what allocated_bytes counts, in mallometer_report.byte_unit. */
+typedef void mallometer_allocated(void *context, void *object, size_t requested, size_t actual);
+/* `actual`: what freed_bytes counts. The object may have been allocated before the monitor was registered. */
+typedef void mallometer_freed(void *context, void *object, size_t actual);
+
 struct mallometer_monitor {
   /* sizeof(struct mallometer_monitor) and MALLOMETER_ABI_VERSION of the caller. */
   uint32_t size;
   uint32_t version;
   /* Passed to both functions. */
   void *context;
-  /* `requested`: what the program asked for; `actual`: what allocated_bytes counts, in mallometer_report.byte_unit.
-   * NULL: is not called. */
-  void (*allocated)(void *context, void *object, size_t requested, size_t actual);
-  /* `actual`: what freed_bytes counts. The object may have been allocated before the monitor was registered. NULL: is
-   * not called. */
-  void (*freed)(void *context, void *object, size_t actual);
+  /* One of them may be NULL. */
+  mallometer_allocated *allocated;
+  mallometer_freed *freed;
 };
 
 /*
