@@ -5,9 +5,11 @@
 #include <sched.h>
 
 #include "platform/clock.h"
+#include "platform/thread_pointer.h"
 
-/* In callbacks. Not in the thread's block: a thread whose destructors ran has none, and may still allocate. */
-static __thread bool in_callback __attribute__((tls_model("initial-exec")));
+/* Set in callbacks. Not in the thread's block: one whose destructors ran has none, and may allocate. */
+DECLARE_THREAD_POINTER(uint32_t, in_callback);
+DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
 /* Numbers count the uses of a place, so that an old one removes nobody else. */
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1 };
@@ -43,8 +45,8 @@ static void call(const struct mallometer_monitor *monitor, const struct monitore
 }
 
 static void call_all(const struct monitored_event *event) {
-  if (in_callback) return;
-  in_callback = true;
+  if (THREAD_POINTER(uint32_t, in_callback)) return;
+  THREAD_POINTER_SET(in_callback, &monitors);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   uint32_t left = __atomic_load_n(&monitors, __ATOMIC_ACQUIRE);
   for (; left != 0; left &= left - 1) {
@@ -54,7 +56,7 @@ static void call_all(const struct monitored_event *event) {
     __atomic_fetch_sub(&place->running, 1, __ATOMIC_RELEASE);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  in_callback = false;
+  THREAD_POINTER_SET(in_callback, NULL);
 }
 
 void monitors_allocated(void *object, size_t requested, size_t actual) {
@@ -69,6 +71,8 @@ void monitors_freed(const void *object, size_t actual) {
 /* ---- Registering --------------------------------------------------------------------------------------- */
 
 int monitor_add(const struct mallometer_monitor *monitor) {
+  static bool started;
+  if (!__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL)) THREAD_POINTER_START(in_callback);
   uint32_t before = __atomic_load_n(&taken, __ATOMIC_RELAXED), bit;
   do {
     bit = ~before & (before + 1) & ((1u << MOST_MONITORS) - 1);
@@ -99,7 +103,7 @@ int monitor_remove(uint32_t number) {
   if (use == 0 || !(__atomic_load_n(&taken, __ATOMIC_ACQUIRE) & bit)) return -EINVAL;
   if (__atomic_load_n(&place->use, __ATOMIC_RELAXED) != use) return -EINVAL;
   __atomic_fetch_and(&monitors, ~bit, __ATOMIC_SEQ_CST);
-  if (in_callback || !falls_silent(place)) return -EBUSY;
+  if (THREAD_POINTER(uint32_t, in_callback) || !falls_silent(place)) return -EBUSY;
   /* Of several threads that remove it one succeeds: the others' number is of an earlier use from here on. */
   uint32_t expected = use;
   if (!__atomic_compare_exchange_n(&place->use, &expected, use % MOST_USES + 1, false, __ATOMIC_ACQ_REL,
