@@ -24,4 +24,4 @@ after=$(each after)
 one=$(each one)
 two=$(each two)
 echo "malloc and free: $none instructions without a monitor, $after after one, $one with one, $two with two"
-[ "$none" -eq "$after" ] && [ $((one - none)) -le 420 ] && [ $((two - one)) -le 80 ]
+[ "$none" -eq "$after" ] && [ $((one - none)) -le 450 ] && [ $((two - one)) -le 80 ]

@@ -1,7 +1,6 @@
 /* The report at exit, in lines of the log. See exit_report.h. */
 #include "control/exit_report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "hooks/state.h"
 #include "mallometer.h"
 #include "platform/dynamic_symbols.h"
+#include "platform/executable.h"
 #include "platform/libc.h"
 
 enum { MOST_REQUESTS = 64 };
@@ -22,7 +22,7 @@ static void say_maximum(const struct mallometer_counters *counters) {
   log_line(LOG_WARN,
            "%s (%d) at exit: peak %" PRIu64 " bytes, live %" PRIu64 "; %" PRIu64 " allocations of %" PRIu64
            " bytes requested, %" PRIu64 " frees, %" PRIu64 " failed; largest request %" PRIu64,
-           program_invocation_short_name, (int)getpid(), counters->peak_live_bytes, counters->live_bytes,
+           executable_name(), (int)getpid(), counters->peak_live_bytes, counters->live_bytes,
            mallometer_allocations(counters), counters->requested_bytes, counters->frees, counters->failed,
            counters->largest_request_bytes);
 }
@@ -54,7 +54,7 @@ static void say_requests(void) {
   uint64_t all = huge_requests();
   uint32_t kept = huge_request_events(&(struct rows){events, sizeof *events, MOST_REQUESTS}, 0);
   log_line(LOG_WARN, "%s (%d) at exit: %" PRIu64 " requests above %zu bytes, of which the latest %u follow",
-           program_invocation_short_name, (int)getpid(), all, huge_threshold, kept);
+           executable_name(), (int)getpid(), all, huge_threshold, kept);
   for (uint32_t i = 0; i < kept; i++) {
     log_line(LOG_WARN, "  request %" PRIu64 ": %" PRIu64 " bytes, thread %u %s", events[i].number,
              events[i].requested_bytes, events[i].thread_id, events[i].thread_name);
