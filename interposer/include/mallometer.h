@@ -990,6 +990,62 @@ MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_o
 /* Closes a scope, from any thread, and reads it; `figures` may be NULL. -EINVAL: no such scope is open. */
 MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures);
 
+/* ---- Monitors ----------------------------------------------------------------------------------------- */
+
+/*
+ * Functions of the program that the library calls at every event, in the thread of the event and inside of its malloc
+ * or free. Each event calls each monitor once, whichever function the program called; what is an event, and what its
+ * sizes are, is as for the counters. A realloc calls `freed`, then `allocated`, both after the object has moved:
+ * another thread may be given the old address, and its `allocated` may be called, before this `freed` is. A malloc
+ * calls `allocated` before it returns, every other free calls `freed` before the object is given back.
+ *
+ * A callback may compute, use atomic operations, write to memory of its own that exists already, and call
+ * mallometer_snapshot(). It may allocate and free: that is counted and calls no monitor, nor do signal handlers that
+ * interrupt the callback. It may change errno. It must return, and in short time, for the program waits.
+ * A callback must not take a lock that a thread may hold while it allocates or frees, for then it would wait for itself
+ * or for a thread that waits for it: the allocator's, the loader's (dlopen, dlsym, first use of a lazily bound
+ * function), stdio's. It must not call Java, nor fork, leave by longjmp or an exception, end the thread, or register or
+ * unregister monitors. It must not read or write the object: it may be sampled, and of a free it may be gone. Several
+ * threads call it at once.
+ */
+
+/* `requested`: what the program asked for; `actual`: what allocated_bytes counts, in mallometer_report.byte_unit. */
+typedef void mallometer_allocated(void *context, void *object, size_t requested, size_t actual);
+/* `actual`: what freed_bytes counts. The object may have been allocated before the monitor was registered. */
+typedef void mallometer_freed(void *context, void *object, size_t actual);
+
+struct mallometer_monitor {
+  /* sizeof(struct mallometer_monitor) and MALLOMETER_ABI_VERSION of the caller. */
+  uint32_t size;
+  uint32_t version;
+  /* Passed to both functions. */
+  void *context;
+  /* One of them may be NULL. */
+  mallometer_allocated *allocated;
+  mallometer_freed *freed;
+};
+
+/*
+ * Registers a monitor, which is copied, and returns its number, which is greater than 0. It hears of the events that
+ * begin afterwards; of one that another thread is in the middle of it may not hear, or of a realloc's allocation only.
+ * While any is registered all threads take a longer path (docs/reference/monitors.md has the instructions); while none
+ * is, nothing. Monitors stay registered while counting is off, and hear of nothing then. A forked child has them too:
+ * its callbacks find a copy of the context.
+ *
+ * -EINVAL: monitor is NULL, its size is below that of this struct, or it has no function; -ENODATA: not preloaded,
+ * excluded or unsupported; -EAGAIN: 8 are registered.
+ */
+MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);
+
+/*
+ * Unregisters a monitor. After 0 none of its functions runs or will be called: the context may be freed, and the code
+ * unloaded. Waits, without a lock, for callbacks that run in other threads. Of threads that unregister the same monitor
+ * at the same time one gets 0; none may do so while the monitor's place is registered anew.
+ * -EINVAL: no such monitor is registered; -EBUSY: a callback did not return within a second, or this was called within
+ * a callback: the monitor is not called again, but its context must stay until another call returns 0.
+ */
+MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
+
 /* ---- Derived figures ---------------------------------------------------------------------------------- */
 
 /* The largest requested size of a size class, in bytes; UINT64_MAX for the last. */

@@ -47,6 +47,8 @@ extern "C" {
 #pragma weak mallometer_scope_read
 #pragma weak mallometer_scope_close
 #pragma weak mallometer_scope_objects
+#pragma weak mallometer_monitor_register
+#pragma weak mallometer_monitor_unregister
 
 /* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {

@@ -22,12 +22,23 @@ struct Plain {
 
 struct mallometer_counters before;
 
-void start() { before = snapshot(); }
+/* What a monitor hears, and how many events it must have heard for one and one. */
+volatile unsigned heard;
+unsigned expected;
+
+void heard_allocation(void *, void *, size_t, size_t) { heard = heard + 1; }
+
+void heard_free(void *, void *, size_t) { heard = heard + 1; }
+
+void start() {
+  before = snapshot();
+  heard = 0;
+}
 
 void one_event(const char *what, uint64_t requested) {
   struct mallometer_counters d = difference(before, snapshot());
   if (mallometer_allocations(&d) != 1 || d.frees != 1 || d.requested_bytes != requested ||
-      mallometer_live_bytes(&d) != 0) {
+      mallometer_live_bytes(&d) != 0 || heard != expected) {
     fprintf(stderr,
             "%s: %" PRIu64 " allocations of %" PRIu64 " bytes and %" PRIu64 " frees, expected 1 of %" PRIu64 " and 1\n",
             what, mallometer_allocations(&d), d.requested_bytes, d.frees, requested);
@@ -157,6 +168,14 @@ int main() {
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));
   every_form();
+  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, nullptr, heard_allocation,
+                                             heard_free};
+  int number = mallometer_monitor_register(&monitor);
+  CHECK(number > 0);
+  expected = 2;
+  every_form();
+  CHECK_EQUAL(mallometer_monitor_unregister(static_cast<uint32_t>(number)), 0);
+  expected = 0;
   /* mimalloc is written in C: its operators abort where they ought to throw, with or without us. */
   if (strncmp(self().allocator, "mimalloc", 8) != 0) out_of_memory();
   return 0;

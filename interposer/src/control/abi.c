@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -119,6 +120,29 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   if (matched) hook_choose_route();
   errno = saved_errno;
   if (result == 0 && figures) result = deliver(figures, &current, sizeof current);
+  return result;
+}
+
+/* ---- Monitors ----------------------------------------------------------------------------------------- */
+
+int mallometer_monitor_register(const struct mallometer_monitor *monitor) {
+  struct mallometer_monitor known = {0};
+  if (!monitor || monitor->size < sizeof known) return -EINVAL;
+  memcpy(&known, monitor, sizeof known);
+  if (!known.allocated && !known.freed) return -EINVAL;
+  if (process_never_counts()) return -ENODATA;
+  int number = monitor_add(&known);
+  int saved_errno = errno;
+  if (number > 0) hook_choose_route();
+  errno = saved_errno;
+  return number;
+}
+
+int mallometer_monitor_unregister(uint32_t number) {
+  int saved_errno = errno;
+  int result = monitor_remove(number);
+  if (result != -EINVAL) hook_choose_route();
+  errno = saved_errno;
   return result;
 }
 

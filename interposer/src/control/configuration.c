@@ -179,6 +179,31 @@ static bool read_attach(char *const environment[]) {
   return false;
 }
 
+static bool is_word(const char *text, size_t length, const char *word) {
+  return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
+/* Words separated by commas; one that is nonsense does not keep the others from their effect. */
+static struct exit_report read_monitor(char *const environment[]) {
+  struct exit_report report = {.maximum = false};
+  const char *value = value_of(environment, "MALLOMETER_MONITOR");
+  for (const char *at = value; at && *at;) {
+    size_t length = strcspn(at, ",");
+    if (is_word(at, length, "maximum")) {
+      report.maximum = true;
+    } else if (is_word(at, length, "histogram")) {
+      report.histogram = true;
+    } else if (is_word(at, length, "threshold")) {
+      report.threshold = true;
+    } else {
+      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram and threshold", "what it has of these");
+    }
+    at += length;
+    at += *at == ',';
+  }
+  return report;
+}
+
 static enum log_level read_log(char *const environment[]) {
   const char *value = value_of(environment, "MALLOMETER_LOG");
   if (!value || strcmp(value, "warn") == 0) return LOG_WARN;
@@ -232,6 +257,7 @@ struct configuration configuration_read(char *const environment[], const char *e
       value_of(environment, "MALLOMETER_STACKS") || value_of(environment, "MALLOMETER_SAMPLE_INTERVAL");
   configuration.overhead_target_ppm = read_overhead_target(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
+  configuration.exit_report = read_monitor(environment);
   configuration.leaks = read_leaks(environment);
   configuration.arena_bytes = read_arena_bytes(environment);
   configuration.black_box = read_black_box(environment, executable, named);

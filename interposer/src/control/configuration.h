@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/exit_report.h"
 #include "control/log.h"
 #include "leak/observation.h"
 #include "sample/native_stack.h"
@@ -45,6 +46,8 @@ struct configuration {
   /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: how much slots may take beyond their objects. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
+  /* MALLOMETER_MONITOR */
+  struct exit_report exit_report;
   /* MALLOMETER_LOG */
   enum log_level log;
 };

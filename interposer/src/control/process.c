@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -14,6 +15,7 @@
 #include "allocator/next.h"
 #include "control/black_box.h"
 #include "control/configuration.h"
+#include "control/exit_report.h"
 #include "control/java_agent.h"
 #include "control/log.h"
 #include "control/refusal.h"
@@ -49,6 +51,7 @@ static enum unwinding unwinding;
 static const char *wanted_black_box;
 static const char *wanted_agent;
 static bool java_frames;
+static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
@@ -177,6 +180,7 @@ static struct configuration configure(void) {
   trial_remembers(process_environment());
   wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
   wanted_agent = executable_is_privileged() ? NULL : configuration.agent;
+  if (!executable_is_privileged()) wanted_report = configuration.exit_report;
   return configuration;
 }
 
@@ -198,6 +202,7 @@ static void starts(void) {
     switched_off = true;
     wanted_black_box = NULL;
     wanted_agent = NULL;
+    wanted_report = (struct exit_report){.maximum = false};
     off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
     return;
   }
@@ -239,6 +244,7 @@ static void in_forked_child(void) {
   loaded_objects_forked();
   snapshot_forked();
   scopes_forked();
+  monitors_forked();
   thread_blocks_forked();
   totals_forked();
   live_samples_forked();
@@ -259,6 +265,7 @@ static void start_stacks(void) {
 }
 
 void process_counts(void) {
+  exit_report_start(wanted_report);
   if (wanted_black_box) process_record(wanted_black_box);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/size_class.h"
 #include "account/thread_block.h"
@@ -127,6 +128,7 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
     if (size_source == SIZE_FROM_CHUNK) unit_size = glibc_usable_size(object);
     if (size_source == SIZE_FROM_CALL) unit_size = next.usable_size(object);
     object = count_allocation(object, requested, unit_size, move, origin);
+    if (monitors_listen()) monitors_allocated(object, requested, unit_size);
   }
   errno = saved_errno;
   return object;
@@ -171,6 +173,7 @@ void complete_count_free(const void *object, size_t unit_size) {
   if (!counting()) return;
   int saved_errno = errno;
   count_free(object, unit_size);
+  if (object && monitors_listen()) monitors_freed(object, unit_size);
   errno = saved_errno;
 }
 

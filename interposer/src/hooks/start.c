@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
@@ -42,15 +43,17 @@ static int wanted_state(void) {
   return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
 }
 
-static enum hook_route route_of(int state) {
+/* Monitors are called on the complete route, which all events of all kinds pass. */
+static enum hook_route route_of(int state, bool monitored) {
   if (state == HOOK_FORWARDING) return ROUTE_FORWARDED;
-  return state == HOOK_COUNTING && size_source == SIZE_FROM_CHUNK ? ROUTE_COUNTED : ROUTE_COMPLETE;
+  if (state == HOOK_COUNTING && size_source == SIZE_FROM_CHUNK && !monitored) return ROUTE_COUNTED;
+  return ROUTE_COMPLETE;
 }
 
 /* The state first: complete.h must be right for calls that still take the old route. */
-static void change_state(int wanted, bool tracked, bool matched) {
+static void change_state(int wanted, bool monitored, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
-  hook_route(route_of(wanted), tracked, matched);
+  hook_route(route_of(wanted, monitored), tracked, matched);
 }
 
 static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
@@ -90,7 +93,7 @@ static void resolve(void) {
   if (found) {
     hook_choose_route();
   } else {
-    change_state(HOOK_UNSERVED, false, false);
+    change_state(HOOK_UNSERVED, false, false, false);
   }
 }
 
@@ -132,14 +135,16 @@ bool hook_attach(void) {
 void hook_choose_route(void) {
   if (this_thread_resolves) return; /* resolve() sets the state */
   int wanted;
-  bool tracked, matched;
+  bool monitored, tracked, matched;
   do { /* whoever comes last sees to it that state and route are what is wanted in the end */
     wanted = wanted_state();
+    monitored = monitors_listen();
     tracked = call_sites_on();
     matched = scopes_match();
-    change_state(wanted, tracked, matched);
+    change_state(wanted, monitored, tracked, matched);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  } while (wanted != wanted_state() || tracked != call_sites_on() || matched != scopes_match());
+  } while (wanted != wanted_state() || monitored != monitors_listen() || tracked != call_sites_on() ||
+           matched != scopes_match());
 }
 
 void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }

@@ -188,6 +188,11 @@ const char *object_file_name(const struct link_map *object) {
   return "";
 }
 
+uintptr_t object_bias(const struct link_map *object) {
+  (void)object;
+  return 0;
+}
+
 const void *function_in(const struct link_map *object, const char *name) {
   (void)object, (void)name;
   return NULL;

@@ -66,6 +66,8 @@ const char *object_file_name(const struct link_map *object) {
   return *file ? file : "the executable";
 }
 
+uintptr_t object_bias(const struct link_map *object) { return object->l_addr; }
+
 bool file_begins_with(const struct link_map *object, const char *beginning) {
   return object && object->l_name && begins_with(file_of(object), beginning);
 }

@@ -10,6 +10,7 @@
 #define MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The loader's description of an object. */
 struct link_map;
@@ -27,6 +28,9 @@ struct link_map *own_object(void);
 
 /* The name of the object's file without folders, or "the executable". */
 const char *object_file_name(const struct link_map *object);
+
+/* What the loader added to addresses in the object's file. */
+uintptr_t object_bias(const struct link_map *object);
 
 /* Whether the name of the object's file, without folders, begins so. */
 bool file_begins_with(const struct link_map *object, const char *beginning);

@@ -60,6 +60,36 @@ class CommandLineTest {
 
   @Test
   @Tag("any-jdk")
+  void monitorsBecomeVariables() throws Exception {
+    assertThat(
+            call(
+                    "run",
+                    "--monitor",
+                    "maximum",
+                    "--monitor=threshold=200m",
+                    "--print-environment",
+                    "sort")
+                .out())
+        .contains("MALLOMETER_MONITOR=maximum,threshold\n", "MALLOMETER_HUGE=200m\n");
+
+    Result wrong = call("run", "--monitor", "phase", "--print-environment", "sort");
+
+    assertThat(wrong.exitCode()).isNotZero();
+    assertThat(wrong.err())
+        .contains("there is no monitor phase; choose maximum, histogram or threshold=SIZE");
+  }
+
+  @Test
+  void runSaysTheMaximumOfForkedProgramsToo() throws Exception {
+    Result result = call("run", "--monitor", "maximum", "--", "bash", "-c", "(:); :");
+
+    assertThat(result.exitCode()).isZero();
+    assertThat(result.err())
+        .matches("(mallometer: bash \\(\\d+\\) at exit: peak \\d+ bytes, live .*\n){2}");
+  }
+
+  @Test
+  @Tag("any-jdk")
   void extractThatCannotWriteFails() throws Exception {
     Path file = Files.createFile(directory.resolve("file"));
     Result result = call("extract", file.toString());

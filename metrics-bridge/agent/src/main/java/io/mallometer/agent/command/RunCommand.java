@@ -27,6 +27,8 @@ import picocli.CommandLine.Parameters;
     })
 final class RunCommand implements Callable<Integer> {
 
+  private static final String THRESHOLD = "threshold";
+  private static final Set<String> OF_NO_SIZE = Set.of("maximum", "histogram");
   private static final String ONLY = "MALLOMETER_ONLY";
 
   @Option(
@@ -48,6 +50,15 @@ final class RunCommand implements Callable<Integer> {
       paramLabel = "BYTES",
       description = "one sample for as many bytes, such as 128k")
   private @Nullable String sampleInterval;
+
+  @Option(
+      names = "--monitor",
+      paramLabel = "WHAT",
+      description =
+          "say on standard error when a program ends, forked ones too: maximum, its peak and sums;"
+              + " histogram, its allocations by size; threshold=SIZE, its requests above SIZE with"
+              + " native stacks. May be repeated")
+  private List<String> monitors = List.of();
 
   @Option(names = "--print-environment", hidden = true, description = "for bin/mallometer")
   private boolean printing;
@@ -75,7 +86,7 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /** What is to be set; the rest stays as it is. */
-  private Map<String, String> environment(Map<String, String> present) throws IOException {
+  private Map<String, String> environment(Map<String, String> present) throws IOException, Failure {
     Map<String, String> variables = new LinkedHashMap<>();
     String preload = BundledLibrary.preloadVariable();
     String others = present.getOrDefault(preload, "");
@@ -92,7 +103,27 @@ final class RunCommand implements Callable<Integer> {
     if (sampleInterval != null) {
       variables.put("MALLOMETER_SAMPLE_INTERVAL", sampleInterval);
     }
+    if (!monitors.isEmpty()) {
+      putMonitors(variables);
+    }
     return variables;
+  }
+
+  /** What the library says of a wrong size is said when the program starts. */
+  private void putMonitors(Map<String, String> variables) throws Failure {
+    Set<String> words = new LinkedHashSet<>();
+    for (String monitor : monitors) {
+      boolean threshold = monitor.startsWith(THRESHOLD + "=");
+      if (threshold) {
+        variables.put("MALLOMETER_HUGE", monitor.substring(THRESHOLD.length() + 1));
+      } else if (!OF_NO_SIZE.contains(monitor)) {
+        throw new Failure(
+            ExitCode.NOT_UNDERSTOOD,
+            "there is no monitor " + monitor + "; choose maximum, histogram or threshold=SIZE");
+      }
+      words.add(threshold ? THRESHOLD : monitor);
+    }
+    variables.put("MALLOMETER_MONITOR", String.join(",", words));
   }
 
   /** java, and the command by the name of its file, to which a link may lead. */

@@ -33,7 +33,7 @@ class LibraryNamesTest {
   private static final Pattern CONSTANT =
       Pattern.compile("#define (MALLOMETER_(?!API)\\w+) \\S|(MALLOMETER_\\w+) = ");
   private static final Pattern STRUCT = Pattern.compile("(struct \\w+) \\{([^}]+)}");
-  private static final Pattern FIELD = Pattern.compile("(\\w+ (\\w+)(?:\\[\\w+])*);");
+  private static final Pattern FIELD = Pattern.compile("(\\w+ \\*?(\\w+)(?:\\[\\w+])*);");
   private static final Pattern DECLARATION = Pattern.compile(";");
 
   @TempDir private Path directory;

@@ -1,0 +1,118 @@
+/* Calling monitors, and waiting for the calls that run. See monitors.h. */
+#include "account/monitors.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include "platform/clock.h"
+#include "platform/thread_pointer.h"
+
+/* Set in callbacks. Not in the thread's block: one whose destructors ran has none, and may allocate. */
+DECLARE_THREAD_POINTER(uint32_t, in_callback);
+DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
+
+/* Numbers count the uses of a place, so that an old one removes nobody else. */
+enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1 };
+_Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "a number has as many places");
+
+static struct place {
+  /* Written while the place is taken and before its bit is set. */
+  struct mallometer_monitor monitor;
+  uint32_t use;
+  /* Calls of threads that are about to read the bit, or have seen it. On a line of its own. */
+  _Alignas(64) uint32_t running;
+} places[MOST_MONITORS];
+
+/* A bit for each place that is in use, from before its bit in `monitors` until no call runs. */
+static uint32_t taken;
+
+uint32_t monitors;
+
+/* ---- Calling ------------------------------------------------------------------------------------------- */
+
+struct monitored_event {
+  void *object;
+  size_t requested, actual;
+  bool is_free;
+};
+
+static void call(const struct mallometer_monitor *monitor, const struct monitored_event *event) {
+  if (event->is_free) {
+    if (monitor->freed) monitor->freed(monitor->context, event->object, event->actual);
+  } else if (monitor->allocated) {
+    monitor->allocated(monitor->context, event->object, event->requested, event->actual);
+  }
+}
+
+static void call_all(const struct monitored_event *event) {
+  if (THREAD_POINTER(uint32_t, in_callback)) return;
+  THREAD_POINTER_SET(in_callback, &monitors);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t left = __atomic_load_n(&monitors, __ATOMIC_ACQUIRE);
+  for (; left != 0; left &= left - 1) {
+    struct place *place = &places[__builtin_ctz(left)];
+    __atomic_fetch_add(&place->running, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&monitors, __ATOMIC_SEQ_CST) & left & -left) call(&place->monitor, event);
+    __atomic_fetch_sub(&place->running, 1, __ATOMIC_RELEASE);
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  THREAD_POINTER_SET(in_callback, NULL);
+}
+
+void monitors_allocated(void *object, size_t requested, size_t actual) {
+  call_all(&(struct monitored_event){object, requested, actual, false});
+}
+
+/* The callback gets the address only to compare it, and may not read there. */
+void monitors_freed(const void *object, size_t actual) {
+  call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
+}
+
+/* ---- Registering --------------------------------------------------------------------------------------- */
+
+int monitor_add(const struct mallometer_monitor *monitor) {
+  static bool started;
+  if (!__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL)) THREAD_POINTER_START(in_callback);
+  uint32_t before = __atomic_load_n(&taken, __ATOMIC_RELAXED), bit;
+  do {
+    bit = ~before & (before + 1) & ((1u << MOST_MONITORS) - 1);
+    if (bit == 0) return -EAGAIN;
+  } while (!__atomic_compare_exchange_n(&taken, &before, before | bit, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  uint32_t number = (uint32_t)__builtin_ctz(bit);
+  struct place *place = &places[number];
+  place->monitor = *monitor;
+  uint32_t use = place->use % MOST_USES + 1;
+  __atomic_store_n(&place->use, use, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&monitors, bit, __ATOMIC_SEQ_CST);
+  return (int)(use << PLACE_BITS | number);
+}
+
+/* By a callback that does not return, or by one that was left by longjmp, the caller is not to be stopped for ever. */
+static bool falls_silent(const struct place *place) {
+  const uint64_t end = monotonic_ns() + 1000000000;
+  while (__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) != 0) {
+    if (monotonic_ns() > end) return false;
+    sched_yield();
+  }
+  return true;
+}
+
+int monitor_remove(uint32_t number) {
+  struct place *place = &places[number % MOST_MONITORS];
+  const uint32_t bit = 1u << number % MOST_MONITORS, use = number >> PLACE_BITS;
+  if (use == 0 || !(__atomic_load_n(&taken, __ATOMIC_ACQUIRE) & bit)) return -EINVAL;
+  if (__atomic_load_n(&place->use, __ATOMIC_RELAXED) != use) return -EINVAL;
+  __atomic_fetch_and(&monitors, ~bit, __ATOMIC_SEQ_CST);
+  if (THREAD_POINTER(uint32_t, in_callback) || !falls_silent(place)) return -EBUSY;
+  /* Of several threads that remove it one succeeds: the others' number is of an earlier use from here on. */
+  uint32_t expected = use;
+  if (!__atomic_compare_exchange_n(&place->use, &expected, use % MOST_USES + 1, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED))
+    return -EINVAL;
+  __atomic_fetch_and(&taken, ~bit, __ATOMIC_RELEASE);
+  return 0;
+}
+
+void monitors_forked(void) {
+  for (uint32_t i = 0; i < MOST_MONITORS; i++) __atomic_store_n(&places[i].running, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,80 @@
+/* The report at exit, in lines of the log. See exit_report.h. */
+#include "control/exit_report.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "account/huge_requests.h"
+#include "control/log.h"
+#include "control/snapshot.h"
+#include "hooks/state.h"
+#include "mallometer.h"
+#include "platform/dynamic_symbols.h"
+#include "platform/executable.h"
+#include "platform/libc.h"
+
+enum { MOST_REQUESTS = 64 };
+
+static struct exit_report report;
+
+static void say_maximum(const struct mallometer_counters *counters) {
+  log_line(LOG_WARN,
+           "%s (%d) at exit: peak %" PRIu64 " bytes, live %" PRIu64 "; %" PRIu64 " allocations of %" PRIu64
+           " bytes requested, %" PRIu64 " frees, %" PRIu64 " failed; largest request %" PRIu64,
+           executable_name(), (int)getpid(), counters->peak_live_bytes, counters->live_bytes,
+           mallometer_allocations(counters), counters->requested_bytes, counters->frees, counters->failed,
+           counters->largest_request_bytes);
+}
+
+static void say_histogram(const struct mallometer_counters *counters) {
+  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) {
+    if (counters->allocations[i] == 0) continue;
+    if (i == MALLOMETER_SIZE_CLASSES - 1) {
+      log_line(LOG_WARN, "  above %" PRIu64 " bytes: %" PRIu64, mallometer_class_limit(i - 1),
+               counters->allocations[i]);
+    } else {
+      log_line(LOG_WARN, "  up to %" PRIu64 " bytes: %" PRIu64, mallometer_class_limit(i), counters->allocations[i]);
+    }
+  }
+}
+
+/* As addr2line wants it: the object, and the address in it. */
+static void say_frame(uint64_t address) {
+  const struct link_map *object = object_of((const void *)(uintptr_t)address);
+  if (!object) {
+    log_line(LOG_WARN, "    0x%" PRIx64, address);
+  } else {
+    log_line(LOG_WARN, "    %s+0x%" PRIx64, object_file_name(object), address - object_bias(object));
+  }
+}
+
+static void say_requests(void) {
+  static struct mallometer_event events[MOST_REQUESTS];
+  uint64_t all = huge_requests();
+  uint32_t kept = huge_request_events(&(struct rows){events, sizeof *events, MOST_REQUESTS}, 0);
+  log_line(LOG_WARN, "%s (%d) at exit: %" PRIu64 " requests above %zu bytes, of which the latest %u follow",
+           executable_name(), (int)getpid(), all, huge_threshold, kept);
+  for (uint32_t i = 0; i < kept; i++) {
+    log_line(LOG_WARN, "  request %" PRIu64 ": %" PRIu64 " bytes, thread %u %s", events[i].number,
+             events[i].requested_bytes, events[i].thread_id, events[i].thread_name);
+    for (uint32_t frame = 0; frame < events[i].frames; frame++) say_frame(events[i].stack[frame]);
+  }
+}
+
+static void say(int status) {
+  (void)status;
+  struct mallometer_counters counters = {0};
+  snapshot_read(&counters);
+  if (report.maximum) say_maximum(&counters);
+  if (report.histogram) say_histogram(&counters);
+  if (report.threshold) say_requests();
+}
+
+void exit_report_start(struct exit_report wanted) {
+  static bool started;
+  if (started || !(wanted.maximum || wanted.histogram || wanted.threshold)) return;
+  started = true;
+  report = wanted;
+  at_exit(say);
+}
