@@ -630,6 +630,127 @@ struct mallometer_sought {
   uint32_t reserved;
 };
 
+/* ---- Owners -------------------------------------------------------------------------------------------- */
+
+/* What mallometer_owners_step() does next. */
+enum mallometer_owners_step {
+  /* Walks over the Java heap once, for Java longs that are addresses of the samples. Stops the JVM. */
+  MALLOMETER_OWNERS_HOLDERS = 1,
+  /* Follows other longs through native memory to samples that no Java long holds. The program runs meanwhile. */
+  MALLOMETER_OWNERS_POINTERS = 2,
+  /* Walks over the Java heap for what the step before has found. Stops the JVM. */
+  MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
+  /* Finds what refers to the objects found last: one link. Stops the JVM. */
+  MALLOMETER_OWNERS_REFERRERS = 4
+};
+
+/* How a search for the Java objects that hold samples stands. */
+struct mallometer_owners {
+  uint32_t size;
+  uint32_t version;
+  /* Samples that were live when the search began, at most 4,096; and for how many more there was no room. */
+  uint32_t samples;
+  uint32_t samples_left_out;
+  /* Of these samples, those that are no longer live: what was found of them means nothing. */
+  uint32_t samples_freed;
+  /* Rows there are. */
+  uint32_t holds;
+  uint32_t objects;
+  uint32_t links;
+  /* Rows and values for which there was no room. */
+  uint32_t left_out;
+  /* Values that may lead to samples through native memory; and, after MALLOMETER_OWNERS_POINTERS, pairs of a value and
+   * a sample that it leads to. */
+  uint32_t candidates;
+  uint32_t pointers;
+  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for, and of how many classes: 0, 1, or 2 for
+   * more. */
+  uint32_t next_objects;
+  uint32_t next_classes;
+  /* 0, or -errno why MALLOMETER_OWNERS_POINTERS is not possible here. */
+  int32_t pointers_error;
+  /* How long the latest walk took, the wait until all Java threads stood still included, in nanoseconds. */
+  uint64_t walk_ns;
+};
+
+#define MALLOMETER_NONE UINT32_MAX
+
+/* A Java long that holds a sample's address. An array element. */
+struct mallometer_hold {
+  /* From 0 on, below mallometer_owners.samples. */
+  uint32_t sample;
+  /* 1 if that is no longer live. */
+  uint32_t freed;
+  /* The object that has the long; MALLOMETER_NONE: a static field. */
+  uint32_t object;
+  /* Names of the object's class, or of the class of the static field, and of the field; MALLOMETER_NONE: unknown, or an
+   * element of an array. */
+  uint32_t class_name;
+  uint32_t field_name;
+  /* Steps through native memory from what the long points to, to the sample. */
+  uint32_t steps;
+};
+
+/* Bits of mallometer_heap_object.kinds. */
+enum mallometer_heap_object_kinds {
+  MALLOMETER_HEAP_OBJECT_CLASS = 1u,
+  MALLOMETER_HEAP_OBJECT_THREAD = 2u,
+  /* A java.lang.ref.Reference, and which. */
+  MALLOMETER_HEAP_OBJECT_REFERENCE = 4u,
+  MALLOMETER_HEAP_OBJECT_SOFT = 8u,
+  MALLOMETER_HEAP_OBJECT_PHANTOM = 16u,
+  MALLOMETER_HEAP_OBJECT_FINAL = 32u
+};
+
+/* Bits of mallometer_heap_object.flags. */
+enum mallometer_heap_object_flags {
+  /* Its referrers have been looked for: those that there are links of, and more if MORE is set. */
+  MALLOMETER_HEAP_OBJECT_EXPANDED = 1u,
+  MALLOMETER_HEAP_OBJECT_MORE = 2u,
+  /* A walk for referrers has reached it, so it was no garbage. */
+  MALLOMETER_HEAP_OBJECT_REACHED = 4u,
+  /* Its referrers are to be looked for, or have been. */
+  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u
+};
+
+/* A Java object. An array element. */
+struct mallometer_heap_object {
+  /* Of its class; of an object of class Class that of the class which it is. */
+  uint32_t class_name;
+  uint32_t kinds;
+  uint32_t flags;
+  /* Links from an object that has an address. */
+  uint32_t level;
+};
+
+/* A reference to an object. An array element. */
+struct mallometer_heap_link {
+  uint32_t object;
+  /* MALLOMETER_NONE: a root. */
+  uint32_t referrer;
+  /* As jvmtiHeapReferenceKind: 2 field, 3 array element, 8 static field, 21 JNI global, 23 monitor, 24 local variable,
+   * 25 JNI local, 26 thread, and others. */
+  uint32_t kind;
+  /* Of the field, or of the method whose local variable it is; MALLOMETER_NONE: unknown. */
+  uint32_t name;
+  /* The number that Java knows the thread by whose local variable it is; 0: none. */
+  uint64_t thread;
+};
+
+/* Rows of mallometer_owners_rows(). */
+enum mallometer_owners_rows {
+  /* struct mallometer_hold, mallometer_heap_object, mallometer_heap_link */
+  MALLOMETER_OWNERS_HOLDS = 1,
+  MALLOMETER_OWNERS_OBJECTS = 2,
+  MALLOMETER_OWNERS_LINKS = 3
+};
+
+/* A sample of the site as it is now, for a search in a heap dump. An array element. */
+struct mallometer_address {
+  uint64_t begin;
+  uint64_t bytes;
+};
+
 /* What mallometer_configure() changes. */
 enum mallometer_option {
   /* Millionths of one processor's time that samples may take; 0: any. */
@@ -1045,6 +1166,51 @@ MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *
  * a callback: the monitor is not called again, but its context must stay until another call returns 0.
  */
 MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
+
+/* ---- Owners -------------------------------------------------------------------------------------------- */
+
+/*
+ * Begins to search for the Java objects that hold live samples of a call site: makes a tools environment of the JVM
+ * that may tag objects, and reserves 10 MiB. All these functions are called by threads of the JVM, one at a time, and
+ * allocate; none is for signal handlers. Whoever begins ends with mallometer_owners_end().
+ *
+ * -EINVAL: out is NULL or its size is below 8; -EBUSY: a search is under way; -ENODATA: call sites are not recorded, or
+ * the site has no live samples; -ESRCH: no JVM in this process, or the calling thread is none of its threads; -ENOTSUP:
+ * the JVM refuses; -ENOMEM: no memory, or a limit leaves little.
+ */
+MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out);
+
+/*
+ * Does one step. Steps come in the order of enum mallometer_owners_step; MALLOMETER_OWNERS_REFERRERS may be done after
+ * each, and again. Those that walk over the heap stop the program for about a second and more for each GiB of live
+ * objects, and nothing can end them early: the caller estimates that before. -EINVAL: as above, or not the time for
+ * this step; -EBUSY: another thread is here; -ENODATA: no search, or nothing whose referrers are unknown; -EPERM:
+ * native memory cannot be read (mallometer_owners.pointers_error); -ENOMEM, -ESRCH, -EIO: the JVM did not do it.
+ */
+MALLOMETER_API int mallometer_owners_step(uint32_t step, struct mallometer_owners *out);
+
+/*
+ * Copies rows of an enum mallometer_owners_rows, at most `capacity`. `row_size` is that of the caller's rows. Returns
+ * how many; -EINVAL: no such rows, rows is NULL, or row_size is below 24, of objects 16; -ENODATA: no search.
+ */
+MALLOMETER_API int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t row_size, uint32_t capacity);
+
+/*
+ * Copies the NUL-terminated text of a name's number, cut to `bytes`. 0; -EINVAL: name is NULL, bytes is 0, or no such
+ * number; -ENODATA: no search.
+ */
+MALLOMETER_API int mallometer_owners_name(uint32_t number, char *name, uint32_t bytes);
+
+/* Ends the search, and gives back what it took. -ENODATA: there is none; -EBUSY: another thread is here. */
+MALLOMETER_API int mallometer_owners_end(void);
+
+/*
+ * Copies where live samples of a site are, at most `capacity`, without a search and without a JVM. `row_size` is
+ * sizeof(struct mallometer_address) of the caller. Returns how many; -EINVAL: rows is NULL, or row_size is below 16;
+ * -ENODATA: call sites are not recorded.
+ */
+MALLOMETER_API int mallometer_addresses(uint32_t site, struct mallometer_address *rows, uint32_t row_size,
+                                        uint32_t capacity);
 
 /* ---- Derived figures ---------------------------------------------------------------------------------- */
 

@@ -49,6 +49,12 @@ extern "C" {
 #pragma weak mallometer_scope_objects
 #pragma weak mallometer_monitor_register
 #pragma weak mallometer_monitor_unregister
+#pragma weak mallometer_owners_begin
+#pragma weak mallometer_owners_step
+#pragma weak mallometer_owners_rows
+#pragma weak mallometer_owners_name
+#pragma weak mallometer_owners_end
+#pragma weak mallometer_addresses
 
 /* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {

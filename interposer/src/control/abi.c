@@ -15,6 +15,7 @@
 #include "allocator/figures.h"
 #include "control/attachment.h"
 #include "control/black_box.h"
+#include "control/owners.h"
 #include "control/process.h"
 #include "control/snapshot.h"
 #include "hooks/start.h"
@@ -184,7 +185,8 @@ enum {
   FIRST_OBJECT_BYTES = 48,
   FIRST_EVIDENCE_BYTES = 624,
   FIRST_ACCESS_BYTES = 560,
-  FIRST_SOUGHT_BYTES = 48
+  FIRST_SOUGHT_BYTES = 48,
+  FIRST_ADDRESS_BYTES = 16
 };
 
 int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
@@ -280,6 +282,53 @@ int mallometer_search(struct mallometer_searched *out, struct mallometer_sought 
   int copied = (int)search_describe(&current, &(struct rows){rows, row_size, capacity});
   int result = deliver(out, &current, sizeof current);
   return result ? result : copied;
+}
+
+/* ---- Owners ------------------------------------------------------------------------------------------- */
+
+static int deliver_owners(int result, struct mallometer_owners *out) {
+  struct mallometer_owners current = {0};
+  owners_describe(&current);
+  int delivered = deliver(out, &current, sizeof current);
+  return result ? result : delivered;
+}
+
+int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out) {
+  if (!out || out->size < 2 * sizeof(uint32_t)) return -EINVAL;
+  if (!process_has_call_sites()) return -ENODATA;
+  int saved_errno = errno;
+  int result = deliver_owners(owners_begin(site), out);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_owners_step(uint32_t step, struct mallometer_owners *out) {
+  if (!out || out->size < 2 * sizeof(uint32_t)) return -EINVAL;
+  int saved_errno = errno;
+  int result = deliver_owners(owners_step(step), out);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t row_size, uint32_t capacity) {
+  return rows ? owners_rows(kind, &(struct rows){rows, row_size, capacity}) : -EINVAL;
+}
+
+int mallometer_owners_name(uint32_t number, char *name, uint32_t bytes) {
+  return name && bytes > 0 ? owners_name(number, name, bytes) : -EINVAL;
+}
+
+int mallometer_owners_end(void) {
+  int saved_errno = errno;
+  int result = owners_end();
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_addresses(uint32_t site, struct mallometer_address *rows, uint32_t row_size, uint32_t capacity) {
+  if (!rows || row_size < FIRST_ADDRESS_BYTES) return -EINVAL;
+  if (!process_has_call_sites()) return -ENODATA;
+  return (int)owners_addresses(site, &(struct rows){rows, row_size, capacity});
 }
 
 static bool retains(const void *scope, const void *object) { return scope_retains(scope, object); }
@@ -400,7 +449,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
                             black_box_footprint() + call_sites_footprint() + observation_footprint() +
-                            search_footprint() + jvm_footprint() + loaded_objects_footprint();
+                            search_footprint() + owners_footprint() + jvm_footprint() + loaded_objects_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() +
                         observation_overhead_ns() + search_overhead_ns();
   current.threads_without_block = threads_without_block();

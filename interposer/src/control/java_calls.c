@@ -32,7 +32,9 @@ static void *const functions[] = {
     mallometer_watch,       mallometer_accesses,     mallometer_search_start,    mallometer_search,
     mallometer_configure,   mallometer_record,       mallometer_recording,       mallometer_trim,
     mallometer_attach,      mallometer_attach_check, mallometer_detach,          mallometer_scope_open,
-    mallometer_scope_read,  mallometer_scope_close,  mallometer_scope_objects,
+    mallometer_scope_read,  mallometer_scope_close,  mallometer_scope_objects,   mallometer_owners_begin,
+    mallometer_owners_step, mallometer_owners_rows,  mallometer_owners_name,     mallometer_owners_end,
+    mallometer_addresses,
 };
 
 /* Another copy of the library, which a file that was replaced leads to, counts nothing. */

@@ -18,6 +18,7 @@
 #include "control/exit_report.h"
 #include "control/java_agent.h"
 #include "control/log.h"
+#include "control/owners.h"
 #include "control/refusal.h"
 #include "control/snapshot.h"
 #include "hooks/start.h"
@@ -252,6 +253,7 @@ static void in_forked_child(void) {
   jvm_forked();
   observation_forked();
   search_forked();
+  owners_forked();
 }
 
 /* The loader's message of a look-up in vain comes and goes uncounted. */

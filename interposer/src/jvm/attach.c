@@ -169,15 +169,30 @@ static void note_library(const void *in_jvm) {
   java_stacks.jvm_end = jvm.end;
 }
 
-static int attach(void) {
+static int created_vm(JavaVM **found) {
   jint (*created_vms)(JavaVM **, jsize, jsize *);
-  void *created = function_of_jvm("JNI_GetCreatedJavaVMs"), *trace = function_of_jvm("AsyncGetCallTrace");
-  if (!created) return -ESRCH;
-  if (!trace) return -ENOTSUP;
-  memcpy(&created_vms, &created, sizeof created);
-  memcpy(&get_call_trace, &trace, sizeof trace);
+  void *created = function_of_jvm("JNI_GetCreatedJavaVMs");
   jsize count = 0;
-  if (created_vms(&vm, 1, &count) != JNI_OK || count == 0) return -ESRCH;
+  if (!created) return -ESRCH;
+  memcpy(&created_vms, &created, sizeof created);
+  return created_vms(found, 1, &count) == JNI_OK && count > 0 ? 0 : -ESRCH;
+}
+
+int jvm_find(JavaVM **found, JNIEnv **thread) {
+  JavaVM *created;
+  void *calling = NULL;
+  if (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) == ENDED || created_vm(&created) != 0) return -ESRCH;
+  if ((*created)->GetEnv(created, &calling, JNI_VERSION_1_6) != JNI_OK) return -ESRCH;
+  if (found) *found = created;
+  *thread = calling;
+  return 0;
+}
+
+static int attach(void) {
+  void *trace = function_of_jvm("AsyncGetCallTrace");
+  if (created_vm(&vm) != 0) return -ESRCH;
+  if (!trace) return -ENOTSUP;
+  memcpy(&get_call_trace, &trace, sizeof trace);
   void *thread = thread_of_jvm(), *environment;
   if (!thread) return -ESRCH;
   if ((*vm)->GetEnv(vm, &environment, JVMTI_VERSION_1_2) != JNI_OK) return -ENOTSUP;

@@ -9,6 +9,7 @@
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H
 
+#include <jvmti.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,10 @@
 
 /* See mallometer_jvm_attach(): 0, -ESRCH, -ENOTSUP, -EBUSY. */
 int jvm_attach(void);
+
+/* The JVM of this process (`found` may be NULL), attached or not, and what the calling thread is to it. -ESRCH: none,
+ * or no thread of it. */
+int jvm_find(JavaVM **found, JNIEnv **thread);
 
 /* enum mallometer_java_state */
 uint32_t jvm_state(void);

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "leak/slots.h"
+#include "leak/live_objects.h"
 #include "platform/kernel.h"
 #include "platform/memory.h"
-#include "sample/live_samples.h"
 
 #define ADDRESS_MASK (((uintptr_t)1 << 48) - 1)
 #define FILTER_BITS 15 /* of bytes, which fit the processor's nearest cache */
@@ -121,18 +120,13 @@ static void find_spans(void) {
 
 uint32_t sought_choose(const uint32_t *sites, uint32_t count) {
   uint32_t left_out = 0;
+  struct live_objects walk = {0};
   const void *object;
   struct live_sample sample;
-  struct slot_object slot;
   chosen = 0;
   memset(memory->of_site, 0, sizeof memory->of_site);
   if (salt == 0) random_bytes(&salt, sizeof salt);
-  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
-    if (slot_look(i, &slot)) left_out += !take(slot.object, &slot.sample, sites, count);
-  }
-  for (size_t place = 0; live_samples_next(&place, &object, &sample);) {
-    left_out += !take(object, &sample, sites, count);
-  }
+  while (live_objects_next(&walk, &object, &sample)) left_out += !take(object, &sample, sites, count);
   sort();
   choose_granules();
   find_spans();
@@ -187,20 +181,11 @@ void sought_compare(const uintptr_t *words, size_t count, uintptr_t address) {
 
 /* ---- The end ------------------------------------------------------------------------------------------- */
 
-static bool is_live(const struct sought *sought) {
-  struct live_sample now;
-  if (is_in_slots(sought->object)) {
-    struct slot_object slot;
-    if (!slot_look(slot_number(sought->object), &slot) || slot.object != sought->object) return false;
-    now = slot.sample;
-  } else {
-    now = live_sample_look(sought->object);
-  }
-  return now.site == sought->sample.site && now.born == sought->sample.born && now.bytes == sought->sample.bytes;
-}
-
 void sought_mark_freed(void) {
-  for (uint32_t i = 0; i < chosen; i++) memory->objects[i].freed = !is_live(&memory->objects[i]);
+  for (uint32_t i = 0; i < chosen; i++) {
+    struct sought *object = &memory->objects[i];
+    object->freed = !live_object_is(object->object, &object->sample);
+  }
 }
 
 /* Tells objects apart without saying where they are (the finalizer of MurmurHash3, by Appleby). */

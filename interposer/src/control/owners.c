@@ -1,0 +1,319 @@
+/* See owners.h. */
+#include "control/owners.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "hooks/state.h"
+#include "jvm/owner_search.h"
+#include "leak/live_objects.h"
+#include "leak/slots.h"
+#include "leak/trial.h"
+#include "platform/memory.h"
+
+/* Below lie addresses that numbers of 32 bits can look like. */
+#define LOW ((uint64_t)1 << 32)
+
+static uint32_t taken;            /* whether a thread is in one of the functions */
+static struct owner_graph *graph; /* NULL: no search */
+static uint32_t done;             /* the latest step, MALLOMETER_OWNERS_REFERRERS left out */
+static uint32_t samples_left_out;
+static int pointers_error;
+
+static struct samples {
+  const void *object[MOST_OWNED];
+  struct live_sample sample[MOST_OWNED];
+} * samples;
+
+static bool enter(void) { return !__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE); }
+
+static void leave(void) { __atomic_store_n(&taken, 0, __ATOMIC_RELEASE); }
+
+/* ---- Samples ------------------------------------------------------------------------------------------- */
+
+static uint32_t choose(uint32_t site) {
+  struct live_objects walk = {0};
+  struct live_sample sample;
+  const void *object;
+  uint32_t count = 0;
+  samples_left_out = 0;
+  while (live_objects_next(&walk, &object, &sample)) {
+    if (sample.site != site) continue;
+    if (count == MOST_OWNED) {
+      samples_left_out++;
+      continue;
+    }
+    samples->object[count] = object;
+    samples->sample[count++] = sample;
+  }
+  return count;
+}
+
+/* Of Shell, with gaps of Knuth: by address. */
+static void sort(uint32_t count) {
+  uint32_t gap = 1;
+  while (gap < count / 3) gap = 3 * gap + 1;
+  for (; gap > 0; gap /= 3) {
+    for (uint32_t i = gap; i < count; i++) {
+      const void *object = samples->object[i];
+      struct live_sample sample = samples->sample[i];
+      uint32_t at = i;
+      for (; at >= gap && (uintptr_t)samples->object[at - gap] > (uintptr_t)object; at -= gap) {
+        samples->object[at] = samples->object[at - gap];
+        samples->sample[at] = samples->sample[at - gap];
+      }
+      samples->object[at] = object;
+      samples->sample[at] = sample;
+    }
+  }
+}
+
+/* Samples that came and went while they were read may overlap: the first of them is looked for. */
+static void hand_over(uint32_t count) {
+  uint64_t end = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t begin = (uintptr_t)samples->object[i], bytes = samples->sample[i].bytes;
+    if (begin < end) continue;
+    end = begin + (bytes > 0 ? bytes : 1);
+    graph->block[kept] = (struct owned_block){begin, end, begin < LOW};
+    samples->object[kept] = samples->object[i];
+    samples->sample[kept++] = samples->sample[i];
+  }
+  graph->blocks = kept;
+}
+
+static bool is_freed(uint32_t sample) { return !live_object_is(samples->object[sample], &samples->sample[sample]); }
+
+static int begin(uint32_t site) {
+  int error;
+  samples = memory_reserve(sizeof *samples);
+  if (!samples) return -ENOMEM;
+  uint32_t count = choose(site);
+  graph = count > 0 ? owner_search_begin(&error) : NULL;
+  if (!graph) {
+    memory_give_back(samples, sizeof *samples);
+    samples = NULL;
+    return count > 0 ? error : -ENODATA;
+  }
+  sort(count);
+  hand_over(count);
+  done = 0;
+  pointers_error = 0;
+  return 0;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------- */
+
+/* A sandbox may end a process that reads memory by system call. */
+static bool may_read_memory(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  bool may = trial_of_copying(COPY_BY_READV) == NULL;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return may;
+}
+
+static int follow_pointers(void) {
+  if (!may_read_memory()) {
+    pointers_error = -EPERM;
+    return -EPERM;
+  }
+  owner_search_pointers(size_source == SIZE_FROM_CHUNK);
+  return 0;
+}
+
+static int step_to(uint32_t step) {
+  switch (step) {
+    case MALLOMETER_OWNERS_HOLDERS:
+      return owner_search_holders();
+    case MALLOMETER_OWNERS_POINTERS:
+      return follow_pointers();
+    case MALLOMETER_OWNERS_POINTER_HOLDERS:
+      return owner_search_pointer_holders();
+    default:
+      return owner_search_referrers();
+  }
+}
+
+static int step(uint32_t wanted) {
+  bool is_next = wanted == MALLOMETER_OWNERS_REFERRERS ? done > 0 : wanted == done + 1;
+  if (!graph) return -ENODATA;
+  if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
+  int result = step_to(wanted);
+  if (result == 0 && wanted != MALLOMETER_OWNERS_REFERRERS) done = wanted;
+  return result;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------- */
+
+static uint32_t hold_rows(const struct rows *rows) {
+  uint32_t count = 0;
+  for (; count < graph->holds && count < rows->capacity; count++) {
+    const struct owner_hold *hold = &graph->hold[count];
+    struct mallometer_hold row = {.sample = hold->block,
+                                  .freed = is_freed(hold->block),
+                                  .object = hold->object,
+                                  .class_name = hold->class_name,
+                                  .field_name = hold->field_name,
+                                  .steps = hold->steps};
+    rows_write(rows, count, &row, sizeof row);
+  }
+  return count;
+}
+
+static uint32_t flags_of(const struct heap_object *object) {
+  return (object->is_expanded ? MALLOMETER_HEAP_OBJECT_EXPANDED : 0) |
+         (object->has_more ? MALLOMETER_HEAP_OBJECT_MORE : 0) |
+         (object->is_reached ? MALLOMETER_HEAP_OBJECT_REACHED : 0) |
+         (object->is_followed ? MALLOMETER_HEAP_OBJECT_FOLLOWED : 0);
+}
+
+static uint32_t object_rows(const struct rows *rows) {
+  uint32_t count = 0;
+  for (; count < graph->objects && count < rows->capacity; count++) {
+    const struct heap_object *object = &graph->object[count];
+    struct mallometer_heap_object row = {
+        .class_name = object->class_name, .kinds = object->kinds, .flags = flags_of(object), .level = object->level};
+    rows_write(rows, count, &row, sizeof row);
+  }
+  return count;
+}
+
+static uint32_t link_rows(const struct rows *rows) {
+  uint32_t count = 0;
+  for (; count < graph->links && count < rows->capacity; count++) {
+    const struct heap_link *link = &graph->link[count];
+    struct mallometer_heap_link row = {.object = link->object,
+                                       .referrer = link->referrer,
+                                       .kind = link->kind,
+                                       .name = link->name,
+                                       .thread = link->thread};
+    rows_write(rows, count, &row, sizeof row);
+  }
+  return count;
+}
+
+static int copy_rows(uint32_t kind, const struct rows *rows) {
+  uint32_t least = kind == MALLOMETER_OWNERS_OBJECTS ? 16 : 24;
+  if (!graph) return -ENODATA;
+  if (rows->row_bytes < least) return -EINVAL;
+  switch (kind) {
+    case MALLOMETER_OWNERS_HOLDS:
+      return (int)hold_rows(rows);
+    case MALLOMETER_OWNERS_OBJECTS:
+      return (int)object_rows(rows);
+    case MALLOMETER_OWNERS_LINKS:
+      return (int)link_rows(rows);
+    default:
+      return -EINVAL;
+  }
+}
+
+static int copy_name(uint32_t number, char *name, uint32_t bytes) {
+  if (!graph) return -ENODATA;
+  if (number >= graph->names) return -EINVAL;
+  const char *text = graph->text + graph->name_at[number];
+  size_t length = strlen(text);
+  if (length >= bytes) length = bytes - 1;
+  memcpy(name, text, length);
+  name[length] = '\0';
+  return 0;
+}
+
+static void describe(struct mallometer_owners *out) {
+  struct owner_search_figures figures = owner_search_figures();
+  out->samples = graph->blocks;
+  out->samples_left_out = samples_left_out;
+  for (uint32_t i = 0; i < graph->blocks; i++) out->samples_freed += is_freed(i);
+  out->holds = graph->holds;
+  out->objects = graph->objects;
+  out->links = graph->links;
+  out->left_out = graph->left_out;
+  out->candidates = graph->candidates;
+  out->pointers = graph->pointers;
+  out->next_objects = figures.next;
+  out->next_classes = figures.classes;
+  out->pointers_error = pointers_error;
+  out->walk_ns = figures.walk_ns;
+}
+
+static int end(void) {
+  if (!graph) return -ENODATA;
+  owner_search_end();
+  memory_give_back(samples, sizeof *samples);
+  graph = NULL;
+  samples = NULL;
+  return 0;
+}
+
+/* ---- From outside -------------------------------------------------------------------------------------- */
+
+int owners_begin(uint32_t site) {
+  if (!enter()) return -EBUSY;
+  int result = graph ? -EBUSY : begin(site);
+  leave();
+  return result;
+}
+
+int owners_step(uint32_t wanted) {
+  if (!enter()) return -EBUSY;
+  int result = step(wanted);
+  leave();
+  return result;
+}
+
+int owners_rows(uint32_t kind, const struct rows *rows) {
+  if (!enter()) return -EBUSY;
+  int result = copy_rows(kind, rows);
+  leave();
+  return result;
+}
+
+int owners_name(uint32_t number, char *name, uint32_t bytes) {
+  if (!enter()) return -EBUSY;
+  int result = copy_name(number, name, bytes);
+  leave();
+  return result;
+}
+
+int owners_end(void) {
+  if (!enter()) return -EBUSY;
+  int result = end();
+  leave();
+  return result;
+}
+
+void owners_describe(struct mallometer_owners *out) {
+  if (!enter()) return;
+  if (graph) describe(out);
+  leave();
+}
+
+uint32_t owners_addresses(uint32_t site, const struct rows *rows) {
+  struct live_objects walk = {0};
+  struct live_sample sample;
+  const void *object;
+  uint32_t count = 0;
+  while (count < rows->capacity && live_objects_next(&walk, &object, &sample)) {
+    if (sample.site != site) continue;
+    const struct mallometer_address row = {(uintptr_t)object, sample.bytes};
+    rows_write(rows, count++, &row, sizeof row);
+  }
+  return count;
+}
+
+size_t owners_footprint(void) {
+  return __atomic_load_n(&graph, __ATOMIC_RELAXED)
+             ? memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *samples)
+             : 0;
+}
+
+void owners_forked(void) {
+  taken = 0;
+  graph = NULL;
+  samples = NULL;
+}

@@ -1,0 +1,131 @@
+/* A walk in depth over copies of memory. See native_pointers.h. */
+#include "jvm/native_pointers.h"
+
+#include <stddef.h>
+
+#include "platform/mappings.h"
+#include "platform/memory.h"
+#include "platform/resident_memory.h"
+
+enum {
+  MOST_STEPS = 3,
+  WORDS = 1024,
+  /* Structures have their pointers in front. */
+  WORDS_FOLLOWED = 64,
+  WORDS_OF_UNKNOWN = 32,
+  MOST_READS = 400000,
+  MOST_READS_OF_CANDIDATE = 4096
+};
+
+/* Heaps of 32-bit references begin below; what the allocator puts there is small. */
+#define LOW ((uint64_t)64 << 30)
+#define LARGE ((uint64_t)128 << 20)
+
+void native_ranges_read(struct native_ranges *ranges) {
+  struct mappings mappings;
+  ranges->count = 0;
+  if (!mappings_read(&mappings)) return;
+  for (size_t i = 0; i < mappings.count; i++) {
+    const struct mapping *row = &mappings.rows[i];
+    bool is_heap = row->begin < LOW && row->end - row->begin > LARGE;
+    if (!row->is_anonymous || !mapping_is_readable(row) || !mapping_is_writable(row) || is_heap) continue;
+    if (ranges->count == sizeof ranges->range / sizeof *ranges->range) break;
+    ranges->range[ranges->count++] = (struct native_range){row->begin, row->end};
+  }
+  mappings_forget(&mappings);
+}
+
+bool native_ranges_hold(const struct native_ranges *ranges, uint64_t value) {
+  uint32_t low = 0, high = ranges->count;
+  if (value % 16 != 0 || high == 0 || value < ranges->range[0].begin) return false;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (ranges->range[middle].begin <= value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low > 0 && value < ranges->range[low - 1].end;
+}
+
+/* ---- Following ----------------------------------------------------------------------------------------- */
+
+struct way {
+  struct owner_graph *graph;
+  const struct native_ranges *ranges;
+  bool chunks_have_sizes;
+  uint32_t reads_left, reads_left_of_candidate;
+  uint64_t from;
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* behind the word in front */
+};
+
+/* What a chunk's header says, as far as it makes sense: in front of what is no chunk anything may stand. */
+static size_t plausible_words(uint64_t header) {
+  size_t bytes = (size_t)(header & ~(uint64_t)7);
+  if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;
+  return bytes / sizeof(uint64_t) - 1 < WORDS ? bytes / sizeof(uint64_t) - 1 : WORDS;
+}
+
+/* Copies the structure at an address; returns how many words it has. */
+static size_t read_structure(struct way *way, uint64_t address, uint32_t step) {
+  uint64_t *words = way->words[step];
+  if (way->reads_left == 0 || way->reads_left_of_candidate == 0) return 0;
+  way->reads_left--;
+  way->reads_left_of_candidate--;
+  size_t got = memory_copy(COPY_BY_READV, address - sizeof *words, words, (WORDS_FOLLOWED + 1) * sizeof *words);
+  size_t count = got / sizeof *words;
+  if (count < 2) return 0;
+  size_t wanted = way->chunks_have_sizes ? plausible_words(words[0]) : WORDS_OF_UNKNOWN;
+  if (wanted <= count - 1) return wanted;
+  if (count < WORDS_FOLLOWED + 1) return count - 1;
+  uint64_t *rest = words + WORDS_FOLLOWED + 1;
+  got = memory_copy(COPY_BY_READV, address + WORDS_FOLLOWED * sizeof *words, rest,
+                    (wanted - WORDS_FOLLOWED) * sizeof *words);
+  return WORDS_FOLLOWED + got / sizeof *words;
+}
+
+static void note(struct way *way, uint32_t block, uint32_t steps) {
+  struct owner_graph *graph = way->graph;
+  if (graph->is_held[block]) return;
+  for (uint32_t i = graph->pointers; i-- > 0 && graph->pointer[i].value == way->from;) {
+    struct owner_pointer *known = &graph->pointer[i];
+    if (known->block != block) continue;
+    if (steps < known->steps) known->steps = steps;
+    return;
+  }
+  if (graph->pointers == MOST_POINTERS) {
+    graph->left_out++;
+    return;
+  }
+  graph->pointer[graph->pointers++] = (struct owner_pointer){way->from, block, steps};
+}
+
+static void follow(struct way *way, uint64_t address, uint32_t step) {
+  size_t count = read_structure(way, address, step);
+  const uint64_t *words = way->words[step] + 1;
+  for (size_t i = 0; i < count; i++) {
+    int block = owner_graph_block_at(way->graph, words[i]);
+    bool is_start = block >= 0 && words[i] == way->graph->block[block].begin;
+    if (is_start && words[i] != way->from) note(way, (uint32_t)block, step + 1);
+    bool goes_on = step + 1 < MOST_STEPS && i < WORDS_FOLLOWED && words[i] != address && words[i] != way->from;
+    if (goes_on && native_ranges_hold(way->ranges, words[i])) follow(way, words[i], step + 1);
+  }
+}
+
+void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes) {
+  struct way *way = memory_reserve(sizeof *way);
+  if (!way) return;
+  way->graph = graph;
+  way->ranges = ranges;
+  way->chunks_have_sizes = chunks_have_sizes;
+  way->reads_left = MOST_READS;
+  for (uint32_t i = 0; i < CANDIDATE_PLACES; i++) {
+    if (graph->candidate[i] == 0) continue;
+    way->from = graph->candidate[i];
+    way->reads_left_of_candidate = MOST_READS_OF_CANDIDATE;
+    follow(way, way->from, 0);
+  }
+  memory_give_back(way, sizeof *way);
+  owner_graph_sort_pointers(graph);
+}

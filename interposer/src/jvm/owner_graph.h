@@ -1,0 +1,117 @@
+/*
+ * What a search for owners (owner_search.h) has found: which Java objects hold the addresses of native blocks, and
+ * which objects, fields and roots refer to these.
+ *
+ * All lies in one reserved mapping and is written while the JVM is stopped: nothing here allocates, locks or makes a
+ * system call, but for owner_graph_start() and owner_graph_end(). What finds no room is counted.
+ */
+#ifndef MALLOMETER_JVM_OWNER_GRAPH_H
+#define MALLOMETER_JVM_OWNER_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  MOST_OWNED = 4096,
+  MOST_HOLDS = 16384,
+  MOST_HEAP_OBJECTS = 32768,
+  MOST_HEAP_LINKS = 65536,
+  MOST_CANDIDATES = 65536,
+  CANDIDATE_PLACES = 2 * MOST_CANDIDATES,
+  MOST_POINTERS = 65536,
+  MOST_NAMES = 8192,
+  NAME_TEXT_BYTES = 1 << 20,
+  /* More referrers of an object are only noted to exist. */
+  MOST_REFERRERS = 4
+};
+
+#define NO_NAME UINT32_MAX
+#define NO_HEAP_OBJECT UINT32_MAX
+
+/* A live native block that is looked for; they are sorted, and do not overlap. */
+struct owned_block {
+  uint64_t begin, end;
+  /* Numbers that are no addresses often fall into it: only its beginning is taken for its address. */
+  bool is_low;
+};
+
+/* A Java long that is the address of a block, or of a structure that leads to it. */
+struct owner_hold {
+  int64_t class_tag;
+  uint32_t block;
+  uint32_t object; /* NO_HEAP_OBJECT: a static field of the class */
+  int32_t field;   /* the JVM's number; below 0: an element of an array */
+  uint32_t steps;  /* through native memory */
+  uint32_t class_name, field_name;
+};
+
+struct heap_object {
+  uint32_t level; /* links from a holder */
+  uint32_t class_name;
+  uint32_t kinds;      /* enum mallometer_heap_object_kinds */
+  uint32_t first_link; /* 1 + its number; 0: none */
+  uint8_t referrers;
+  bool is_followed, is_reached, is_expanded, has_more;
+  bool has_new_link; /* some to other objects have no names yet */
+};
+
+struct heap_link {
+  uint32_t object, referrer; /* NO_HEAP_OBJECT: a root */
+  uint32_t kind;             /* jvmtiHeapReferenceKind */
+  uint32_t name;
+  int32_t field;
+  uint32_t method; /* number of methods.h */
+  uint64_t thread;
+  uint32_t next; /* of the same object, as first_link */
+};
+
+/* A value that leads through native memory to a block. */
+struct owner_pointer {
+  uint64_t value;
+  uint32_t block, steps;
+};
+
+struct owner_graph {
+  uint32_t blocks, holds, objects, links, candidates, pointers, names, left_out;
+  uint32_t text_used;
+  struct owned_block block[MOST_OWNED];
+  struct owner_hold hold[MOST_HOLDS];
+  struct heap_object object[MOST_HEAP_OBJECTS];
+  struct heap_link link[MOST_HEAP_LINKS];
+  uint64_t candidate[CANDIDATE_PLACES]; /* a set with open addressing; 0: free */
+  struct owner_pointer pointer[MOST_POINTERS];
+  bool is_held[MOST_OWNED];
+  uint32_t name_at[MOST_NAMES];
+  char text[NAME_TEXT_BYTES];
+};
+
+/* NULL if there is no memory, or a limit leaves little. */
+struct owner_graph *owner_graph_start(void);
+void owner_graph_end(struct owner_graph *graph);
+
+/* The block that an address lies in; -1 if in none. */
+int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
+
+/* NULL if there is no room. */
+struct owner_hold *owner_graph_add_hold(struct owner_graph *graph);
+
+/* NO_HEAP_OBJECT if there is no room. */
+uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
+
+/* Notes a link, once for each referrer and kind. */
+void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
+
+/* Notes a value that may lead to a block, once. */
+void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value);
+
+/* The number of a text; NO_NAME if there is no room. */
+uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
+
+/* Ascending by value; each pair of a value and a block once. */
+void owner_graph_sort_pointers(struct owner_graph *graph);
+
+/* The first pointer whose value this is, and how many there are. */
+uint32_t owner_graph_pointers_at(const struct owner_graph *graph, uint64_t value, uint32_t *first);
+
+#endif

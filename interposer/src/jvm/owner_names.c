@@ -1,0 +1,120 @@
+/* See owner_names.h. */
+#include "jvm/owner_names.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_SUPERCLASSES = 64, MOST_INTERFACES = 128, LOCAL_REFERENCES = 512 };
+
+static const char *primitive_name(char type) {
+  switch (type) {
+    case 'J':
+      return "long";
+    case 'I':
+      return "int";
+    case 'B':
+      return "byte";
+    case 'C':
+      return "char";
+    case 'S':
+      return "short";
+    case 'Z':
+      return "boolean";
+    case 'F':
+      return "float";
+    case 'D':
+      return "double";
+    default:
+      return NULL;
+  }
+}
+
+/* A signature as in class files: [Ljava/lang/String; for example. */
+static void write_class_name(const char *signature, char name[OWNER_NAME_BYTES]) {
+  size_t dimensions = strspn(signature, "[");
+  const char *type = signature + dimensions, *primitive = *type == 'L' ? NULL : primitive_name(*type);
+  int length = (int)strcspn(type + (*type == 'L'), ";");
+  snprintf(name, OWNER_NAME_BYTES, "%.*s", primitive ? (int)strlen(primitive) : length,
+           primitive ? primitive : type + (*type == 'L'));
+  for (char *c = name; *c; c++) {
+    if (*c == '/') *c = '.';
+  }
+  for (size_t i = 0, end = strlen(name); i < dimensions && end + 3 < OWNER_NAME_BYTES; i++, end += 2) {
+    memcpy(name + end, "[]", 3);
+  }
+}
+
+void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]) {
+  char *signature = NULL;
+  memcpy(name, "?", 2);
+  if ((*tools)->GetClassSignature(tools, class, &signature, NULL) != JVMTI_ERROR_NONE) return;
+  write_class_name(signature, name);
+  (*tools)->Deallocate(tools, (unsigned char *)signature);
+}
+
+/* ---- Fields -------------------------------------------------------------------------------------------- */
+
+struct wanted {
+  jvmtiEnv *tools;
+  JNIEnv *thread;
+  jint left; /* fields to pass over */
+  char *name;
+  jclass interfaces[MOST_INTERFACES]; /* passed over */
+  int interface_count;
+};
+
+/* Whether it is a field that the class itself declares. */
+static bool is_here(struct wanted *wanted, jclass class) {
+  jvmtiEnv *tools = wanted->tools;
+  jint count = 0;
+  jfieldID *fields = NULL;
+  char *name = NULL;
+  if ((*tools)->GetClassFields(tools, class, &count, &fields) != JVMTI_ERROR_NONE) return false;
+  bool here = wanted->left < count;
+  if (here && (*tools)->GetFieldName(tools, class, fields[wanted->left], &name, NULL, NULL) == JVMTI_ERROR_NONE) {
+    snprintf(wanted->name, OWNER_NAME_BYTES, "%s", name);
+    (*tools)->Deallocate(tools, (unsigned char *)name);
+  }
+  wanted->left -= count;
+  (*tools)->Deallocate(tools, (unsigned char *)fields);
+  return here;
+}
+
+static bool is_new(struct wanted *wanted, jclass interface) {
+  if (wanted->interface_count == MOST_INTERFACES) return false;
+  for (int i = 0; i < wanted->interface_count; i++) {
+    if ((*wanted->thread)->IsSameObject(wanted->thread, wanted->interfaces[i], interface)) return false;
+  }
+  wanted->interfaces[wanted->interface_count++] = interface;
+  return true;
+}
+
+static bool is_in_interfaces(struct wanted *wanted, jclass class) {
+  jvmtiEnv *tools = wanted->tools;
+  jint count = 0;
+  jclass *interfaces = NULL;
+  bool found = false;
+  if ((*tools)->GetImplementedInterfaces(tools, class, &count, &interfaces) != JVMTI_ERROR_NONE) return false;
+  for (jint i = 0; i < count && !found; i++) {
+    if (!is_new(wanted, interfaces[i])) continue;
+    found = is_in_interfaces(wanted, interfaces[i]) || is_here(wanted, interfaces[i]);
+  }
+  (*tools)->Deallocate(tools, (unsigned char *)interfaces);
+  return found;
+}
+
+void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number, char name[OWNER_NAME_BYTES]) {
+  struct wanted wanted = {.tools = tools, .thread = thread, .left = number, .name = name};
+  jclass chain[MOST_SUPERCLASSES];
+  int depth = 0;
+  bool found = false;
+  memcpy(name, "?", 2);
+  if (number < 0 || (*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) return;
+  for (jclass at = class; at && depth < MOST_SUPERCLASSES; at = (*thread)->GetSuperclass(thread, at)) {
+    chain[depth++] = at;
+  }
+  for (int i = 0; i < depth && !found; i++) found = is_in_interfaces(&wanted, chain[i]);
+  for (int i = depth; i-- > 0 && !found;) found = is_here(&wanted, chain[i]);
+  (*thread)->PopLocalFrame(thread, NULL);
+}

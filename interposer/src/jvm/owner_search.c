@@ -1,0 +1,558 @@
+/* The walks, and what they call back. See owner_search.h. */
+#include "jvm/owner_search.h"
+
+#include <errno.h>
+#include <jvmti.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jvm/attach.h"
+#include "jvm/methods.h"
+#include "jvm/native_pointers.h"
+#include "jvm/owner_names.h"
+#include "platform/clock.h"
+#include "platform/memory.h"
+
+/* Tags of objects are 1 + their number in the graph. */
+#define CLASS_TAG ((jlong)1 << 40)
+/* Classes whose fields are addresses: they may point into a block. */
+#define ADDRESSES ((jlong)1 << 41)
+
+enum {
+  TAGS_AT_ONCE = 256,
+  LOCAL_REFERENCES = 64,
+  WAYS = 1024,
+  /* Of each way to hold blocks, the paths of so many holders are followed. */
+  FOLLOWED_OF_WAY = 8
+};
+
+static jvmtiEnv *tools;
+static JNIEnv *thread; /* of the step that runs */
+static struct owner_graph *graph;
+static uint64_t walk_ns;
+static uint32_t level;
+static bool collects_candidates, looks_for_pointers;
+
+/* What a walk needs beside the graph. */
+static struct memory {
+  struct native_ranges ranges;
+  struct mallometer_method method;
+  uint8_t followed[WAYS];
+  char name[OWNER_NAME_BYTES];
+  char other[OWNER_NAME_BYTES];
+} * memory;
+
+/* ---- Begin and end ------------------------------------------------------------------------------------- */
+
+static int error_of(jvmtiError error) {
+  switch (error) {
+    case JVMTI_ERROR_NONE:
+      return 0;
+    case JVMTI_ERROR_OUT_OF_MEMORY:
+      return -ENOMEM;
+    case JVMTI_ERROR_WRONG_PHASE:
+    case JVMTI_ERROR_UNATTACHED_THREAD:
+      return -ESRCH;
+    case JVMTI_ERROR_NOT_AVAILABLE:
+    case JVMTI_ERROR_MUST_POSSESS_CAPABILITY:
+      return -ENOTSUP;
+    default:
+      return -EIO;
+  }
+}
+
+static int make_environment(void) {
+  const jvmtiCapabilities wanted = {.can_tag_objects = 1};
+  JavaVM *vm;
+  void *environment;
+  int error = jvm_find(&vm, &thread);
+  if (error) return error;
+  if ((*vm)->GetEnv(vm, &environment, JVMTI_VERSION_1_2) != JNI_OK) return -ENOTSUP;
+  tools = environment;
+  error = error_of((*tools)->AddCapabilities(tools, &wanted));
+  if (error) (*tools)->DisposeEnvironment(tools);
+  return error;
+}
+
+struct owner_graph *owner_search_begin(int *error) {
+  memory = memory_reserve(sizeof *memory);
+  graph = memory ? owner_graph_start() : NULL;
+  *error = graph ? make_environment() : -ENOMEM;
+  if (*error == 0) {
+    walk_ns = 0;
+    level = 0;
+    return graph;
+  }
+  if (graph) owner_graph_end(graph);
+  if (memory) memory_give_back(memory, sizeof *memory);
+  graph = NULL;
+  return NULL;
+}
+
+void owner_search_end(void) {
+  if (jvm_find(NULL, &thread) == 0) (*tools)->DisposeEnvironment(tools);
+  owner_graph_end(graph);
+  memory_give_back(memory, sizeof *memory);
+  graph = NULL;
+}
+
+/* The thread of this step, with room for local references. */
+static int enter(void) {
+  int error = jvm_find(NULL, &thread);
+  if (error) return error;
+  if ((*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) == 0) return 0;
+  (*thread)->ExceptionClear(thread);
+  return -ENOMEM;
+}
+
+static void leave(void) { (*thread)->PopLocalFrame(thread, NULL); }
+
+/* ---- Classes ------------------------------------------------------------------------------------------- */
+
+static bool declares_long(jclass class) {
+  jint count = 0;
+  jfieldID *fields = NULL;
+  bool found = false;
+  if ((*tools)->GetClassFields(tools, class, &count, &fields) != JVMTI_ERROR_NONE) return false;
+  for (jint i = 0; i < count && !found; i++) {
+    char *type = NULL;
+    if ((*tools)->GetFieldName(tools, class, fields[i], NULL, &type, NULL) != JVMTI_ERROR_NONE) continue;
+    found = *type == 'J';
+    (*tools)->Deallocate(tools, (unsigned char *)type);
+  }
+  (*tools)->Deallocate(tools, (unsigned char *)fields);
+  return found;
+}
+
+static bool has_long(jclass class) {
+  bool found = declares_long(class);
+  jclass at = (*thread)->GetSuperclass(thread, class);
+  while (at && !found) {
+    found = declares_long(at);
+    jclass super = (*thread)->GetSuperclass(thread, at);
+    (*thread)->DeleteLocalRef(thread, at);
+    at = super;
+  }
+  if (at) (*thread)->DeleteLocalRef(thread, at);
+  return found;
+}
+
+static bool begins_with(const char *text, const char *beginning) {
+  return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static jlong flags_of(const char *signature) {
+  static const char *const of_addresses[] = {"Ljava/nio/", "Lsun/nio/", "Ljdk/internal/foreign/", "Lio/netty/"};
+  for (size_t i = 0; i < sizeof of_addresses / sizeof *of_addresses; i++) {
+    if (begins_with(signature, of_addresses[i])) return ADDRESSES;
+  }
+  return 0;
+}
+
+/* Threads have the address of the JVM's own description, which leads to whatever the JVM has. */
+static bool is_searched(jclass class, const char *signature) {
+  if (strcmp(signature, "[J") == 0 || strcmp(signature, "Ljava/lang/Class;") == 0) return true;
+  return *signature == 'L' && strcmp(signature, "Ljava/lang/Thread;") != 0 && has_long(class);
+}
+
+/* Tags those that a walk for longs is to look at, or takes the tags away. */
+static int tag_classes(bool tagged) {
+  jint count = 0;
+  jclass *classes = NULL;
+  int error = error_of((*tools)->GetLoadedClasses(tools, &count, &classes));
+  if (error) return error;
+  for (jint i = 0; i < count; i++) {
+    char *signature = NULL;
+    jlong tag = 0;
+    if (!tagged) {
+      if ((*tools)->GetTag(tools, classes[i], &tag) == JVMTI_ERROR_NONE && (tag & CLASS_TAG)) {
+        (void)(*tools)->SetTag(tools, classes[i], 0);
+      }
+    } else if ((*tools)->GetClassSignature(tools, classes[i], &signature, NULL) == JVMTI_ERROR_NONE) {
+      tag = CLASS_TAG | flags_of(signature) | i;
+      if (is_searched(classes[i], signature)) (void)(*tools)->SetTag(tools, classes[i], tag);
+      (*tools)->Deallocate(tools, (unsigned char *)signature);
+    }
+    (*thread)->DeleteLocalRef(thread, classes[i]);
+  }
+  (*tools)->Deallocate(tools, (unsigned char *)classes);
+  return 0;
+}
+
+/* ---- A walk for longs: called back while the JVM is stopped ------------------------------------------------- */
+
+struct place {
+  jlong class_tag; /* of the class that declares it or of which the object is */
+  jlong *tag;      /* of the object, or of the class itself */
+  int32_t field;
+};
+
+static void add_hold(const struct place *place, uint32_t block, uint32_t steps) {
+  uint32_t object = NO_HEAP_OBJECT;
+  bool is_static = *place->tag & CLASS_TAG;
+  if (!is_static) {
+    if (*place->tag == 0) *place->tag = (jlong)owner_graph_add_object(graph, 0) + 1;
+    object = (uint32_t)(*place->tag - 1);
+    if (object == NO_HEAP_OBJECT) {
+      *place->tag = 0;
+      return;
+    }
+  }
+  struct owner_hold *hold = owner_graph_add_hold(graph);
+  if (!hold) return;
+  hold->class_tag = is_static ? *place->tag : place->class_tag;
+  hold->object = object;
+  hold->field = place->field;
+  hold->block = block;
+  hold->steps = steps;
+}
+
+static void look_at(uint64_t value, const struct place *place) {
+  if (looks_for_pointers) {
+    uint32_t first, count = owner_graph_pointers_at(graph, value, &first);
+    for (uint32_t i = first; i < first + count; i++) add_hold(place, graph->pointer[i].block, graph->pointer[i].steps);
+    return;
+  }
+  int block = owner_graph_block_at(graph, value);
+  if (block < 0) {
+    if (collects_candidates && native_ranges_hold(&memory->ranges, value)) owner_graph_add_candidate(graph, value);
+    return;
+  }
+  bool is_start = value == graph->block[block].begin;
+  bool is_address = (place->class_tag | *place->tag) & ADDRESSES;
+  if (!is_start && graph->block[block].is_low && !is_address) return;
+  graph->is_held[block] = true;
+  add_hold(place, (uint32_t)block, 0);
+  if (collects_candidates && is_start) owner_graph_add_candidate(graph, value);
+}
+
+static jint JNICALL field_is(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+                             jlong *tag, jvalue value, jvmtiPrimitiveType type, void *data) {
+  (void)kind, (void)data;
+  if (type == JVMTI_PRIMITIVE_TYPE_LONG) {
+    look_at((uint64_t)value.j, &(struct place){class_tag, tag, info->field.index});
+  }
+  return 0;
+}
+
+static jint JNICALL array_is(jlong class_tag, jlong size, jlong *tag, jint count, jvmtiPrimitiveType type,
+                             const void *elements, void *data) {
+  (void)size, (void)data;
+  const uint64_t *values = elements;
+  if (type != JVMTI_PRIMITIVE_TYPE_LONG) return 0;
+  for (jint i = 0; i < count; i++) look_at(values[i], &(struct place){class_tag, tag, -1});
+  return 0;
+}
+
+/* ---- Objects by their tags ---------------------------------------------------------------------------------- */
+
+/* Calls back with each object of these tags that is still there. */
+static void with_tagged(const jlong *tags, jint wanted, void (*act)(jobject object, jlong tag)) {
+  jint count = 0;
+  jobject *objects = NULL;
+  jlong *found = NULL;
+  if (wanted == 0 || (*tools)->GetObjectsWithTags(tools, wanted, tags, &count, &objects, &found) != JVMTI_ERROR_NONE)
+    return;
+  for (jint i = 0; i < count; i++) {
+    act(objects[i], found[i]);
+    (*thread)->DeleteLocalRef(thread, objects[i]);
+  }
+  (*tools)->Deallocate(tools, (unsigned char *)objects);
+  (*tools)->Deallocate(tools, (unsigned char *)found);
+}
+
+static void with_objects(bool (*wants)(const struct heap_object *object), void (*act)(jobject object, jlong tag)) {
+  jlong tags[TAGS_AT_ONCE];
+  jint count = 0;
+  for (uint32_t i = 0; i < graph->objects; i++) {
+    if (!wants(&graph->object[i])) continue;
+    tags[count++] = (jlong)i + 1;
+    if (count < TAGS_AT_ONCE) continue;
+    with_tagged(tags, count, act);
+    count = 0;
+  }
+  with_tagged(tags, count, act);
+}
+
+/* ---- Names ---------------------------------------------------------------------------------------------- */
+
+static void name_holds_of(jobject class, jlong tag) {
+  owner_class_name(tools, class, memory->name);
+  uint32_t name = owner_graph_name(graph, memory->name);
+  for (uint32_t i = 0; i < graph->holds; i++) {
+    struct owner_hold *hold = &graph->hold[i];
+    if (hold->class_tag != tag || hold->class_name != NO_NAME) continue;
+    hold->class_name = name;
+    if (hold->field < 0) continue;
+    owner_field_name(tools, thread, class, hold->field, memory->other);
+    hold->field_name = owner_graph_name(graph, memory->other);
+    for (uint32_t j = i + 1; j < graph->holds; j++) { /* most are of the same field */
+      struct owner_hold *same = &graph->hold[j];
+      if (same->class_tag != tag || same->field != hold->field) continue;
+      same->class_name = name;
+      same->field_name = hold->field_name;
+    }
+  }
+}
+
+static void name_holds(void) {
+  for (uint32_t i = 0; i < graph->holds; i++) {
+    if (graph->hold[i].class_name == NO_NAME) with_tagged(&graph->hold[i].class_tag, 1, name_holds_of);
+  }
+}
+
+/* The numbers of holders whose paths are followed are bounded for each way of holding. */
+static void choose_followed(void) {
+  for (uint32_t i = 0; i < graph->holds; i++) {
+    const struct owner_hold *hold = &graph->hold[i];
+    uint64_t way = ((uint64_t)hold->class_tag * 31 + (uint64_t)hold->field) * 2 + (hold->steps > 0);
+    uint8_t *followed = &memory->followed[(way * 0x9e3779b97f4a7c15u >> 40) % WAYS];
+    struct heap_object *object = hold->object == NO_HEAP_OBJECT ? NULL : &graph->object[hold->object];
+    if (!object || object->is_followed || *followed == FOLLOWED_OF_WAY) continue;
+    ++*followed;
+    object->is_followed = true;
+  }
+}
+
+static bool is_instance(jobject object, const char *class_name) {
+  jclass class = (*thread)->FindClass(thread, class_name);
+  if (!class) {
+    (*thread)->ExceptionClear(thread);
+    return false;
+  }
+  bool is = (*thread)->IsInstanceOf(thread, object, class);
+  (*thread)->DeleteLocalRef(thread, class);
+  return is;
+}
+
+static uint32_t kinds_of(jobject object) {
+  if (is_instance(object, "java/lang/Class")) return MALLOMETER_HEAP_OBJECT_CLASS;
+  if (is_instance(object, "java/lang/Thread")) return MALLOMETER_HEAP_OBJECT_THREAD;
+  if (!is_instance(object, "java/lang/ref/Reference")) return 0;
+  uint32_t kinds = MALLOMETER_HEAP_OBJECT_REFERENCE;
+  if (is_instance(object, "java/lang/ref/SoftReference")) kinds |= MALLOMETER_HEAP_OBJECT_SOFT;
+  if (is_instance(object, "java/lang/ref/PhantomReference")) kinds |= MALLOMETER_HEAP_OBJECT_PHANTOM;
+  if (is_instance(object, "java/lang/ref/FinalReference")) kinds |= MALLOMETER_HEAP_OBJECT_FINAL;
+  return kinds;
+}
+
+/* Paths end in static fields, and in cleaners, which something else keeps always. */
+static bool ends_paths(const struct heap_object *object) {
+  return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
+}
+
+/* Of an object whose name is still unknown. A class is called by the name of itself. */
+static void name_object(jobject instance, jlong tag) {
+  struct heap_object *object = &graph->object[tag - 1];
+  jclass class = (*thread)->GetObjectClass(thread, instance);
+  object->kinds = kinds_of(instance);
+  bool is_class = object->kinds & MALLOMETER_HEAP_OBJECT_CLASS;
+  owner_class_name(tools, is_class ? (jclass)instance : class, memory->name);
+  object->class_name = owner_graph_name(graph, memory->name);
+  if (ends_paths(object)) object->is_followed = false;
+  (*thread)->DeleteLocalRef(thread, class);
+}
+
+static bool has_no_name(const struct heap_object *object) { return object->class_name == NO_NAME; }
+
+static uint32_t named_from; /* links before are named */
+
+static void name_links_of(jobject instance, jlong tag) {
+  bool is_class = graph->object[tag - 1].kinds & MALLOMETER_HEAP_OBJECT_CLASS;
+  graph->object[tag - 1].has_new_link = false;
+  jclass class = is_class ? NULL : (*thread)->GetObjectClass(thread, instance);
+  for (uint32_t i = named_from; i < graph->links; i++) {
+    struct heap_link *link = &graph->link[i];
+    if (link->referrer != (uint32_t)(tag - 1) || link->name != NO_NAME) continue;
+    jclass of = link->kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD ? (jclass)instance : class;
+    if (!of || (link->kind != JVMTI_HEAP_REFERENCE_STATIC_FIELD && link->kind != JVMTI_HEAP_REFERENCE_FIELD)) continue;
+    owner_field_name(tools, thread, of, link->field, memory->other);
+    link->name = owner_graph_name(graph, memory->other);
+  }
+  if (class) (*thread)->DeleteLocalRef(thread, class);
+}
+
+static bool has_new_link(const struct heap_object *object) { return object->has_new_link; }
+
+static void name_methods(void) {
+  for (uint32_t i = named_from; i < graph->links; i++) {
+    struct heap_link *link = &graph->link[i];
+    if (link->referrer != NO_HEAP_OBJECT || link->method == UINT32_MAX) continue;
+    memset(&memory->method, 0, sizeof memory->method);
+    if (jvm_method(link->method, &memory->method) != 0) continue;
+    snprintf(memory->name, sizeof memory->name, "%.*s.%.128s", (int)strcspn(memory->method.class_signature + 1, ";"),
+             memory->method.class_signature + 1, memory->method.name);
+    for (char *c = memory->name; *c; c++) {
+      if (*c == '/') *c = '.';
+    }
+    link->name = owner_graph_name(graph, memory->name);
+  }
+}
+
+/* ---- A walk for longs ----------------------------------------------------------------------------------- */
+
+static int walk_for_longs(void) {
+  const jvmtiHeapCallbacks callbacks = {.primitive_field_callback = field_is,
+                                        .array_primitive_value_callback = array_is};
+  uint64_t begin = monotonic_ns();
+  int error = error_of((*tools)->IterateThroughHeap(tools, JVMTI_HEAP_FILTER_CLASS_UNTAGGED, NULL, &callbacks, NULL));
+  walk_ns = monotonic_ns() - begin;
+  return error;
+}
+
+/* Holders that a walk before has found keep their tags; the walk for longs takes classes' tags away again, as each
+ * object refers to its class. */
+static int find_holders(void) {
+  int error = enter();
+  if (error) return error;
+  error = tag_classes(true);
+  if (!error) error = walk_for_longs();
+  if (!error) {
+    name_holds();
+    choose_followed();
+    with_objects(has_no_name, name_object);
+  }
+  (void)tag_classes(false);
+  leave();
+  return error;
+}
+
+int owner_search_holders(void) {
+  native_ranges_read(&memory->ranges);
+  collects_candidates = true;
+  looks_for_pointers = false;
+  return find_holders();
+}
+
+void owner_search_pointers(bool chunks_have_sizes) {
+  native_pointers_follow(graph, &memory->ranges, chunks_have_sizes);
+}
+
+int owner_search_pointer_holders(void) {
+  collects_candidates = false;
+  looks_for_pointers = true;
+  return find_holders();
+}
+
+/* ---- A walk for referrers ------------------------------------------------------------------------------- */
+
+static bool is_looked_for(const struct heap_object *object) {
+  return object->level == level && object->is_followed && !object->is_expanded;
+}
+
+static void add_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, struct heap_link *link) {
+  jmethodID method = NULL;
+  if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL) {
+    link->thread = (uint64_t)info->stack_local.thread_id;
+    method = info->stack_local.method;
+  } else if (kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL) {
+    link->thread = (uint64_t)info->jni_local.thread_id;
+    method = info->jni_local.method;
+  }
+  if (method && jvm_state() == MALLOMETER_JAVA_ON) link->method = method_number(method);
+  owner_graph_add_link(graph, link);
+}
+
+/* Also a holder that was not chosen: something that was leads on to it. */
+static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
+  referrer->has_new_link = true;
+  if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
+  referrer->level = level + 1;
+  referrer->is_followed = true;
+}
+
+/* Called back while the JVM is stopped, for references to tagged objects. */
+static jint JNICALL reference_is(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+                                 jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
+                                 void *data) {
+  (void)class_tag, (void)referrer_class_tag, (void)size, (void)length, (void)data;
+  if (*tag == 0 || (*tag & CLASS_TAG) || kind == JVMTI_HEAP_REFERENCE_CLASS) return JVMTI_VISIT_OBJECTS;
+  uint32_t number = (uint32_t)(*tag - 1);
+  struct heap_object *object = &graph->object[number];
+  object->is_reached = true;
+  if (object->level != level || !object->is_expanded) return JVMTI_VISIT_OBJECTS;
+  struct heap_link link = {.object = number,
+                           .referrer = NO_HEAP_OBJECT,
+                           .kind = (uint32_t)kind,
+                           .name = NO_NAME,
+                           .field = -1,
+                           .method = UINT32_MAX};
+  if (!referrer_tag) {
+    add_root(kind, info, &link);
+    return JVMTI_VISIT_OBJECTS;
+  }
+  if (object->referrers == MOST_REFERRERS) {
+    object->has_more = true;
+    return JVMTI_VISIT_OBJECTS;
+  }
+  if (*referrer_tag == 0) *referrer_tag = (jlong)owner_graph_add_object(graph, level + 1) + 1;
+  link.referrer = (uint32_t)(*referrer_tag - 1);
+  if (link.referrer == NO_HEAP_OBJECT) {
+    *referrer_tag = 0;
+    object->has_more = true;
+    return JVMTI_VISIT_OBJECTS;
+  }
+  bool has_field = kind == JVMTI_HEAP_REFERENCE_FIELD || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
+  if (has_field) link.field = info->field.index;
+  follow_next(&graph->object[link.referrer], kind);
+  owner_graph_add_link(graph, &link);
+  return JVMTI_VISIT_OBJECTS;
+}
+
+static jclass only_class;
+static bool are_of_one_class;
+
+static void expand(jobject instance, jlong tag) {
+  jclass class = (*thread)->GetObjectClass(thread, instance);
+  graph->object[tag - 1].is_expanded = true;
+  if (!only_class) {
+    only_class = class;
+    return;
+  }
+  are_of_one_class = are_of_one_class && (*thread)->IsSameObject(thread, only_class, class);
+  (*thread)->DeleteLocalRef(thread, class);
+}
+
+static int walk_for_referrers(void) {
+  const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = reference_is};
+  only_class = NULL;
+  are_of_one_class = true;
+  with_objects(is_looked_for, expand);
+  if (!only_class) return -ENODATA;
+  uint64_t begin = monotonic_ns();
+  int error = error_of((*tools)->FollowReferences(tools, JVMTI_HEAP_FILTER_UNTAGGED,
+                                                  are_of_one_class ? only_class : NULL, NULL, &callbacks, NULL));
+  walk_ns = monotonic_ns() - begin;
+  return error;
+}
+
+int owner_search_referrers(void) {
+  int error = enter();
+  if (error) return error;
+  named_from = graph->links;
+  error = walk_for_referrers();
+  if (!error) {
+    level++;
+    with_objects(has_no_name, name_object);
+    with_objects(has_new_link, name_links_of);
+    name_methods();
+  }
+  leave();
+  return error;
+}
+
+struct owner_search_figures owner_search_figures(void) {
+  struct owner_search_figures figures = {.walk_ns = walk_ns};
+  uint32_t first = NO_NAME;
+  for (uint32_t i = 0; i < graph->objects; i++) {
+    const struct heap_object *object = &graph->object[i];
+    if (!is_looked_for(object)) continue;
+    if (figures.next++ == 0) {
+      first = object->class_name;
+      figures.classes = 1;
+    } else if (object->class_name != first) {
+      figures.classes = 2;
+    }
+  }
+  return figures;
+}
