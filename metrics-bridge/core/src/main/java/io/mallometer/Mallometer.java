@@ -9,6 +9,8 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.OwnerOutlook;
+import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
@@ -294,6 +296,24 @@ public interface Mallometer extends AutoCloseable {
      * is told again. The first exception of a listener is logged.
      */
     Subscription onLeak(Consumer<SiteVerdict> listener);
+
+    /**
+     * Searches the Java heap for the objects that hold the live samples of a call site. Runs on the
+     * calling thread. Each walk over the heap stops the program, for about a second or more for
+     * each GiB; a walk that is estimated to exceed {@link MallometerOptions#owners()} is refused
+     * with the reason.
+     *
+     * @param site the call site's number
+     * @param links over how many links what keeps these objects is looked for, each of which takes
+     *     a walk of its own: 0 to 8
+     */
+    OwnerReport owners(int site, int links);
+
+    /** Returns what such a search would do now, without doing it. */
+    OwnerOutlook ownerOutlook();
+
+    /** Returns the latest search that was done; empty if none was. */
+    Optional<OwnerReport> latestOwners();
   }
 
   /** The allocator of this process. */

@@ -17,6 +17,8 @@ import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.OwnerOutlook;
+import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
@@ -347,6 +349,21 @@ class PolledMallometer implements Mallometer {
     public Subscription onLeak(Consumer<SiteVerdict> listener) {
       LeakNews news = new LeakNews(this::report, listener, poller.listenerThread());
       return andOnPoll(news, news::close);
+    }
+
+    @Override
+    public OwnerReport owners(int site, int links) {
+      return poller.ownerSearches().search(site, links);
+    }
+
+    @Override
+    public OwnerOutlook ownerOutlook() {
+      return poller.ownerSearches().outlook();
+    }
+
+    @Override
+    public Optional<OwnerReport> latestOwners() {
+      return poller.ownerSearches().latest();
     }
   }
 

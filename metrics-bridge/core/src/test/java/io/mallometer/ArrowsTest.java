@@ -36,6 +36,7 @@ class ArrowsTest {
           ROOT + ".meter",
           ROOT + ".report",
           INTERNAL + ".symbol",
+          INTERNAL + ".owner",
           INTERNAL + ".interposer",
           INTERNAL + ".process",
           INTERNAL + ".history",

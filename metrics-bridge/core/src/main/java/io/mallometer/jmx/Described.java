@@ -233,5 +233,20 @@ final class Described {
                 value = "Its name; one that ends in * is the beginning of a name")
             String site,
         @Description(name = "fine", value = "Whether it is fine") boolean fine);
+
+    /**
+     * Searches the Java heap for the objects that hold the memory of a site, which stops the
+     * program for as long as the options allow.
+     */
+    @Description(
+        "Searches the Java heap for the objects that hold a call site's memory; stops the program for as long"
+            + " as mallometer.owners.pause allows")
+    LeakDetectorMXBean.Owners owners(
+        @Description(name = "number", value = "The site's number") int number,
+        @Description(
+                name = "links",
+                value =
+                    "Over how many links what keeps them is looked for, 0 to 8; each stops the program")
+            int links);
   }
 }

@@ -1,5 +1,6 @@
 package io.mallometer.jmx;
 
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -69,4 +70,22 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
       String lastAccess,
       String lastWrite,
       boolean acknowledged) {}
+
+  /**
+   * Who holds the memory of a site, as composite data.
+   *
+   * @param outcome DONE, REFUSED or UNSUPPORTED
+   * @param explanation the answer in one sentence, or why there is none
+   * @param samples live samples that were looked for
+   * @param pauseSeconds for how long each walk over the heap stopped the program
+   * @param ways how the samples are held, firmest first, one line for each way and path
+   * @param remarks what limits the answer
+   */
+  record Owners(
+      String outcome,
+      String explanation,
+      int samples,
+      List<Double> pauseSeconds,
+      List<String> ways,
+      List<String> remarks) {}
 }

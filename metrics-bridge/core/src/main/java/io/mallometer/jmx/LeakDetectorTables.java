@@ -3,8 +3,10 @@ package io.mallometer.jmx;
 import io.mallometer.Mallometer;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.OwnerReport;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
+import io.mallometer.report.OwnerText;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class LeakDetectorTables implements Described.OfLeakDetector {
 
   private static final int MOST_ROWS = 100;
+  private static final int MOST_LINKS = 8;
 
   private final Mallometer mallometer;
 
@@ -76,6 +79,21 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   @Override
   public void acknowledge(String site, boolean fine) {
     mallometer.leaks().acknowledge(site, fine);
+  }
+
+  @Override
+  public LeakDetectorMXBean.Owners owners(int number, int links) {
+    if (links < 0 || links > MOST_LINKS) {
+      throw new IllegalArgumentException("links must be from 0 to " + MOST_LINKS);
+    }
+    OwnerReport report = mallometer.leaks().owners(number, links);
+    return new LeakDetectorMXBean.Owners(
+        report.outcome().name(),
+        report.explanation(),
+        report.samples(),
+        report.pauses(),
+        OwnerText.lines(report),
+        report.remarks());
   }
 
   private LeakReport report() {

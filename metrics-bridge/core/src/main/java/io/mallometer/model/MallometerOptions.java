@@ -24,6 +24,8 @@ import java.util.OptionalLong;
  *     show without control characters and cut to 64. If empty or blank, {@code service.version} of
  *     the environment variable OTEL_RESOURCE_ATTRIBUTES, or else the Implementation-Version of the
  *     jar that {@code java -jar} runs
+ * @param owners for how long a search for the Java objects that hold native memory may stop the
+ *     program
  */
 public record MallometerOptions(
     Duration pollInterval,
@@ -32,7 +34,8 @@ public record MallometerOptions(
     List<String> applicationPackages,
     LeakOptions leaks,
     OptionalLong limitBytes,
-    Optional<String> applicationVersion) {
+    Optional<String> applicationVersion,
+    OwnerBudget owners) {
 
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
@@ -59,7 +62,8 @@ public record MallometerOptions(
         List.of(),
         LeakOptions.defaults(),
         OptionalLong.empty(),
-        Optional.empty());
+        Optional.empty(),
+        OwnerBudget.defaults());
   }
 
   /** These options with another poll interval. */
@@ -71,7 +75,8 @@ public record MallometerOptions(
         applicationPackages,
         leaks,
         limitBytes,
-        applicationVersion);
+        applicationVersion,
+        owners);
   }
 
   /** These options with another least time between two trims. */
@@ -83,7 +88,8 @@ public record MallometerOptions(
         applicationPackages,
         leaks,
         limitBytes,
-        applicationVersion);
+        applicationVersion,
+        owners);
   }
 
   /** These options with a file to record into. */
@@ -95,7 +101,8 @@ public record MallometerOptions(
         applicationPackages,
         leaks,
         limitBytes,
-        applicationVersion);
+        applicationVersion,
+        owners);
   }
 
   /** These options with other packages of the application. */
@@ -107,7 +114,8 @@ public record MallometerOptions(
         packages,
         leaks,
         limitBytes,
-        applicationVersion);
+        applicationVersion,
+        owners);
   }
 
   /** These options with another way to look for leaks. */
@@ -119,7 +127,8 @@ public record MallometerOptions(
         applicationPackages,
         leaks,
         limitBytes,
-        applicationVersion);
+        applicationVersion,
+        owners);
   }
 
   /** These options with a limit of the resident set. */
@@ -131,7 +140,8 @@ public record MallometerOptions(
         applicationPackages,
         leaks,
         OptionalLong.of(limitBytes),
-        applicationVersion);
+        applicationVersion,
+        owners);
   }
 
   /** These options with a version of the application. */
@@ -143,6 +153,20 @@ public record MallometerOptions(
         applicationPackages,
         leaks,
         limitBytes,
-        Optional.of(applicationVersion));
+        Optional.of(applicationVersion),
+        owners);
+  }
+
+  /** These options with another budget for searches of the Java heap. */
+  public MallometerOptions withOwners(OwnerBudget owners) {
+    return new MallometerOptions(
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        applicationPackages,
+        leaks,
+        limitBytes,
+        applicationVersion,
+        owners);
   }
 }

@@ -6,6 +6,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Owner;
+import io.mallometer.model.OwnerReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.Snapshot;
@@ -52,6 +53,7 @@ public final class Views {
           "history",
           "sites",
           "leaks",
+          "owners",
           "conclusion",
           "diagnosis",
           "overview",
@@ -74,6 +76,9 @@ public final class Views {
   /** Who watches asks for this, and with it for what else is due. */
   private static final String PACED = "overview";
 
+  /** More links of a path are not followed. */
+  private static final int MOST_LINKS = 8;
+
   private static final String JSON = "application/json";
 
   /** With one of these an answer is not the one that is kept for all. */
@@ -81,6 +86,7 @@ public final class Views {
 
   private final Mallometer mallometer;
   private final boolean trimAllowed;
+  private final boolean ownersAllowed;
   private final Pace pace;
 
   /** What a page that many people watch asks for again and again. */
@@ -97,8 +103,18 @@ public final class Views {
    * @param trimAllowed whether those who ask can be answered {@link #trim()}
    */
   public Views(Mallometer mallometer, boolean trimAllowed) {
+    this(mallometer, trimAllowed, trimAllowed);
+  }
+
+  /**
+   * The same where one of the two operations can be allowed without the other.
+   *
+   * @param ownersAllowed whether those who ask can be answered {@link #owners}
+   */
+  public Views(Mallometer mallometer, boolean trimAllowed, boolean ownersAllowed) {
     this.mallometer = mallometer;
     this.trimAllowed = trimAllowed;
+    this.ownersAllowed = ownersAllowed;
     Clock clock = mallometer.clock();
     this.pace = new Pace(clock);
     Supplier<?> leaks = mallometer.leaks()::report;
@@ -166,6 +182,7 @@ public final class Views {
           case "blackbox" -> BlackBoxView.of(mallometer);
           case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
           case "leaks" -> leaks();
+          case "owners" -> OwnersView.of(mallometer, ownersAllowed);
           default -> null;
         });
   }
@@ -383,8 +400,8 @@ public final class Views {
   public static Told nothingToChange() {
     return Told.refused(
         Outcome.UNKNOWN,
-        "there is nothing of that name to change; there are trim and evidence by POST, and"
-            + " leaks/NAME by POST and DELETE");
+        "there is nothing of that name to change; there are trim, evidence and owners/NUMBER by"
+            + " POST, and leaks/NAME by POST and DELETE");
   }
 
   /**
@@ -413,6 +430,45 @@ public final class Views {
     return mallometer.leaks().report().sites().stream()
             .anyMatch(verdict -> named.test(verdict.site().name()))
         || mallometer.sites().read().sites().stream().anyMatch(known -> named.test(known.name()));
+  }
+
+  /**
+   * Searches the Java heap for the objects that hold a call site's memory; stops the program for as
+   * long as the operator allows.
+   *
+   * @param site the call site's number
+   * @param links over how many links what keeps these objects is looked for, 0 to 8; null for 0
+   * @return 429 if it was refused, 501 if this process cannot
+   */
+  public Told owners(String site, @Nullable String links) {
+    try {
+      OwnerReport report =
+          mallometer
+              .leaks()
+              .owners(number("site", site, Integer.MAX_VALUE), number("links", links, MOST_LINKS));
+      return new Told(
+          switch (report.outcome()) {
+            case DONE -> Outcome.OK;
+            case REFUSED -> Outcome.TOO_EARLY;
+            case UNSUPPORTED -> Outcome.UNSUPPORTED;
+          },
+          OwnerReportView.of(report));
+    } catch (IllegalArgumentException e) {
+      return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static int number(String name, @Nullable String text, int most) {
+    try {
+      int number = text == null ? 0 : Integer.parseInt(text);
+      if (number >= 0 && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // said below
+    }
+    throw new IllegalArgumentException(
+        "%s is '%s' and must be a number from 0 to %d".formatted(name, text, most));
   }
 
   /** Asks the allocator to give free memory back; may take seconds. */

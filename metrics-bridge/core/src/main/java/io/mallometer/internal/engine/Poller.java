@@ -13,6 +13,7 @@ import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Conclusion;
+import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
@@ -127,6 +128,7 @@ public final class Poller {
   private final CallSiteReader callSiteReader;
   private final LeakWatch leakWatch;
   private final Trimmer trimmer;
+  private final OwnerSearches ownerSearches;
   private final ListenerThread listenerThread = new ListenerThread();
   private final History history = new History();
   private final MemoryHistory memoryHistory = new MemoryHistory();
@@ -229,6 +231,9 @@ public final class Poller {
             },
             clock,
             nanoTime);
+    this.ownerSearches =
+        new OwnerSearches(
+            interposer, new OwnSurroundings(this::limit), () -> options.owners(), clock);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.profileKeeper = new ProfileKeeper(callSiteReader, blackBox, clock);
     this.scrapes = new Scrapes(nanoTime);
@@ -402,6 +407,15 @@ public final class Poller {
       allocatorReader.readAfterTrim();
     }
     return report;
+  }
+
+  private Limit limit() {
+    return Limits.of(latest().memory(), options.limitBytes());
+  }
+
+  /** Searches of the Java heap. */
+  public OwnerSearches ownerSearches() {
+    return ownerSearches;
   }
 
   /** Begins to count in this process, and publishes what came of it. */

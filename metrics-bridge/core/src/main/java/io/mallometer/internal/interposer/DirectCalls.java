@@ -49,7 +49,13 @@ final class DirectCalls {
           "mallometer_scope_open",
           "mallometer_scope_read",
           "mallometer_scope_close",
-          "mallometer_scope_objects");
+          "mallometer_scope_objects",
+          "mallometer_owners_begin",
+          "mallometer_owners_step",
+          "mallometer_owners_rows",
+          "mallometer_owners_name",
+          "mallometer_owners_end",
+          "mallometer_addresses");
 
   private static volatile boolean linked;
 

@@ -181,6 +181,21 @@ public interface Interposer {
     return MemorySearch.none("the native library is not there to search anything");
   }
 
+  /**
+   * Begins to search the Java heap for who holds the live samples of a call site; to be closed.
+   * Never throws.
+   *
+   * @param site its number
+   */
+  default OwnerSearch searchOwners(int site) {
+    return OwnerSearch.none("the native library is not there to search anything");
+  }
+
+  /** Where live samples of a call site are: addresses and sizes in bytes. Never throws. */
+  default List<long[]> addresses(int site) {
+    return List.of();
+  }
+
   /** Whether the library records into a file. Never throws. */
   default Recording recording() {
     return Recording.off();

@@ -65,6 +65,12 @@ final class LibraryFunctions {
   private static final @Nullable LibraryFunction SCOPE_CLOSE = optional("mallometer_scope_close");
   private static final @Nullable LibraryFunction SCOPE_OBJECTS =
       optional("mallometer_scope_objects");
+  private static final @Nullable LibraryFunction OWNERS_BEGIN = optional("mallometer_owners_begin");
+  private static final @Nullable LibraryFunction OWNERS_STEP = optional("mallometer_owners_step");
+  private static final @Nullable LibraryFunction OWNERS_ROWS = optional("mallometer_owners_rows");
+  private static final @Nullable LibraryFunction OWNERS_NAME = optional("mallometer_owners_name");
+  private static final @Nullable LibraryFunction OWNERS_END = optional("mallometer_owners_end");
+  private static final @Nullable LibraryFunction ADDRESSES = optional("mallometer_addresses");
 
   private LibraryFunctions() {}
 
@@ -252,6 +258,36 @@ final class LibraryFunctions {
   /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
   static int mallometer_scope_objects(int number, long objects, int objectSize, int capacity) {
     return call(SCOPE_OBJECTS, number, objects, objectSize, capacity);
+  }
+
+  /** Begins a search for owners; fills a {@code struct mallometer_owners}; returns 0 or errno. */
+  static int mallometer_owners_begin(int site, long owners) {
+    return call(OWNERS_BEGIN, site, owners);
+  }
+
+  /** Does a step of it; the same. */
+  static int mallometer_owners_step(int step, long owners) {
+    return call(OWNERS_STEP, step, owners);
+  }
+
+  /** Copies rows of a kind; returns how many, or a negative errno value. */
+  static int mallometer_owners_rows(int kind, long rows, int rowSize, int capacity) {
+    return call(OWNERS_ROWS, kind, rows, rowSize, capacity);
+  }
+
+  /** Copies the text of a name; returns 0 or a negative errno value. */
+  static int mallometer_owners_name(int number, long name, int bytes) {
+    return call(OWNERS_NAME, number, name, bytes);
+  }
+
+  /** Ends the search; returns 0 or a negative errno value. */
+  static int mallometer_owners_end() {
+    return call(OWNERS_END);
+  }
+
+  /** Copies {@code struct mallometer_address}es; returns how many, or a negative errno value. */
+  static int mallometer_addresses(int site, long rows, int rowSize, int capacity) {
+    return call(ADDRESSES, site, rows, rowSize, capacity);
   }
 
   private static LibraryFunction function(String name) {

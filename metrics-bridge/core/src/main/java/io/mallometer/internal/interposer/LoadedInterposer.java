@@ -293,6 +293,16 @@ final class LoadedInterposer implements Interposer {
   }
 
   @Override
+  public OwnerSearch searchOwners(int site) {
+    return LibraryOwnerSearch.begin(site);
+  }
+
+  @Override
+  public List<long[]> addresses(int site) {
+    return LibraryOwnerSearch.addresses(site);
+  }
+
+  @Override
   public Optional<NativeCounters> process() {
     synchronized (process) {
       return counting() && callProcess() == 0

@@ -165,6 +165,16 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
+  public OwnerSearch searchOwners(int site) {
+    return current.searchOwners(site);
+  }
+
+  @Override
+  public List<long[]> addresses(int site) {
+    return current.addresses(site);
+  }
+
+  @Override
   public Recording recording() {
     return current.recording();
   }

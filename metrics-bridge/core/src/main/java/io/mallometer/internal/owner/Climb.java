@@ -1,0 +1,138 @@
+package io.mallometer.internal.owner;
+
+import io.mallometer.internal.owner.HeapGraph.HeapObject;
+import io.mallometer.internal.owner.HeapGraph.Kind;
+import io.mallometer.internal.owner.HeapGraph.Link;
+import io.mallometer.internal.owner.HeapGraph.Reference;
+import io.mallometer.model.Holding;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The way up from an object to what keeps it: breadth first, over strong references alone, then
+ * over weaker ones too. A weak word is only said where no stronger path can have been missed.
+ */
+final class Climb {
+
+  /** What a reference does for what it refers to. */
+  private enum Bond {
+    STRONG,
+    SOFT,
+    LOCAL,
+    /** Keeps it only to free it, once nothing else does. */
+    CLEANER,
+    WEAK
+  }
+
+  /** A weaker attempt, and what a path says that it finds. */
+  private record Attempt(Set<Bond> bonds, Holding says, boolean wantsAllKnown) {}
+
+  private static final List<Attempt> ATTEMPTS =
+      List.of(
+          new Attempt(EnumSet.of(Bond.STRONG), Holding.KEPT, false),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.LOCAL), Holding.LOCAL_VARIABLE, true),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT), Holding.SOFTLY, true),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT, Bond.CLEANER), Holding.GARBAGE, true),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT, Bond.WEAK), Holding.WEAKLY, true));
+
+  /**
+   * What keeps an object.
+   *
+   * @param links from the object outwards, the last of which is a root, a static field or a
+   *     cleaner; empty where none was found
+   */
+  record Found(Holding holding, List<Step> links) {}
+
+  /** A reference on a path, and the object that has it; empty for a root. */
+  record Step(Link link, Optional<HeapObject> referrer) {}
+
+  private record From(int object, Link link) {}
+
+  private final List<HeapObject> objects;
+
+  Climb(List<HeapObject> objects) {
+    this.objects = objects;
+  }
+
+  /** Returns what keeps the object of a number, which was followed. */
+  Found from(int object) {
+    if (objects.get(object).expanded() && !objects.get(object).reached()) {
+      return new Found(Holding.GARBAGE, List.of());
+    }
+    boolean open = false;
+    for (Attempt attempt : ATTEMPTS) {
+      if (open && attempt.wantsAllKnown()) {
+        break;
+      }
+      Map<Integer, From> seen = new HashMap<>();
+      Deque<Integer> queue = new ArrayDeque<>(List.of(object));
+      while (!queue.isEmpty()) {
+        int at = queue.remove();
+        open |= isOpen(objects.get(at));
+        for (Link link : objects.get(at).referrers()) {
+          Bond bond = bond(link);
+          if (!attempt.bonds().contains(bond)) {
+            continue;
+          }
+          if (link.reference().ends() || bond == Bond.CLEANER) {
+            return new Found(attempt.says(), path(object, at, link, seen));
+          }
+          if (link.referrer() != object && !seen.containsKey(link.referrer())) {
+            seen.put(link.referrer(), new From(at, link));
+            queue.add(link.referrer());
+          }
+        }
+      }
+    }
+    return new Found(open ? Holding.DEEPER : Holding.GARBAGE, List.of());
+  }
+
+  /** Whether something may refer to it that is not known. A class is kept by its loader. */
+  private static boolean isOpen(HeapObject object) {
+    return object.more() || !object.expanded();
+  }
+
+  private Bond bond(Link link) {
+    if (link.reference() == Reference.LOCAL || link.reference() == Reference.JNI_LOCAL) {
+      return Bond.LOCAL;
+    }
+    if (link.referrer() == HeapGraph.NONE || link.reference() != Reference.FIELD) {
+      return Bond.STRONG;
+    }
+    Kind kind = objects.get(link.referrer()).kind();
+    boolean isReferent = "referent".equals(link.name());
+    return switch (kind) {
+      case SOFT -> isReferent ? Bond.SOFT : Bond.STRONG;
+      case WEAK -> isReferent ? Bond.WEAK : Bond.STRONG;
+      case PHANTOM -> isReferent ? Bond.WEAK : Bond.CLEANER;
+      case FINAL -> isReferent ? Bond.CLEANER : Bond.STRONG;
+      default -> Bond.STRONG;
+    };
+  }
+
+  private List<Step> path(int start, int last, Link end, Map<Integer, From> seen) {
+    List<Step> steps = new ArrayList<>();
+    steps.add(step(end));
+    for (int at = last; at != start; at = seen.get(at).object()) {
+      steps.add(step(seen.get(at).link()));
+    }
+    Collections.reverse(steps);
+    return steps;
+  }
+
+  private Step step(Link link) {
+    return new Step(
+        link,
+        link.referrer() == HeapGraph.NONE
+            ? Optional.empty()
+            : Optional.of(objects.get(link.referrer())));
+  }
+}

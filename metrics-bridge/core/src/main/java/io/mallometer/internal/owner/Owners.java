@@ -1,0 +1,216 @@
+package io.mallometer.internal.owner;
+
+import io.mallometer.internal.owner.HeapGraph.HeapObject;
+import io.mallometer.internal.owner.HeapGraph.Hold;
+import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Path;
+import io.mallometer.model.OwnerReport.Way;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * From what a search has found to who holds the samples. A field counts if it has addresses of at
+ * least two samples and of 30 % of them: fewer can be numbers that look like addresses.
+ */
+public final class Owners {
+
+  private static final int FEWEST_SAMPLES = 2;
+  private static final double LEAST_SHARE = 0.3;
+
+  /** Two standard deviations, nearly: 95 %. */
+  private static final double Z = 1.96;
+
+  /** Lists that libraries keep of all that they have: they say that memory is there, not why. */
+  private static final List<String> REGISTRIES = List.of("static Memory.allocatedMemory");
+
+  private Owners() {}
+
+  private record Field(String holder, boolean throughNative) {}
+
+  private static final class Group {
+    final Set<Integer> samples = new HashSet<>();
+    final Set<Integer> objects = new HashSet<>();
+    String holder = "";
+    boolean isStatic;
+  }
+
+  /**
+   * Returns the ways in which the samples that are still live are held, firmest first.
+   *
+   * @param linked whether links were followed; otherwise nothing is known of what keeps the holders
+   */
+  public static List<Way> ways(HeapGraph graph, boolean linked) {
+    int live = graph.samples() - graph.freed();
+    Map<Field, Group> groups = new LinkedHashMap<>();
+    Set<Integer> held = new HashSet<>();
+    for (Hold hold : graph.holds()) {
+      if (!hold.freed()) {
+        add(groups, hold);
+        held.add(hold.sample());
+      }
+    }
+    List<Way> ways = new ArrayList<>();
+    Climb climb = new Climb(graph.objects());
+    groups.forEach(
+        (field, group) -> {
+          if (isEnough(group.samples.size(), live)) {
+            ways.add(way(field, group, live, linked, climb, graph.objects()));
+          }
+        });
+    int nobody = Math.max(0, live - held.size());
+    if (nobody > 0) {
+      ways.add(way(Holding.NOBODY, "", nobody, live, false, List.of()));
+    }
+    ways.sort(
+        Comparator.comparing(Owners::isRegistry)
+            .thenComparing(Way::throughNative)
+            .thenComparing(Way::holding)
+            .thenComparing(Comparator.comparingInt(Way::samples).reversed()));
+    return ways;
+  }
+
+  private static void add(Map<Field, Group> groups, Hold hold) {
+    String holder = PathText.field(hold.className(), hold.field());
+    boolean isStatic = hold.object() == HeapGraph.NONE;
+    Group group =
+        groups.computeIfAbsent(
+            new Field(hold.className() + "." + hold.field(), hold.steps() > 0), f -> new Group());
+    group.holder = (isStatic ? "static " : "") + holder;
+    group.isStatic |= isStatic;
+    group.samples.add(hold.sample());
+    if (!isStatic) {
+      group.objects.add(hold.object());
+    }
+  }
+
+  private static boolean isEnough(int samples, int live) {
+    return samples >= Math.min(FEWEST_SAMPLES, live) && samples >= LEAST_SHARE * live;
+  }
+
+  private static boolean isRegistry(Way way) {
+    return way.paths().stream()
+        .anyMatch(path -> REGISTRIES.stream().anyMatch(path.text()::endsWith));
+  }
+
+  private static Way way(
+      Field field, Group group, int live, boolean linked, Climb climb, List<HeapObject> objects) {
+    List<Path> paths = linked ? paths(group, climb, objects) : List.of();
+    Holding holding =
+        group.isStatic ? Holding.KEPT : paths.isEmpty() ? Holding.HELD : mostFrequent(paths);
+    return way(holding, group.holder, group.samples.size(), live, field.throughNative(), paths);
+  }
+
+  /** With Wilson's interval for the share. */
+  private static Way way(
+      Holding holding, String holder, int some, int all, boolean throughNative, List<Path> paths) {
+    double share = (double) some / all;
+    double squared = Z * Z / all;
+    double middle = (share + squared / 2) / (1 + squared);
+    double half = Z * Math.sqrt(share * (1 - share) / all + squared / (4 * all)) / (1 + squared);
+    return new Way(
+        holding,
+        holder,
+        some,
+        share,
+        Math.max(0, middle - half),
+        Math.min(1, middle + half),
+        throughNative,
+        paths);
+  }
+
+  /** The word of most holders; of as many the firmer one. */
+  private static Holding mostFrequent(List<Path> paths) {
+    Map<Holding, Integer> holders = new EnumMap<>(Holding.class);
+    paths.forEach(path -> holders.merge(path.holding(), path.holders(), Integer::sum));
+    Holding most = paths.get(0).holding();
+    for (Map.Entry<Holding, Integer> each : holders.entrySet()) {
+      if (each.getValue() > holders.getOrDefault(most, 0)) {
+        most = each.getKey();
+      }
+    }
+    return most;
+  }
+
+  private static List<Path> paths(Group group, Climb climb, List<HeapObject> objects) {
+    Map<Path, Integer> counts = new LinkedHashMap<>();
+    for (int object : group.objects) {
+      if (objects.get(object).followed()) {
+        Climb.Found found = climb.from(object);
+        counts.merge(new Path(found.holding(), PathText.of(found.links()), 0), 1, Integer::sum);
+      }
+    }
+    return counts.entrySet().stream()
+        .map(e -> new Path(e.getKey().holding(), e.getKey().text(), e.getValue()))
+        .sorted(
+            Comparator.comparingInt(Path::holders)
+                .reversed()
+                .thenComparing(Path::holding)
+                .thenComparing(Path::text))
+        .toList();
+  }
+
+  /** Whether a root is known of all holders that were chosen, so that more links add nothing. */
+  public static boolean isConcluded(HeapGraph graph) {
+    Climb climb = new Climb(graph.objects());
+    return graph.holds().stream()
+        .filter(hold -> hold.object() != HeapGraph.NONE)
+        .map(Hold::object)
+        .distinct()
+        .filter(object -> graph.objects().get(object).followed())
+        .allMatch(object -> climb.from(object).holding() == Holding.KEPT);
+  }
+
+  /** Returns the answer in one sentence. */
+  public static String sentence(List<Way> ways, int live, boolean marksWhileWalking) {
+    if (ways.isEmpty()) {
+      return "No field holds at least two of the %d samples and 30 %% of them.".formatted(live);
+    }
+    Way first = ways.get(0);
+    String part = "%d of %d sampled objects (%s)".formatted(first.samples(), live, percent(first));
+    if (first.holding() == Holding.NOBODY) {
+      return part
+          + ": no Java long holds their address. They are lost in C, or their address is held as"
+          + " ints, bytes or a local variable"
+          + (marksWhileWalking ? ", or by garbage." : ".");
+    }
+    String by =
+        "%s%s".formatted(first.holder(), first.throughNative() ? " through native memory" : "");
+    String path = first.paths().isEmpty() ? "" : first.paths().get(0).text();
+    return part
+        + switch (first.holding()) {
+          case KEPT -> ": kept by " + by + (path.isEmpty() ? "" : " <- " + path) + ".";
+          case HELD -> ": held by " + by + "; what keeps that was not looked at.";
+          case LOCAL_VARIABLE ->
+              ": held by " + by + ", which is in a local variable of a thread" + in(path) + ".";
+          case DEEPER -> ": held by " + by + ", which something deeper than was looked keeps.";
+          case SOFTLY -> ": softly kept by " + by + in(path) + "; a shortage of heap frees it.";
+          case WEAKLY -> ": weakly kept by " + by + in(path) + "; a collection frees it.";
+          case GARBAGE ->
+              ": held by "
+                  + by
+                  + ", whose owner is garbage that no collection has found yet. This is no leak: the"
+                  + " heap is too idle to be collected.";
+          default -> ".";
+        };
+  }
+
+  private static String in(String path) {
+    return path.isEmpty() ? "" : " (" + path + ")";
+  }
+
+  private static String percent(Way way) {
+    return String.format(
+        Locale.ROOT,
+        "%.0f %%, interval %.0f to %.0f %%",
+        100 * way.share(),
+        100 * way.shareLow(),
+        100 * way.shareHigh());
+  }
+}
