@@ -9,6 +9,7 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerOutlook;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PreviousRun;
@@ -308,6 +309,9 @@ public interface Mallometer extends AutoCloseable {
      *     a walk of its own: 0 to 8
      */
     OwnerReport owners(int site, int links);
+
+    /** The same within another budget of pauses than {@link MallometerOptions#owners()}. */
+    OwnerReport owners(int site, int links, OwnerBudget budget);
 
     /** Returns what such a search would do now, without doing it. */
     OwnerOutlook ownerOutlook();

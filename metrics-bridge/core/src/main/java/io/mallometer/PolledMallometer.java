@@ -17,6 +17,7 @@ import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerOutlook;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PreviousRun;
@@ -354,6 +355,11 @@ class PolledMallometer implements Mallometer {
     @Override
     public OwnerReport owners(int site, int links) {
       return poller.ownerSearches().search(site, links);
+    }
+
+    @Override
+    public OwnerReport owners(int site, int links, OwnerBudget budget) {
+      return poller.ownerSearches().search(site, links, budget);
     }
 
     @Override

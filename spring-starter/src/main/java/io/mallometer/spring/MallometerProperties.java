@@ -4,6 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.push.PushOptions;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -33,6 +34,7 @@ import org.springframework.util.unit.DataSize;
  * @param jmx JMX.
  * @param jfr Java Flight Recorder.
  * @param trim Trimming the allocator.
+ * @param owners Searching the Java heap for the objects that hold native memory.
  * @param sites Call sites.
  * @param leak Looking for leaks.
  * @param scopes Native memory by HTTP route, scheduled task and method.
@@ -47,6 +49,7 @@ public record MallometerProperties(
     @DefaultValue Jmx jmx,
     @DefaultValue Jfr jfr,
     @DefaultValue Trim trim,
+    @DefaultValue Owners owners,
     @DefaultValue Sites sites,
     @DefaultValue Leak leak,
     @DefaultValue Scopes scopes,
@@ -194,6 +197,15 @@ public record MallometerProperties(
       @DefaultValue("0.1") double retainedShare,
       @DefaultValue("1m") Duration minimumInterval) {}
 
+  /**
+   * Searching the Java heap for the objects that hold native memory, which stops the program.
+   *
+   * @param pause How long a walk over the heap may stop the program. A search that is estimated to
+   *     take longer is refused; 0 forbids all.
+   * @param total How long all walks of one search may stop it.
+   */
+  public record Owners(@DefaultValue("1s") Duration pause, @DefaultValue("5s") Duration total) {}
+
   /** Whether there is an address: a variable of the environment may be set and empty. */
   boolean pushes() {
     return StringUtils.hasText(push.url());
@@ -253,10 +265,19 @@ public record MallometerProperties(
           "must not be negative",
           "Remove mallometer.trim.minimum-interval to have the default of 1m.");
     }
+    if (owners.pause().isNegative() || owners.total().isNegative()) {
+      throw new MallometerPropertyException(
+          "mallometer.owners",
+          text(owners.pause()) + " and " + text(owners.total()),
+          "must not be negative",
+          "Remove mallometer.owners.pause and mallometer.owners.total to have the defaults of 1s"
+              + " and 5s.");
+    }
     MallometerOptions options =
         MallometerOptions.defaults()
             .withPollInterval(pollInterval)
             .withMinimumTrimInterval(trim.minimumInterval())
+            .withOwners(new OwnerBudget(owners.pause(), owners.total()))
             .withApplicationPackages(applicationPackages(scannedPackages))
             .withLeaks(leaks());
     if (limit != null && limit.toMegabytes() < 1) {

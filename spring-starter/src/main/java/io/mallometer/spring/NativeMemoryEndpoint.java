@@ -51,8 +51,8 @@ public final class NativeMemoryEndpoint {
           Outcome.NOT_ALLOWED,
           new RefusalView(
               "this endpoint only shows: management.endpoint.nativememory.access=unrestricted"
-                  + " allows POST to trim, and POST and DELETE to leaks/NAME. GET saves evidence,"
-                  + " too"));
+                  + " allows POST to trim and owners/NUMBER, and POST and DELETE to leaks/NAME. GET"
+                  + " saves evidence, too"));
 
   private final Views views;
   private final Supplier<Map<String, String>> settings;
@@ -100,15 +100,21 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Says that the call sites of a name are fine, whatever the verdict on them.
+   * Says that the call sites of a name are fine, whatever the verdict on them; or searches the Java
+   * heap for the objects that hold the memory of a call site.
    *
-   * @param view {@code leaks}
-   * @param site the name; one that ends in {@code *} is the beginning of a name
-   * @return the verdicts; null for any other view
+   * @param view {@code leaks} or {@code owners}
+   * @param site the name; one that ends in {@code *} is the beginning of a name. For {@code owners}
+   *     the call site's number
+   * @return the verdicts, or who holds the memory; null for any other view
    */
   @WriteOperation
   public @Nullable Object acknowledge(@Selector String view, @Selector String site) {
-    return view.equals("leaks") ? body(views.acknowledgeLeak(site, true).view()) : null;
+    return switch (view) {
+      case "leaks" -> body(views.acknowledgeLeak(site, true).view());
+      case "owners" -> body(views.owners(site, Map.of()).view());
+      default -> null;
+    };
   }
 
   /** Takes that back. */

@@ -11,6 +11,8 @@ import io.mallometer.view.HistoryView;
 import io.mallometer.view.LeaksView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.OverviewView;
+import io.mallometer.view.OwnerReportView;
+import io.mallometer.view.OwnersView;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
@@ -55,7 +57,11 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               TrendsView.class,
               BlackBoxView.class,
               RefusalView.class,
-              TrimView.class);
+              TrimView.class,
+              OwnersView.class,
+              OwnerReportView.class,
+              OwnerReportView.Way.class,
+              OwnerReportView.Path.class);
       hints.resources().registerPattern("io/mallometer/page/*");
       hints.resources().registerPattern("io/mallometer/report/*");
     }

@@ -6,6 +6,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Owner;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SiteChanges;
@@ -437,15 +438,19 @@ public final class Views {
    * long as the operator allows.
    *
    * @param site the call site's number
-   * @param links over how many links what keeps these objects is looked for, 0 to 8; null for 0
+   * @param parameters {@code links}: over how many links what keeps these objects is looked for, 0
+   *     to 8; for operators of the process alone {@code pause} and {@code total}, a budget of
+   *     pauses
    * @return 429 if it was refused, 501 if this process cannot
    */
-  public Told owners(String site, @Nullable String links) {
+  public Told owners(String site, Map<String, String> parameters) {
     try {
+      int number = number("the site's number", site, Integer.MAX_VALUE);
+      int links = number("links", parameters.getOrDefault("links", "0"), MOST_LINKS);
       OwnerReport report =
-          mallometer
-              .leaks()
-              .owners(number("site", site, Integer.MAX_VALUE), number("links", links, MOST_LINKS));
+          parameters.containsKey("pause") || parameters.containsKey("total")
+              ? mallometer.leaks().owners(number, links, budget(parameters))
+              : mallometer.leaks().owners(number, links);
       return new Told(
           switch (report.outcome()) {
             case DONE -> Outcome.OK;
@@ -458,9 +463,21 @@ public final class Views {
     }
   }
 
-  private static int number(String name, @Nullable String text, int most) {
+  private static OwnerBudget budget(Map<String, String> parameters) {
+    OwnerBudget usual = OwnerBudget.defaults();
+    Duration pause = span("pause", parameters, usual.pause());
+    Duration total = span("total", parameters, usual.total());
+    return new OwnerBudget(pause, total.compareTo(pause) < 0 ? pause : total);
+  }
+
+  private static Duration span(String name, Map<String, String> parameters, Duration usual) {
+    @Nullable String text = parameters.get(name);
+    return text == null ? usual : SiteQuery.span(name, text);
+  }
+
+  private static int number(String name, String text, int most) {
     try {
-      int number = text == null ? 0 : Integer.parseInt(text);
+      int number = Integer.parseInt(text);
       if (number >= 0 && number <= most) {
         return number;
       }

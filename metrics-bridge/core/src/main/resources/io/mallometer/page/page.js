@@ -619,12 +619,15 @@
   const VERDICTS = {leak: '‼', unused: '!', growing: '↗', pool: '='};
 
   // What grows comes first, what a person acknowledged last; beyond that the order is the answer's.
+  let latestLeaks = [];
+
   function showLeaks(leaks) {
+    latestLeaks = leaks;
     const rank = leak => leak.acknowledged ? 2 : leak.growthBytesPerHour > 0 ? 0 : 1;
     const ordered = [...leaks].sort((a, b) => rank(a) - rank(b));
     suspects = leaks.length;
     sayNothingSuspected();
-    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ordered.map(leak => owned.get(leak.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
       make('h3', {}, ...breakable(applicationLine(leak))),
       make('p', {}, make('span', {class: 'badge'}, make('span', {'aria-hidden': 'true'}, `${VERDICTS[leak.verdict] ?? '?'} `), leak.verdict),
         leak.acknowledged ? ' acknowledged: ' : ' ', leak.sentence ?? ''),
@@ -632,7 +635,94 @@
       ...lastUses(leak),
       make('details', {'data-key': `${leak.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? []),
         ...(leak.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
+      ...ownerParts(leak),
       changeAllowed ? acknowledgeButton(leak) : '')));
+  }
+
+  // ---- Who holds a suspect
+
+  // By a call site's number, what is known or being done: {state, outlook, report, text}.
+  const owned = new Map();
+  const MOST_LINKS = 8;
+
+  function becomes(number, state) {
+    owned.set(number, state);
+    showLeaks(latestLeaks);
+  }
+
+  function ownerParts({number}) {
+    const known = owned.get(number);
+    if (trimRefused !== '' && !known) {
+      return [];
+    }
+    const act = (text, key, action) => {
+      const button = make('button', {type: 'button', 'data-key': `${number} ${key}`}, text);
+      button.addEventListener('click', action);
+      return button;
+    };
+    const ask = act('Which Java objects hold it?', 'owners', () => askOutlook(number));
+    switch (known?.state) {
+      case 'asked': {
+        const seconds = known.outlook.pauseSeconds;
+        return [make('div', {class: 'owners', role: 'status'},
+          make('p', {}, `A walk over the Java heap finds the objects that hold it. It stops the program for about ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : duration(seconds)}. To find what keeps these objects takes up to ${MOST_LINKS} more such pauses.`),
+          act('Find the holders', 'owners find', () => searchOwners(number, 0)),
+          act('Find what keeps them, too', 'owners follow', () => searchOwners(number, MOST_LINKS)),
+          act('Leave it', 'owners leave', () => becomes(number, undefined)))];
+      }
+      case 'running':
+        return [make('p', {class: 'owners', role: 'status'}, 'Searching the Java heap')];
+      case 'failed':
+        return [make('div', {class: 'owners', role: 'status'}, make('p', {}, known.text), ask)];
+      case 'done':
+        return [make('div', {class: 'owners', role: 'status'}, make('h4', {}, 'Held by'), ...ownerReport(known.report), ask)];
+      default:
+        return [make('div', {class: 'owners'}, ask)];
+    }
+  }
+
+  function ownerReport({explanation, ways, samples, remarks, pauseSeconds, time}) {
+    const path = ({words, text, holders}) => make('li', {}, `${words}${text ? ': ' : ''}`, ...breakable(text ?? ''), ` (${count(holders)} of the holders looked at)`);
+    const paused = pauseSeconds.reduce((sum, seconds) => sum + seconds, 0);
+    return [
+      make('p', {}, ...breakable(explanation)),
+      make('ul', {class: 'ways'}, ...ways.map(way => make('li', {},
+        ...breakable(`${count(way.samples)} of ${count(samples)} (${share(way.shareLow, 1)} to ${share(way.shareHigh, 1)}) ${way.words}${way.holder ? `: ${way.holder}` : ''}${way.throughNative ? ', through native memory' : ''}`),
+        way.paths.length > 0 ? make('ul', {}, ...way.paths.map(path)) : ''))),
+      ...remarks.map(remark => make('p', {class: 'note'}, `${remark}.`)),
+      make('p', {class: 'note'}, `Searched at ${moment(time)}; the program stood still ${count(pauseSeconds.length)} times, for ${Math.round(1000 * paused)} ms in all.`),
+    ];
+  }
+
+  async function askOutlook(number) {
+    try {
+      const response = await request('owners', {headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(LONGEST_WAIT)});
+      if (!response.ok) {
+        throw new Error(await reason(response));
+      }
+      const outlook = await response.json();
+      if (!outlook.allowed) {
+        becomes(number, {state: 'failed', text: 'Searching the Java heap is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent owners=true.'});
+      } else if (outlook.refusal) {
+        becomes(number, {state: 'failed', text: `Not searched: ${outlook.refusal}.`});
+      } else {
+        becomes(number, {state: 'asked', outlook});
+      }
+    } catch (error) {
+      becomes(number, {state: 'failed', text: `No answer: ${error.message}`});
+    }
+  }
+
+  async function searchOwners(number, links) {
+    becomes(number, {state: 'running'});
+    try {
+      const response = await change(`owners/${number}${links > 0 ? `?links=${links}` : ''}`);
+      const report = isJson(response) ? await response.json() : {};
+      becomes(number, report.outcome === 'DONE' ? {state: 'done', report}
+        : {state: 'failed', text: `Not searched: ${report.explanation ?? report.reason ?? `status ${response.status}`}.`});
+    } catch (error) {
+      becomes(number, {state: 'failed', text: `No answer: ${error.message}`});
+    }
   }
 
   const sayNothingSuspected = () => empty('leaks', suspects > 0 ? '' : nothingSuspected);

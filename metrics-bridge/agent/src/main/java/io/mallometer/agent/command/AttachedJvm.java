@@ -138,6 +138,11 @@ final class AttachedJvm implements Source {
   }
 
   @Override
+  public Reply owners(String what) throws Failure, IOException {
+    return ask("POST " + what);
+  }
+
+  @Override
   public Reply post(String what) throws Failure, IOException {
     return ask("POST " + what);
   }

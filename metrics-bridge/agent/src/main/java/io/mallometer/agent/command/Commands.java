@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
       BaselineCommand.class,
       ThresholdsCommand.class,
       TrimCommand.class,
+      OwnersCommand.class,
       AttachCommand.class,
       DetachCommand.class,
       DoctorCommand.class,

@@ -80,6 +80,11 @@ final class HttpSource implements Source {
   }
 
   @Override
+  public Reply owners(String what) throws Failure, IOException {
+    return ask("POST", "/" + what);
+  }
+
+  @Override
   public Reply post(String what) throws Failure {
     throw new Failure(
         ExitCode.NOT_THERE,

@@ -38,6 +38,13 @@ interface Source extends AutoCloseable {
   Reply trim() throws Failure, IOException;
 
   /**
+   * Searches the Java heap of the process for who holds native memory.
+   *
+   * @param what {@code owners/NUMBER}, with parameters
+   */
+  Reply owners(String what) throws Failure, IOException;
+
+  /**
    * Begins or ends to count.
    *
    * @param what {@code attach} or {@code detach}

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -110,7 +111,7 @@ final class AgentServer implements AutoCloseable {
   private synchronized Views views() {
     @Nullable Views known = views;
     if (known == null) {
-      known = new Views(mallometer, options.trimming());
+      known = new Views(mallometer, options.trimming(), options.searching());
       views = known;
     }
     return known;
@@ -206,6 +207,7 @@ final class AgentServer implements AutoCloseable {
       all.put("GET " + base + Views.EVIDENCE, shared(this::evidence));
       all.put("POST " + base + Views.EVIDENCE, shared(this::evidence));
       all.put("POST " + base + "trim", shared(this::trim));
+      all.put("POST " + base + "owners/" + ANY_NAME, shared(this::owners));
     }
     return Map.copyOf(all);
   }
@@ -235,7 +237,7 @@ final class AgentServer implements AutoCloseable {
       exchange.plain(
           NOT_ALLOWED,
           method.equals("POST")
-              ? "there is nothing to POST to but /trim and /evidence\n"
+              ? "there is nothing to POST to but /trim, /owners/NUMBER and /evidence\n"
               : "only GET, HEAD and POST are allowed\n");
     }
   }
@@ -310,13 +312,39 @@ final class AgentServer implements AutoCloseable {
   }
 
   private void trim(Exchange exchange) throws IOException {
-    if (!options.trimming()) {
+    change(exchange, options.trimming(), "trimming", "trim", () -> views().trim());
+  }
+
+  private void owners(Exchange exchange) throws IOException {
+    String site = name(exchange.request());
+    Map<String, String> parameters;
+    try {
+      parameters = Parameters.of(exchange.request().query());
+      ParameterNames.check("owners/" + site, parameters.keySet(), ParameterNames.OF_OWNERS);
+    } catch (IllegalArgumentException e) {
+      tell(exchange, wrong(e));
+      return;
+    }
+    change(
+        exchange,
+        options.searching(),
+        "searching the Java heap",
+        "owners",
+        () -> views().owners(site, parameters));
+  }
+
+  /** Does what stops the program for a while, if the agent's option allows it to this client. */
+  private static void change(
+      Exchange exchange, boolean allowed, String what, String option, Supplier<Told> change)
+      throws IOException {
+    if (!allowed) {
       exchange.plain(
-          FORBIDDEN, "trimming is not allowed: start the agent with the option trim=true\n");
+          FORBIDDEN,
+          "%s is not allowed: start the agent with the option %s=true\n".formatted(what, option));
     } else if (exchange.request().header(OWN_HEADER) == null) {
       exchange.plain(FORBIDDEN, "a POST needs the header " + OWN_HEADER + ", with any value\n");
     } else {
-      tell(exchange, origin(exchange.request()).refusal().orElseGet(() -> views().trim()));
+      tell(exchange, origin(exchange.request()).refusal().orElseGet(change));
     }
   }
 

@@ -3,6 +3,7 @@ package io.mallometer.agent.payload;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.push.PushOptions;
 import io.mallometer.view.TimeSpan;
 import java.nio.file.Path;
@@ -40,6 +41,7 @@ final class BridgeOptions {
     all = limit == null ? all : all.withLimitBytes(bytes(limit));
     @Nullable String version = options.get("version");
     all = version == null ? all : all.withApplicationVersion(version);
+    all = all.withOwners(owners(options));
     return all.withApplicationPackages(list(options.get("sites.applicationPackages")));
   }
 
@@ -143,6 +145,15 @@ final class BridgeOptions {
                 new IllegalArgumentException(
                     "leak.profile is \"%s\" and must be one of real-time, interactive, service, batch"
                         .formatted(name)));
+  }
+
+  private static OwnerBudget owners(Map<String, String> options) {
+    OwnerBudget usual = OwnerBudget.defaults();
+    @Nullable String pause = options.get("owners.pause");
+    @Nullable String total = options.get("owners.total");
+    return new OwnerBudget(
+        pause == null ? usual.pause() : duration("owners.pause", pause),
+        total == null ? usual.total() : duration("owners.total", total));
   }
 
   private static Duration duration(String name, String text) {

@@ -51,6 +51,8 @@ final class Inquiry {
 
   private static volatile long lastAsked;
 
+  private static final String OWNERS = "owners/";
+
   private Inquiry() {}
 
   /** Answers; see {@link Entry#answer}. */
@@ -112,13 +114,19 @@ final class Inquiry {
   }
 
   private static void post(String asked, String version, OutputStream out) throws IOException {
+    if (asked.startsWith(OWNERS)) {
+      String[] parts = asked.substring(OWNERS.length()).split("\\?", 2);
+      Map<String, String> parameters = Parameters.of(parts.length > 1 ? parts[1] : null);
+      tell(new Views(mallometer()).owners(parts[0], parameters), version, out);
+      return;
+    }
     switch (asked) {
       case "trim" -> tell(new Views(mallometer()).trim(), version, out);
       case "attach" -> attach(version, out);
       case "detach" -> detach(version, out);
       default ->
           throw new IllegalArgumentException(
-              "there is nothing to POST to but trim, attach and detach");
+              "there is nothing to POST to but trim, owners/NUMBER, attach and detach");
     }
   }
 

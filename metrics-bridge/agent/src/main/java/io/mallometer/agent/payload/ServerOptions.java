@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param host the address to listen on; the loopback address unless said otherwise
  * @param port the port to listen on; 0 for any that is free
  * @param trimming whether a POST may trim
+ * @param searching whether a POST may search the Java heap for owners
  * @param login who may ask; empty for everybody
  * @param certificate what to show clients; empty for plain HTTP
  * @param given all options of the agent, by name, secrets included
@@ -18,6 +19,7 @@ record ServerOptions(
     String host,
     int port,
     boolean trimming,
+    boolean searching,
     Optional<Login> login,
     Optional<Certificate> certificate,
     Map<String, String> given) {
@@ -57,6 +59,7 @@ record ServerOptions(
         options.getOrDefault("host", LOOPBACK),
         Integer.parseInt(options.getOrDefault("port", "0")),
         options.getOrDefault("trim", "false").equals("true"),
+        options.getOrDefault("owners", "false").equals("true"),
         login(options),
         certificate(options),
         Map.copyOf(options));

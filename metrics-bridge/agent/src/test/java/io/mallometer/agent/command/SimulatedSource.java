@@ -67,6 +67,11 @@ final class SimulatedSource implements Source {
         "application/json", new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
   }
 
+  @Override
+  public Reply owners(String what) {
+    throw new UnsupportedOperationException(what);
+  }
+
   private String groups(Map<String, Double> figures) {
     return figures.entrySet().stream()
         .map(

@@ -79,7 +79,8 @@ public final class OwnerSearches {
   /** What a search would do now. */
   public OwnerOutlook outlook() {
     double estimated = estimatedSeconds();
-    return new OwnerOutlook(estimated, running.isLocked() ? BUSY : refusal(estimated, 0));
+    return new OwnerOutlook(
+        estimated, running.isLocked() ? BUSY : refusal(budget.get(), estimated, 0));
   }
 
   private double estimatedSeconds() {
@@ -94,16 +95,21 @@ public final class OwnerSearches {
    *     of which stops the program once; at most {@link #MOST_LINKS}
    */
   public OwnerReport search(int site, int links) {
+    return search(site, links, budget.get());
+  }
+
+  /** The same within another budget than the process's own. */
+  public OwnerReport search(int site, int links, OwnerBudget allowed) {
     if (!running.tryLock()) {
       return none(Outcome.REFUSED, BUSY, site, Double.NaN);
     }
     try {
       double estimated = estimatedSeconds();
-      String refusal = refusal(estimated, 0);
+      String refusal = refusal(allowed, estimated, 0);
       if (!refusal.isEmpty()) {
         return none(Outcome.REFUSED, refusal, site, estimated);
       }
-      OwnerReport report = begin(site, Math.min(MOST_LINKS, links), estimated);
+      OwnerReport report = begin(site, Math.min(MOST_LINKS, links), allowed, estimated);
       if (report.outcome() == Outcome.DONE) {
         latest = Optional.of(report);
       }
@@ -125,8 +131,7 @@ public final class OwnerSearches {
 
   // ---- Whether a walk may be done
 
-  private String refusal(double estimated, double paused) {
-    OwnerBudget allowed = budget.get();
+  private String refusal(OwnerBudget allowed, double estimated, double paused) {
     double most = allowed.pause().toMillis() / 1e3;
     double left = allowed.total().toMillis() / 1e3 - paused;
     if (most == 0) {
@@ -156,26 +161,28 @@ public final class OwnerSearches {
 
   // ---- One search
 
-  private OwnerReport begin(int site, int links, double estimated) {
+  private OwnerReport begin(int site, int links, OwnerBudget allowed, double estimated) {
     try (OwnerSearch search = interposer.searchOwners(site)) {
       Figures begun = search.begun();
       if (!begun.failure().isEmpty()) {
         return none(Outcome.UNSUPPORTED, begun.failure(), site, estimated);
       }
-      return new Run(search, begun).report(site, links, estimated);
+      return new Run(search, begun, allowed).report(site, links, estimated);
     }
   }
 
   private final class Run {
     private final OwnerSearch search;
+    private final OwnerBudget allowed;
     private final List<Double> pauses = new ArrayList<>();
     private final List<String> remarks = new ArrayList<>();
     private Figures now;
     private boolean linked;
 
-    Run(OwnerSearch search, Figures begun) {
+    Run(OwnerSearch search, Figures begun, OwnerBudget allowed) {
       this.search = search;
       this.now = begun;
+      this.allowed = allowed;
     }
 
     OwnerReport report(int site, int links, double estimated) {
@@ -238,7 +245,8 @@ public final class OwnerSearches {
 
     /** Whether one more walk is within the budget; if not, a remark says so. */
     private boolean mayWalk(boolean severalClasses, String without) {
-      String refusal = refusal(surroundings.estimate(correction).seconds(severalClasses), paused());
+      String refusal =
+          refusal(allowed, surroundings.estimate(correction).seconds(severalClasses), paused());
       if (!refusal.isEmpty()) {
         remarks.add(without + ": " + refusal);
       }

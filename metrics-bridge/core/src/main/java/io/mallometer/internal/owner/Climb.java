@@ -29,7 +29,9 @@ final class Climb {
     LOCAL,
     /** Keeps it only to free it, once nothing else does. */
     CLEANER,
-    WEAK
+    WEAK,
+    /** Gives it to nobody: the referent of a phantom reference. */
+    NONE
   }
 
   /** A weaker attempt, and what a path says that it finds. */
@@ -73,6 +75,7 @@ final class Climb {
         break;
       }
       Map<Integer, From> seen = new HashMap<>();
+      Optional<List<Step>> toReference = Optional.empty();
       Deque<Integer> queue = new ArrayDeque<>(List.of(object));
       while (!queue.isEmpty()) {
         int at = queue.remove();
@@ -85,11 +88,18 @@ final class Climb {
           if (link.reference().ends() || bond == Bond.CLEANER) {
             return new Found(attempt.says(), path(object, at, link, seen));
           }
+          if (toReference.isEmpty() && (bond == Bond.SOFT || bond == Bond.WEAK)) {
+            // The walk has reached it, so something keeps the reference.
+            toReference = Optional.of(path(object, at, link, seen));
+          }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {
             seen.put(link.referrer(), new From(at, link));
             queue.add(link.referrer());
           }
         }
+      }
+      if (toReference.isPresent()) {
+        return new Found(attempt.says(), toReference.get());
       }
     }
     return new Found(open ? Holding.DEEPER : Holding.GARBAGE, List.of());
@@ -112,7 +122,7 @@ final class Climb {
     return switch (kind) {
       case SOFT -> isReferent ? Bond.SOFT : Bond.STRONG;
       case WEAK -> isReferent ? Bond.WEAK : Bond.STRONG;
-      case PHANTOM -> isReferent ? Bond.WEAK : Bond.CLEANER;
+      case PHANTOM -> isReferent ? Bond.NONE : Bond.CLEANER;
       case FINAL -> isReferent ? Bond.CLEANER : Bond.STRONG;
       default -> Bond.STRONG;
     };

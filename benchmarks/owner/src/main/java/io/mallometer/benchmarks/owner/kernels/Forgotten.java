@@ -1,0 +1,27 @@
+package io.mallometer.benchmarks.owner.kernels;
+
+import io.mallometer.benchmarks.owner.Kernel;
+import io.mallometer.model.Holding;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Buffers that nobody has any more, in a heap that is too idle to be collected. */
+public final class Forgotten implements Kernel {
+
+  @Override
+  public Holding holding() {
+    return Holding.GARBAGE;
+  }
+
+  @Override
+  public List<String> words() {
+    return List.of("Deallocator.address");
+  }
+
+  @Override
+  public void plant() {
+    for (int i = 0; i < 200; i++) {
+      ByteBuffer.allocateDirect(16 << 10).putInt(0, i);
+    }
+  }
+}
