@@ -10,7 +10,6 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.OwnerBudget;
-import io.mallometer.model.OwnerOutlook;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
@@ -314,7 +313,7 @@ public interface Mallometer extends AutoCloseable {
     OwnerReport owners(int site, int links, OwnerBudget budget);
 
     /** Returns what such a search would do now, without doing it. */
-    OwnerOutlook ownerOutlook();
+    OwnerReport.Outlook ownerOutlook();
 
     /** Returns the latest search that was done; empty if none was. */
     Optional<OwnerReport> latestOwners();

@@ -18,7 +18,6 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.OwnerBudget;
-import io.mallometer.model.OwnerOutlook;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
@@ -363,7 +362,7 @@ class PolledMallometer implements Mallometer {
     }
 
     @Override
-    public OwnerOutlook ownerOutlook() {
+    public OwnerReport.Outlook ownerOutlook() {
       return poller.ownerSearches().outlook();
     }
 

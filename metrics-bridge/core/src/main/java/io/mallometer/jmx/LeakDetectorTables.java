@@ -4,10 +4,13 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.OwnerReport;
+import io.mallometer.model.OwnerReport.Path;
+import io.mallometer.model.OwnerReport.Way;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
-import io.mallometer.report.OwnerText;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -92,8 +95,39 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
         report.explanation(),
         report.samples(),
         report.pauses(),
-        OwnerText.lines(report),
+        lines(report),
         report.remarks());
+  }
+
+  /** Returns a line for each way in which samples are held, and below it one for each path. */
+  private static List<String> lines(OwnerReport report) {
+    List<String> lines = new ArrayList<>();
+    for (Way way : report.ways()) {
+      lines.add(line(way, report.samples()));
+      for (Path path : way.paths()) {
+        lines.add(
+            "    %s: %s, %d of the holders looked at"
+                .formatted(
+                    path.holding().words(),
+                    path.text().isEmpty() ? "no path" : path.text(),
+                    path.holders()));
+      }
+    }
+    return lines;
+  }
+
+  private static String line(Way way, int all) {
+    return String.format(
+        Locale.ROOT,
+        "%d of %d (%.0f %%, interval %.0f to %.0f %%) %s%s%s",
+        way.samples(),
+        all,
+        100 * way.share(),
+        100 * way.shareLow(),
+        100 * way.shareHigh(),
+        way.holding().words(),
+        way.holder().isEmpty() ? "" : ": " + way.holder(),
+        way.throughNative() ? ", through native memory" : "");
   }
 
   private LeakReport report() {

@@ -457,7 +457,7 @@ public final class Views {
             case REFUSED -> Outcome.TOO_EARLY;
             case UNSUPPORTED -> Outcome.UNSUPPORTED;
           },
-          OwnerReportView.of(report));
+          OwnersView.Report.of(report));
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
     }

@@ -1,6 +1,6 @@
 package io.mallometer.benchmarks.owner;
 
-import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Holding;
 import java.util.List;
 
 /**

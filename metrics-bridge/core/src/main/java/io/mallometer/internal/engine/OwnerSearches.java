@@ -9,7 +9,6 @@ import io.mallometer.internal.owner.Owners;
 import io.mallometer.internal.owner.PauseEstimate;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.OwnerBudget;
-import io.mallometer.model.OwnerOutlook;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Outcome;
 import io.mallometer.model.OwnerReport.Way;
@@ -77,9 +76,9 @@ public final class OwnerSearches {
   }
 
   /** What a search would do now. */
-  public OwnerOutlook outlook() {
+  public OwnerReport.Outlook outlook() {
     double estimated = estimatedSeconds();
-    return new OwnerOutlook(
+    return new OwnerReport.Outlook(
         estimated, running.isLocked() ? BUSY : refusal(budget.get(), estimated, 0));
   }
 

@@ -4,7 +4,7 @@ import io.mallometer.internal.owner.HeapGraph.HeapObject;
 import io.mallometer.internal.owner.HeapGraph.Kind;
 import io.mallometer.internal.owner.HeapGraph.Link;
 import io.mallometer.internal.owner.HeapGraph.Reference;
-import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Holding;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;

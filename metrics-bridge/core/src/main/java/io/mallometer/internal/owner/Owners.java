@@ -2,7 +2,7 @@ package io.mallometer.internal.owner;
 
 import io.mallometer.internal.owner.HeapGraph.HeapObject;
 import io.mallometer.internal.owner.HeapGraph.Hold;
-import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Path;
 import io.mallometer.model.OwnerReport.Way;
 import java.util.ArrayList;

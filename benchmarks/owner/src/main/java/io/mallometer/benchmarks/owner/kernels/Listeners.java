@@ -2,7 +2,7 @@ package io.mallometer.benchmarks.owner.kernels;
 
 import com.sun.jna.Memory;
 import io.mallometer.benchmarks.owner.Kernel;
-import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Holding;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;

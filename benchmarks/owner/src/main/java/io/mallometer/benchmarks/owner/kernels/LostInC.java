@@ -2,7 +2,7 @@ package io.mallometer.benchmarks.owner.kernels;
 
 import com.sun.jna.Native;
 import io.mallometer.benchmarks.owner.Kernel;
-import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Holding;
 import java.util.List;
 
 /** Memory whose address nobody noted. */

@@ -1,7 +1,7 @@
 package io.mallometer.benchmarks.owner.kernels;
 
 import io.mallometer.benchmarks.owner.Kernel;
-import io.mallometer.model.Holding;
+import io.mallometer.model.OwnerReport.Holding;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Queue;

@@ -1,0 +1,207 @@
+package io.mallometer.internal.owner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.owner.HeapGraph.HeapObject;
+import io.mallometer.internal.owner.HeapGraph.Hold;
+import io.mallometer.internal.owner.HeapGraph.Kind;
+import io.mallometer.internal.owner.HeapGraph.Link;
+import io.mallometer.internal.owner.HeapGraph.Reference;
+import io.mallometer.model.OwnerReport.Holding;
+import io.mallometer.model.OwnerReport.Way;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** From holders and references, made by hand, to words: no word is stronger than what is known. */
+class OwnersTest {
+
+  private static final int SAMPLES = 10;
+
+  private final List<HeapObject> objects = new ArrayList<>();
+  private final List<Hold> holds = new ArrayList<>();
+
+  private int object(String className, Kind kind, Link... referrers) {
+    objects.add(new HeapObject(className, kind, true, true, false, true, List.of(referrers)));
+    return objects.size() - 1;
+  }
+
+  private static Link field(int referrer, String name) {
+    return new Link(referrer, Reference.FIELD, name);
+  }
+
+  private int owner(Link... referrers) {
+    return object("app.Owner", Kind.OTHER, referrers);
+  }
+
+  private void hold(int samples, int object) {
+    for (int i = 0; i < samples; i++) {
+      holds.add(new Hold(i, false, object, "app.Owner", "address", 0));
+    }
+  }
+
+  private List<Way> ways() {
+    return Owners.ways(new HeapGraph(SAMPLES, 0, holds, objects), true);
+  }
+
+  private Way only() {
+    assertThat(ways()).hasSize(1);
+    return ways().get(0);
+  }
+
+  private void held(Holding holding, String path) {
+    assertThat(only().holding()).isEqualTo(holding);
+    assertThat(only().paths().get(0).text()).isEqualTo(path);
+  }
+
+  @Test
+  void aStaticListKeepsItAndItsInsidesAreTheList() {
+    int type = object("app.Cache", Kind.CLASS);
+    int list = object("java.util.ArrayList", Kind.OTHER, new Link(type, Reference.STATIC, "open"));
+    int array = object("java.lang.Object[]", Kind.OTHER, field(list, "elementData"));
+    hold(SAMPLES, owner(new Link(array, Reference.ELEMENT, null)));
+    held(Holding.KEPT, "ArrayList <- static Cache.open");
+    assertThat(only().holder()).isEqualTo("Owner.address");
+    assertThat(only().shareLow()).isBetween(0.7, 0.75);
+    assertThat(Owners.sentence(ways(), SAMPLES, false))
+        .isEqualTo(
+            "10 of 10 sampled objects (100 %, interval 72 to 100 %): kept by Owner.address <-"
+                + " ArrayList <- static Cache.open.");
+  }
+
+  @Test
+  void aSoftReferenceKeepsItSoftly() {
+    int soft =
+        object("java.lang.ref.SoftReference", Kind.SOFT, new Link(-1, Reference.JNI_GLOBAL, null));
+    hold(SAMPLES, owner(field(soft, "referent")));
+    held(Holding.SOFTLY, "SoftReference.referent <- JNI global reference");
+  }
+
+  @Test
+  void aWeakReferenceKeepsItWeakly() {
+    int weak = object("java.lang.ref.WeakReference", Kind.WEAK);
+    hold(SAMPLES, owner(field(weak, "referent")));
+    held(Holding.WEAKLY, "WeakReference.referent");
+  }
+
+  @Test
+  void whatOnlyACleanerKnowsIsGarbage() {
+    int cleaner = object("app.Cleanup", Kind.PHANTOM);
+    hold(SAMPLES, owner(field(cleaner, "action")));
+    held(Holding.GARBAGE, "Cleanup.action");
+    assertThat(Owners.sentence(ways(), SAMPLES, false)).contains("This is no leak");
+  }
+
+  @Test
+  void thePhantomReferenceOfAnObjectGivesItToNobody() {
+    int cleaner = object("app.Cleanup", Kind.PHANTOM);
+    hold(SAMPLES, owner(field(cleaner, "referent")));
+    held(Holding.GARBAGE, "");
+  }
+
+  @Test
+  void anObjectThatWaitsForItsFinalizerIsGarbage() {
+    int finalizer = object("java.lang.ref.Finalizer", Kind.FINAL);
+    hold(SAMPLES, owner(field(finalizer, "referent")));
+    held(Holding.GARBAGE, "Finalizer.referent");
+  }
+
+  @Test
+  void whatNoWalkReachesIsGarbage() {
+    objects.add(new HeapObject("app.Owner", Kind.OTHER, true, true, false, false, List.of()));
+    hold(SAMPLES, 0);
+    held(Holding.GARBAGE, "");
+  }
+
+  @Test
+  void aLocalVariableHasItsMethod() {
+    hold(SAMPLES, owner(new Link(-1, Reference.LOCAL, "app.jobs.Worker.run")));
+    held(Holding.LOCAL_VARIABLE, "local variable of Worker.run");
+  }
+
+  @Test
+  void aWeakWordIsNotSaidWhereAStrongerPathMayBe() {
+    int weak = object("java.lang.ref.WeakReference", Kind.WEAK);
+    objects.add(
+        new HeapObject(
+            "app.Pool", Kind.OTHER, true, false, false, true, List.of())); // not expanded
+    hold(SAMPLES, owner(field(weak, "referent"), field(1, "all")));
+    held(Holding.DEEPER, "");
+  }
+
+  @Test
+  void whatHasMoreReferrersThanWereKeptIsDeeper() {
+    objects.add(new HeapObject("app.Owner", Kind.OTHER, true, true, true, true, List.of()));
+    hold(SAMPLES, 0);
+    held(Holding.DEEPER, "");
+  }
+
+  @Test
+  void aCircleEnds() {
+    objects.add(
+        new HeapObject("app.A", Kind.OTHER, true, true, false, true, List.of(field(1, "a"))));
+    objects.add(
+        new HeapObject("app.B", Kind.OTHER, true, true, false, true, List.of(field(0, "b"))));
+    hold(SAMPLES, 0);
+    held(Holding.GARBAGE, "");
+  }
+
+  @Test
+  void withoutLinksNobodyKnowsWhatKeepsTheHolder() {
+    hold(SAMPLES, owner());
+    List<Way> ways = Owners.ways(new HeapGraph(SAMPLES, 0, holds, objects), false);
+    assertThat(ways.get(0).holding()).isEqualTo(Holding.HELD);
+    assertThat(Owners.sentence(ways, SAMPLES, false))
+        .endsWith("held by Owner.address; what keeps that was not looked at.");
+  }
+
+  @Test
+  void aFieldWithFewOfTheSamplesIsNotNamed() {
+    hold(2, owner());
+    assertThat(ways()).extracting(Way::holding).containsExactly(Holding.NOBODY);
+    assertThat(only().samples()).isEqualTo(SAMPLES - 2);
+  }
+
+  @Test
+  void nobodyIsSaidWithWhatItCanMean() {
+    assertThat(Owners.sentence(ways(), SAMPLES, false))
+        .contains("no Java long holds their address")
+        .endsWith("or a local variable.");
+    assertThat(Owners.sentence(ways(), SAMPLES, true)).endsWith(", or by garbage.");
+  }
+
+  @Test
+  void samplesThatWereFreedMeanNothing() {
+    int holder = owner(new Link(-1, Reference.THREAD, null));
+    for (int i = 0; i < SAMPLES; i++) {
+      holds.add(new Hold(i, i < 6, holder, "app.Owner", "address", 0));
+    }
+    Way way = Owners.ways(new HeapGraph(SAMPLES, 6, holds, objects), true).get(0);
+    assertThat(way.samples()).isEqualTo(4);
+    assertThat(way.share()).isEqualTo(1);
+  }
+
+  @Test
+  void theListThatJnaHasOfAllItsMemoryComesLast() {
+    int type = object("com.sun.jna.Memory", Kind.CLASS);
+    int map =
+        object(
+            "java.util.concurrent.ConcurrentHashMap",
+            Kind.OTHER,
+            new Link(type, Reference.STATIC, "allocatedMemory"));
+    int key = object("java.lang.Long", Kind.OTHER, field(map, "table"));
+    int cleaner = object("app.Cleanup", Kind.PHANTOM);
+    for (int i = 0; i < SAMPLES; i++) {
+      holds.add(new Hold(i, false, key, "java.lang.Long", "value", 0));
+    }
+    hold(SAMPLES, owner(field(cleaner, "action")));
+    assertThat(ways()).extracting(Way::holding).containsExactly(Holding.GARBAGE, Holding.KEPT);
+  }
+
+  @Test
+  void aLambdaHasTheSameNameInEachRun() {
+    assertThat(PathText.field("app.Main$$Lambda/0x00007f1234.0x1", "arg$1"))
+        .isEqualTo("Main$$Lambda.arg$1");
+    assertThat(PathText.field("long[]", "")).isEqualTo("long[]");
+  }
+}
