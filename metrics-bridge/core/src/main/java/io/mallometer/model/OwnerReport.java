@@ -67,6 +67,8 @@ public record OwnerReport(
     WEAKLY("weakly kept"),
     /** The owner is garbage that no collection has found yet: only a cleaner knows the address. */
     GARBAGE("the owner is garbage that no collection has found yet"),
+    /** Only garbage has the address, and nothing that would free the memory with it. */
+    UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java long is the address. */
     NOBODY("no Java long holds it");
 

@@ -10,14 +10,12 @@ import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Outcome;
 import io.mallometer.model.OwnerReport.Way;
 import java.lang.ref.SoftReference;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.zip.Deflater;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -28,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class OwnersOfARealJvmTest {
 
   private static final int BLOCKS = 60;
-  private static final int BYTES = 300_000;
+  private static final int BYTES = 30_000;
   private static final OwnerBudget ANY =
       new OwnerBudget(Duration.ofMinutes(5), Duration.ofMinutes(50));
 
@@ -36,20 +34,17 @@ class OwnersOfARealJvmTest {
   private final List<Long> allocated = new ArrayList<>();
 
   private final Mallometer mallometer = Mallometer.open();
+  private final Mallometer.CloseLook look = mallometer.sites().closely();
   private static final List<Object> KEPT = new ArrayList<>();
 
   /** An owner of native memory, as libraries have them. */
   private record Handle(long address) {}
 
-  @BeforeEach
-  void begin() {
-    mallometer.poll();
-  }
-
   @AfterEach
   void end() {
     KEPT.clear();
     allocated.forEach(complement -> NativeWork.freeMemory(~complement));
+    look.close();
     mallometer.close();
   }
 
@@ -60,7 +55,7 @@ class OwnersOfARealJvmTest {
   }
 
   private CallSite site(String method) {
-    return mallometer.sites().read().sites().stream()
+    return look.read().sites().stream()
         .filter(
             site ->
                 site.frames().stream()
@@ -116,13 +111,11 @@ class OwnersOfARealJvmTest {
   }
 
   @Test
-  void referencesKeepSoftlyAndWeakly() {
+  void softReferencesKeepSoftly() {
     for (int i = 0; i < BLOCKS; i++) {
       KEPT.add(new SoftReference<>(new Handle(block())));
     }
-    heldAs("referencesKeepSoftlyAndWeakly", Holding.SOFTLY, "softly kept by");
-    KEPT.replaceAll(soft -> new WeakReference<>(((SoftReference<?>) soft).get()));
-    heldAs("referencesKeepSoftlyAndWeakly", Holding.WEAKLY, "weakly kept by");
+    heldAs("softReferencesKeepSoftly", Holding.SOFTLY, "softly kept by");
   }
 
   @Test
@@ -143,7 +136,11 @@ class OwnersOfARealJvmTest {
       halves[2 * i] = (int) (address >>> 32);
       halves[2 * i + 1] = (int) address;
     }
-    heldAs("nobodyHoldsAnAddressThatWasSplit", Holding.NOBODY, "no Java long holds");
+    OwnerReport report = owners("nobodyHoldsAnAddressThatWasSplit", 8);
+    // Garbage of other tests may have addresses that are used again.
+    assertThat(report.ways().get(0).holding())
+        .as(report.toString())
+        .isIn(Holding.NOBODY, Holding.UNREACHABLE);
     for (int i = 0; i < BLOCKS; i++) {
       NativeWork.freeMemory((long) halves[2 * i] << 32 | halves[2 * i + 1] & 0xffffffffL);
     }

@@ -176,7 +176,7 @@ class AgentServerTest {
     assertThat(get("/sites?from=500").body()).contains("a duration before now such as 10m");
     assertThat(send("PUT", "/trim").statusCode()).isEqualTo(405);
     assertThat(send("POST", "/nonsense").body())
-        .isEqualTo("there is nothing to POST to but /trim and /evidence\n");
+        .isEqualTo("there is nothing to POST to but /trim, /owners/NUMBER and /evidence\n");
   }
 
   @Test
@@ -237,6 +237,29 @@ class AgentServerTest {
     assertThat(answer.statusCode()).isEqualTo(400);
     assertThat(type(answer)).startsWith("application/json");
     assertThat(answer.body()).contains(reason);
+  }
+
+  @Test
+  void searchingForOwnersIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
+    start(options(Map.of("trim", "true")));
+    assertThat(send("POST", "/owners/7", "X-Mallometer", "test").body())
+        .contains("start the agent with the option owners=true");
+    assertThat(send("GET", "/owners").body()).contains("\"allowed\":false");
+
+    start(options(Map.of("owners", "true")));
+    assertThat(send("GET", "/owners").body()).contains("\"allowed\":true");
+    assertThat(send("POST", "/owners/7").statusCode()).isEqualTo(403);
+    String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
+    assertThat(send("POST", "/owners/7", elsewhere).body()).contains("it comes from http://evil");
+    assertThat(send("POST", "/owners/seven", "X-Mallometer", "test").statusCode()).isEqualTo(400);
+    assertThat(send("POST", "/owners/7?links=9", "X-Mallometer", "test").statusCode())
+        .isEqualTo(400);
+    // Who asks by the network cannot raise the budget.
+    assertThat(send("POST", "/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
+        .isEqualTo(400);
+    // The fake has no library that could search.
+    assertThat(send("POST", "/owners/7?links=8", "X-Mallometer", "test").statusCode())
+        .isEqualTo(501);
   }
 
   @Test

@@ -67,7 +67,7 @@ final class Climb {
   /** Returns what keeps the object of a number, which was followed. */
   Found from(int object) {
     if (objects.get(object).expanded() && !objects.get(object).reached()) {
-      return new Found(Holding.GARBAGE, List.of());
+      return new Found(Holding.UNREACHABLE, List.of());
     }
     boolean open = false;
     for (Attempt attempt : ATTEMPTS) {
@@ -102,7 +102,7 @@ final class Climb {
         return new Found(attempt.says(), toReference.get());
       }
     }
-    return new Found(open ? Holding.DEEPER : Holding.GARBAGE, List.of());
+    return new Found(open ? Holding.DEEPER : Holding.UNREACHABLE, List.of());
   }
 
   /** Whether something may refer to it that is not known. A class is kept by its loader. */

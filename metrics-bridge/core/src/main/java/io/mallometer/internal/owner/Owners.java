@@ -57,11 +57,28 @@ public final class Owners {
       }
     }
     List<Way> ways = new ArrayList<>();
+    Set<Integer> firm = new HashSet<>();
+    Map<Way, Set<Integer>> ofGarbage = new LinkedHashMap<>();
     Climb climb = new Climb(graph.objects());
     groups.forEach(
         (field, group) -> {
           if (isEnough(group.samples.size(), live)) {
-            ways.add(way(field, group, live, linked, climb, graph.objects()));
+            Way way = way(field, group, live, linked, climb, graph.objects());
+            if (isOfGarbage(way)) {
+              ofGarbage.put(way, group.samples);
+            } else {
+              ways.add(way);
+              if (!isRegistry(way)) {
+                firm.addAll(group.samples);
+              }
+            }
+          }
+        });
+    // What cleans up after an owner that is kept says nothing more.
+    ofGarbage.forEach(
+        (way, samples) -> {
+          if (!firm.containsAll(samples)) {
+            ways.add(way);
           }
         });
     int nobody = Math.max(0, live - held.size());
@@ -92,6 +109,10 @@ public final class Owners {
 
   private static boolean isEnough(int samples, int live) {
     return samples >= Math.min(FEWEST_SAMPLES, live) && samples >= LEAST_SHARE * live;
+  }
+
+  private static boolean isOfGarbage(Way way) {
+    return way.holding() == Holding.GARBAGE || way.holding() == Holding.UNREACHABLE;
   }
 
   private static boolean isRegistry(Way way) {

@@ -70,6 +70,18 @@ class OwnersTest {
   }
 
   @Test
+  void whatCleansUpAfterAKeptOwnerIsNotListed() {
+    int cleaner = object("app.Cleanup", Kind.PHANTOM);
+    int thunk = object("app.Thunk", Kind.OTHER, field(cleaner, "action"));
+    for (int i = 0; i < SAMPLES; i++) {
+      holds.add(new Hold(i, false, thunk, "app.Thunk", "address", 0));
+    }
+    assertThat(only().holding()).isEqualTo(Holding.GARBAGE);
+    hold(SAMPLES, owner(new Link(-1, Reference.THREAD, null)));
+    assertThat(only().holding()).isEqualTo(Holding.KEPT);
+  }
+
+  @Test
   void aSoftReferenceKeepsItSoftly() {
     int soft =
         object("java.lang.ref.SoftReference", Kind.SOFT, new Link(-1, Reference.JNI_GLOBAL, null));
@@ -96,7 +108,7 @@ class OwnersTest {
   void thePhantomReferenceOfAnObjectGivesItToNobody() {
     int cleaner = object("app.Cleanup", Kind.PHANTOM);
     hold(SAMPLES, owner(field(cleaner, "referent")));
-    held(Holding.GARBAGE, "");
+    held(Holding.UNREACHABLE, "");
   }
 
   @Test
@@ -107,10 +119,10 @@ class OwnersTest {
   }
 
   @Test
-  void whatNoWalkReachesIsGarbage() {
+  void garbageWithoutACleanerFreesNothing() {
     objects.add(new HeapObject("app.Owner", Kind.OTHER, true, true, false, false, List.of()));
     hold(SAMPLES, 0);
-    held(Holding.GARBAGE, "");
+    held(Holding.UNREACHABLE, "");
   }
 
   @Test
@@ -143,7 +155,7 @@ class OwnersTest {
     objects.add(
         new HeapObject("app.B", Kind.OTHER, true, true, false, true, List.of(field(0, "b"))));
     hold(SAMPLES, 0);
-    held(Holding.GARBAGE, "");
+    held(Holding.UNREACHABLE, "");
   }
 
   @Test
