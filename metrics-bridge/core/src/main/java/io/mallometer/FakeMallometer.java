@@ -9,6 +9,7 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
@@ -63,7 +64,12 @@ public final class FakeMallometer extends PolledMallometer {
   }
 
   private FakeMallometer(HandFedInterposer library, Poller poller) {
-    super(poller, Optional.of(MallometerOptions.defaults().withPollInterval(NEVER)));
+    super(
+        poller,
+        Optional.of(
+            MallometerOptions.defaults()
+                .withPollInterval(NEVER)
+                .withOwners(new OwnerBudget(NEVER, NEVER))));
     this.library = library;
     this.poller = poller;
   }

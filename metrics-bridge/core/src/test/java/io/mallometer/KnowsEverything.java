@@ -45,6 +45,7 @@ public final class KnowsEverything implements AutoCloseable {
   public KnowsEverything(Path box) {
     mallometer.setMemory(memory(6));
     mallometer.setApplicationVersion("2.3.1");
+    mallometer.library().finds(new OwnersByHand());
     mallometer.setAllocator(allocator());
     mallometer.setHugeAllocations(List.of(new HugeAllocation(1, TIME, 99_000_000, 4711, "worker")));
     mallometer.setSites(afterAttach(SitesByHand.three()));

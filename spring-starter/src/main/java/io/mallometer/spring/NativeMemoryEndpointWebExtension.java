@@ -192,23 +192,15 @@ public final class NativeMemoryEndpointWebExtension {
    *
    * @param view {@code leaks} or {@code owners}; anything else is 404
    * @param name of the sites; one that ends in {@code *} is the beginning of a name. For {@code
-   *     owners} the call site's number
-   * @param links of {@code owners}: see {@link Views#owners}
+   *     owners} the call site's number, see {@link Views#owners}
    * @return 200 with the verdicts or the holders, 403 if another site's page asks, 404 if no call
    *     site has the name, 429 if the search is refused, 501 if it is not possible
    */
   @WriteOperation
-  public WebEndpointResponse<Object> acknowledge(
-      @Selector String view,
-      @Selector String name,
-      @org.springframework.lang.Nullable @Nullable String links) {
+  public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String name) {
     return switch (view) {
       case "leaks" -> changing(true, () -> endpoint.views().acknowledgeLeak(name, true));
-      case "owners" -> {
-        Map<String, String> parameters = new HashMap<>();
-        put(parameters, "links", links);
-        yield changing(true, () -> endpoint.views().owners(name, parameters));
-      }
+      case "owners" -> changing(true, () -> endpoint.views().owners(name, Map.of()));
       default -> changing(false, () -> Views.nothingToChange());
     };
   }

@@ -11,6 +11,7 @@ import io.mallometer.view.HistoryView;
 import io.mallometer.view.LeaksView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.OverviewView;
+import io.mallometer.view.OwnerReportView;
 import io.mallometer.view.OwnersView;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
@@ -58,9 +59,9 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               RefusalView.class,
               TrimView.class,
               OwnersView.class,
-              OwnersView.Report.class,
-              OwnersView.Report.Way.class,
-              OwnersView.Report.Path.class);
+              OwnerReportView.class,
+              OwnerReportView.Way.class,
+              OwnerReportView.Path.class);
       hints.resources().registerPattern("io/mallometer/page/*");
       hints.resources().registerPattern("io/mallometer/report/*");
     }

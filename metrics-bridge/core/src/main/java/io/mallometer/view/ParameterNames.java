@@ -16,9 +16,6 @@ public final class ParameterNames {
   private static final List<String> OF_REPORTS = List.of("metric", "filter", "at");
   private static final List<String> OF_PPROF = List.of("metric", "filter", "at", "seconds");
 
-  /** Those of a POST to {@code owners/NUMBER}. */
-  public static final List<String> OF_OWNERS = List.of("links");
-
   private ParameterNames() {}
 
   /** Those of a name that {@link Views#answer} knows. */

@@ -437,16 +437,17 @@ public final class Views {
    * Searches the Java heap for the objects that hold a call site's memory; stops the program for as
    * long as the operator allows.
    *
-   * @param site the call site's number
-   * @param parameters {@code links}: over how many links what keeps these objects is looked for, 0
-   *     to 8; for operators of the process alone {@code pause} and {@code total}, a budget of
-   *     pauses
+   * @param site the call site's number; behind a comma, over how many links what keeps these
+   *     objects is looked for, 0 to 8: {@code 683,8}
+   * @param parameters for operators of the process alone {@code pause} and {@code total}, a budget
+   *     of pauses
    * @return 429 if it was refused, 501 if this process cannot
    */
   public Told owners(String site, Map<String, String> parameters) {
     try {
-      int number = number("the site's number", site, Integer.MAX_VALUE);
-      int links = number("links", parameters.getOrDefault("links", "0"), MOST_LINKS);
+      String[] parts = site.split(",", 2);
+      int number = number("the site's number", parts[0], Integer.MAX_VALUE);
+      int links = number("the number of links", parts.length > 1 ? parts[1] : "0", MOST_LINKS);
       OwnerReport report =
           parameters.containsKey("pause") || parameters.containsKey("total")
               ? mallometer.leaks().owners(number, links, budget(parameters))
@@ -457,7 +458,7 @@ public final class Views {
             case REFUSED -> Outcome.TOO_EARLY;
             case UNSUPPORTED -> Outcome.UNSUPPORTED;
           },
-          OwnersView.Report.of(report));
+          OwnerReportView.of(report));
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
     }

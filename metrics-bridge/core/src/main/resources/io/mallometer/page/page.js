@@ -716,7 +716,7 @@
   async function searchOwners(number, links) {
     becomes(number, {state: 'running'});
     try {
-      const response = await change(`owners/${number}${links > 0 ? `?links=${links}` : ''}`);
+      const response = await change(`owners/${number},${links}`);
       const report = isJson(response) ? await response.json() : {};
       becomes(number, report.outcome === 'DONE' ? {state: 'done', report}
         : {state: 'failed', text: `Not searched: ${report.explanation ?? report.reason ?? `status ${response.status}`}.`});

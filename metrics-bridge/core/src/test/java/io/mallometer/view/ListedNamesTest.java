@@ -39,6 +39,8 @@ class ListedNamesTest {
           Map.entry("history ", HistoryView.class),
           Map.entry("leaks [].", LeaksView.Site.class),
           Map.entry("nativememory ", NativeMemoryView.class),
+          Map.entry("owner-report ", OwnerReportView.class),
+          Map.entry("owners ", OwnersView.class),
           Map.entry("overview ", OverviewView.class),
           Map.entry("refusal ", RefusalView.class),
           Map.entry("sites ", SitesView.class),

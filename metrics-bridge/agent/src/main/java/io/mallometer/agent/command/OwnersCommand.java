@@ -91,14 +91,14 @@ final class OwnersCommand implements Callable<Integer> {
     Progress progress = Progress.begin("searching");
     try {
       List<String> parameters = new ArrayList<>();
-      parameters.add("links=" + links);
       if (pause != null) {
         parameters.add("pause=" + pause);
       }
       if (total != null) {
         parameters.add("total=" + total);
       }
-      return source.owners("owners/" + site + "?" + String.join("&", parameters));
+      String given = parameters.isEmpty() ? "" : "?" + String.join("&", parameters);
+      return source.owners("owners/%d,%d%s".formatted(site, links, given));
     } finally {
       progress.end();
     }

@@ -252,14 +252,12 @@ class AgentServerTest {
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
     assertThat(send("POST", "/owners/7", elsewhere).body()).contains("it comes from http://evil");
     assertThat(send("POST", "/owners/seven", "X-Mallometer", "test").statusCode()).isEqualTo(400);
-    assertThat(send("POST", "/owners/7?links=9", "X-Mallometer", "test").statusCode())
-        .isEqualTo(400);
+    assertThat(send("POST", "/owners/7,9", "X-Mallometer", "test").statusCode()).isEqualTo(400);
     // Who asks by the network cannot raise the budget.
     assertThat(send("POST", "/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
     // The fake has no library that could search.
-    assertThat(send("POST", "/owners/7?links=8", "X-Mallometer", "test").statusCode())
-        .isEqualTo(501);
+    assertThat(send("POST", "/owners/7,8", "X-Mallometer", "test").statusCode()).isEqualTo(501);
   }
 
   @Test

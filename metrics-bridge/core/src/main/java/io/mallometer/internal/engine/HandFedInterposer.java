@@ -1,6 +1,7 @@
 package io.mallometer.internal.engine;
 
 import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.OwnerSearch;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
@@ -33,6 +34,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
   private volatile List<HugeAllocation> hugeAllocations = List.of();
   private volatile Optional<CallSites> callSites = Optional.empty();
+  private volatile OwnerSearch ownerSearch = OwnerSearch.none("nothing can be searched");
   private volatile Runnable onAllocator = () -> {};
   private volatile Runnable onCallSites = () -> {};
   private volatile List<String> applicationPackages = List.of();
@@ -46,6 +48,16 @@ public final class HandFedInterposer implements Interposer {
   public HandFedInterposer(NativeCounters counters, SelfReport self) {
     this.counters = counters;
     this.self = self;
+  }
+
+  /** What the next search for owners finds. */
+  public void finds(OwnerSearch search) {
+    ownerSearch = search;
+  }
+
+  @Override
+  public OwnerSearch searchOwners(int site) {
+    return ownerSearch;
   }
 
   /** What the library says of its recording. */

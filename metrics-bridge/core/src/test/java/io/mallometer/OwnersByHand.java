@@ -1,0 +1,52 @@
+package io.mallometer;
+
+import io.mallometer.internal.interposer.OwnerSearch;
+import io.mallometer.internal.owner.HeapGraph;
+import io.mallometer.internal.owner.HeapGraph.HeapObject;
+import io.mallometer.internal.owner.HeapGraph.Hold;
+import io.mallometer.internal.owner.HeapGraph.Kind;
+import io.mallometer.internal.owner.HeapGraph.Link;
+import io.mallometer.internal.owner.HeapGraph.Reference;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** A search that finds nine of ten samples in a live thread's hands, and says one remark. */
+final class OwnersByHand implements OwnerSearch {
+
+  private static final int SAMPLES = 10;
+
+  private int links = 1;
+
+  @Override
+  public Figures begun() {
+    return new Figures("", SAMPLES, 3, 0, 0, links, links, 0.2);
+  }
+
+  @Override
+  public Figures step(Step step) {
+    links = step == Step.REFERRERS ? 0 : 1;
+    return begun();
+  }
+
+  @Override
+  public HeapGraph graph() {
+    return new HeapGraph(
+        SAMPLES,
+        0,
+        IntStream.range(0, SAMPLES - 1)
+            .mapToObj(i -> new Hold(i, false, 0, "com.shop.Handle", "address", 0))
+            .toList(),
+        List.of(
+            new HeapObject(
+                "com.shop.Handle",
+                Kind.OTHER,
+                true,
+                true,
+                false,
+                true,
+                List.of(new Link(HeapGraph.NONE, Reference.THREAD, null)))));
+  }
+
+  @Override
+  public void close() {}
+}
