@@ -111,9 +111,9 @@ static int begin(uint32_t site) {
 static bool may_read_memory(void) {
   sigset_t all, before;
   sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  if (sigprocmask(SIG_SETMASK, &all, &before) != 0) return false;
   bool may = trial_of_copying(COPY_BY_READV) == NULL;
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  (void)sigprocmask(SIG_SETMASK, &before, NULL);
   return may;
 }
 

@@ -1,0 +1,85 @@
+/*
+ * The functions that search for owners, in a program without a JVM: each refuses with its reason, and nothing stays
+ * behind. Searches are tested where there is a heap (OwnersOfARealJvmTest). Addresses need no JVM.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+enum { OBJECTS = 20, SIZE = 1000, ROWS = 64 };
+
+static char *objects[OBJECTS];
+
+static NOINLINE void keep(void) {
+  for (int i = 0; i < OBJECTS; i++) {
+    objects[i] = malloc(SIZE);
+    USE(objects[i]);
+  }
+}
+
+static bool is_one_of_them(const struct mallometer_address *row) {
+  for (int i = 0; i < OBJECTS; i++) {
+    if (row->begin == (uint64_t)(uintptr_t)objects[i]) return row->bytes >= SIZE;
+  }
+  return false;
+}
+
+/* The site of all of them. */
+static uint32_t site(void) {
+  struct mallometer_address rows[ROWS];
+  for (uint32_t number = 0; number < self().call_sites; number++) {
+    if (mallometer_addresses(number, rows, sizeof *rows, ROWS) == OBJECTS && is_one_of_them(rows)) return number;
+  }
+  CHECK(false);
+  return 0;
+}
+
+static void addresses_are_those_of_live_samples(uint32_t number) {
+  struct mallometer_address rows[ROWS];
+  CHECK_EQUAL(mallometer_addresses(number, rows, sizeof *rows, 5), 5);
+  CHECK_EQUAL(mallometer_addresses(number, rows, sizeof *rows, ROWS), OBJECTS);
+  for (int i = 0; i < OBJECTS; i++) CHECK(is_one_of_them(&rows[i]));
+  CHECK_EQUAL(mallometer_addresses(number, rows, 15, ROWS), -EINVAL);
+  CHECK_EQUAL(mallometer_addresses(number, NULL, sizeof *rows, ROWS), -EINVAL);
+  free(objects[0]);
+  objects[0] = NULL;
+  CHECK_EQUAL(mallometer_addresses(number, rows, sizeof *rows, ROWS), OBJECTS - 1);
+}
+
+static void without_a_jvm_no_search_begins(uint32_t number) {
+  struct mallometer_owners owners = {.size = sizeof owners};
+  uint64_t before = self().footprint_bytes;
+  for (int i = 0; i < 100; i++) CHECK_EQUAL(mallometer_owners_begin(number, &owners), -ESRCH);
+  CHECK_EQUAL(owners.size, sizeof owners);
+  CHECK_EQUAL(owners.samples, 0);
+  CHECK_EQUAL(self().footprint_bytes, before);
+  CHECK_EQUAL(mallometer_owners_begin(1u << 20, &owners), -ENODATA);
+  owners.size = 7;
+  CHECK_EQUAL(mallometer_owners_begin(number, &owners), -EINVAL);
+  CHECK_EQUAL(mallometer_owners_begin(number, NULL), -EINVAL);
+}
+
+static void without_a_search_there_is_nothing(void) {
+  struct mallometer_owners owners = {.size = sizeof owners};
+  struct mallometer_hold rows[1];
+  char name[8];
+  for (uint32_t step = 0; step < 6; step++) CHECK_EQUAL(mallometer_owners_step(step, &owners), -ENODATA);
+  CHECK_EQUAL(mallometer_owners_step(MALLOMETER_OWNERS_HOLDERS, NULL), -EINVAL);
+  CHECK_EQUAL(mallometer_owners_rows(MALLOMETER_OWNERS_HOLDS, rows, sizeof *rows, 1), -ENODATA);
+  CHECK_EQUAL(mallometer_owners_rows(MALLOMETER_OWNERS_HOLDS, NULL, sizeof *rows, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_owners_name(0, name, sizeof name), -ENODATA);
+  CHECK_EQUAL(mallometer_owners_name(0, NULL, sizeof name), -EINVAL);
+  CHECK_EQUAL(mallometer_owners_end(), -ENODATA);
+}
+
+int main(void) {
+  keep();
+  uint32_t number = site();
+  addresses_are_those_of_live_samples(number);
+  without_a_jvm_no_search_begins(number);
+  without_a_search_there_is_nothing();
+  return 0;
+}
