@@ -51,6 +51,7 @@ struct heap_object {
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + its number; 0: none */
+  uint32_t entry;      /* 1 + the number of an entry into chains of objects that leads to it, or that it is; 0: none */
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
   bool has_new_link; /* some to other objects have no names yet */

@@ -18,12 +18,21 @@
 /* Classes whose fields are addresses: they may point into a block. */
 #define ADDRESSES ((jlong)1 << 41)
 
+/* Tags of links of a chain that are none of the graph's objects, and of what leads to chains: with the entry's number.
+ */
+#define CHAIN_TAG ((jlong)1 << 42)
+#define ENTRY_TAG ((jlong)1 << 43)
+#define NUMBER_MASK (((jlong)1 << 32) - 1)
+
 enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   WAYS = 1024,
   /* Of each way to hold blocks, the paths of so many holders are followed. */
-  FOLLOWED_OF_WAY = 8
+  FOLLOWED_OF_WAY = 8,
+  MOST_ENTRIES = 32768,
+  /* Each tag takes the JVM some 70 bytes until the search ends. */
+  MOST_CHAIN_TAGS = 65536
 };
 
 static jvmtiEnv *tools;
@@ -31,6 +40,8 @@ static JNIEnv *thread; /* of the step that runs */
 static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
+static uint32_t entries, chain_tags, chain_name;
+static uint32_t entries_before; /* of walks before this one, whose tags are still there and mean nothing */
 static bool collects_candidates, looks_for_pointers;
 
 /* What a walk needs beside the graph. */
@@ -38,6 +49,10 @@ static struct memory {
   struct native_ranges ranges;
   struct mallometer_method method;
   uint8_t followed[WAYS];
+  struct entry {
+    jlong referrer; /* its tag; 0: a root */
+    struct heap_link link;
+  } entry[MOST_ENTRIES];
   char name[OWNER_NAME_BYTES];
   char other[OWNER_NAME_BYTES];
 } * memory;
@@ -80,7 +95,7 @@ struct owner_graph *owner_search_begin(int *error) {
   *error = graph ? make_environment() : -ENOMEM;
   if (*error == 0) {
     walk_ns = 0;
-    level = 0;
+    level = entries = chain_tags = 0;
     return graph;
   }
   if (graph) owner_graph_end(graph);
@@ -440,7 +455,9 @@ static bool is_looked_for(const struct heap_object *object) {
   return object->level == level && object->is_followed && !object->is_expanded;
 }
 
-static void add_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, struct heap_link *link) {
+static bool is_object(jlong tag) { return tag > 0 && tag <= MOST_HEAP_OBJECTS; }
+
+static void describe_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, struct heap_link *link) {
   jmethodID method = NULL;
   if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL) {
     link->thread = (uint64_t)info->stack_local.thread_id;
@@ -450,7 +467,20 @@ static void add_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *
     method = info->jni_local.method;
   }
   if (method && jvm_state() == MALLOMETER_JAVA_ON) link->method = method_number(method);
-  owner_graph_add_link(graph, link);
+}
+
+/* All of it but who is referred to and who refers. */
+static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, bool is_root) {
+  struct heap_link link = {.object = NO_HEAP_OBJECT,
+                           .referrer = NO_HEAP_OBJECT,
+                           .kind = (uint32_t)kind,
+                           .name = NO_NAME,
+                           .field = -1,
+                           .method = UINT32_MAX};
+  bool has_field = kind == JVMTI_HEAP_REFERENCE_FIELD || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
+  if (is_root) describe_root(kind, info, &link);
+  if (has_field && !is_root) link.field = info->field.index;
+  return link;
 }
 
 /* Also a holder that was not chosen: something that was leads on to it. */
@@ -466,34 +496,28 @@ static jint JNICALL reference_is(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
                                  jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
                                  void *data) {
   (void)class_tag, (void)referrer_class_tag, (void)size, (void)length, (void)data;
-  if (*tag == 0 || (*tag & CLASS_TAG) || kind == JVMTI_HEAP_REFERENCE_CLASS) return JVMTI_VISIT_OBJECTS;
+  if (!is_object(*tag) || kind == JVMTI_HEAP_REFERENCE_CLASS) return JVMTI_VISIT_OBJECTS;
   uint32_t number = (uint32_t)(*tag - 1);
   struct heap_object *object = &graph->object[number];
   object->is_reached = true;
   if (object->level != level || !object->is_expanded) return JVMTI_VISIT_OBJECTS;
-  struct heap_link link = {.object = number,
-                           .referrer = NO_HEAP_OBJECT,
-                           .kind = (uint32_t)kind,
-                           .name = NO_NAME,
-                           .field = -1,
-                           .method = UINT32_MAX};
+  struct heap_link link = link_of(kind, info, !referrer_tag);
+  link.object = number;
   if (!referrer_tag) {
-    add_root(kind, info, &link);
+    owner_graph_add_link(graph, &link);
     return JVMTI_VISIT_OBJECTS;
   }
   if (object->referrers == MOST_REFERRERS) {
     object->has_more = true;
     return JVMTI_VISIT_OBJECTS;
   }
-  if (*referrer_tag == 0) *referrer_tag = (jlong)owner_graph_add_object(graph, level + 1) + 1;
+  if (!is_object(*referrer_tag)) *referrer_tag = (jlong)owner_graph_add_object(graph, level + 1) + 1;
   link.referrer = (uint32_t)(*referrer_tag - 1);
   if (link.referrer == NO_HEAP_OBJECT) {
     *referrer_tag = 0;
     object->has_more = true;
     return JVMTI_VISIT_OBJECTS;
   }
-  bool has_field = kind == JVMTI_HEAP_REFERENCE_FIELD || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
-  if (has_field) link.field = info->field.index;
   follow_next(&graph->object[link.referrer], kind);
   owner_graph_add_link(graph, &link);
   return JVMTI_VISIT_OBJECTS;
@@ -513,16 +537,153 @@ static void expand(jobject instance, jlong tag) {
   (*thread)->DeleteLocalRef(thread, class);
 }
 
+/* `filter` is HEAP_FILTER_UNTAGGED or 0, and `class` NULL for all. */
+static int walk_along_references(jint filter, jclass class, jvmtiHeapReferenceCallback called) {
+  const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = called};
+  uint64_t begin = monotonic_ns();
+  int error = error_of((*tools)->FollowReferences(tools, filter, class, NULL, &callbacks, NULL));
+  walk_ns = monotonic_ns() - begin;
+  return error;
+}
+
 static int walk_for_referrers(void) {
-  const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = reference_is};
   only_class = NULL;
   are_of_one_class = true;
   with_objects(is_looked_for, expand);
   if (!only_class) return -ENODATA;
-  uint64_t begin = monotonic_ns();
-  int error = error_of((*tools)->FollowReferences(tools, JVMTI_HEAP_FILTER_UNTAGGED,
-                                                  are_of_one_class ? only_class : NULL, NULL, &callbacks, NULL));
-  walk_ns = monotonic_ns() - begin;
+  return walk_along_references(JVMTI_HEAP_FILTER_UNTAGGED, are_of_one_class ? only_class : NULL, reference_is);
+}
+
+/* ---- Chains --------------------------------------------------------------------------------------------- */
+
+/*
+ * A queue of a thousand links would take a thousand walks. So where most of the objects that are looked for refer to
+ * others of their class, one walk is done in which all references to objects of that class are called back: whatever
+ * leads to a link from outside of the chain is an entry, and each link hands its entry on to the next, as the JVM tells
+ * an object's references after those to it.
+ */
+
+static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
+  if (entries == MOST_ENTRIES) return 0;
+  memory->entry[entries++] = (struct entry){referrer, *link};
+  return entries;
+}
+
+static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
+
+/* All of these are 1 + the number of an entry; 0: none. */
+static uint32_t entry_of_link(jlong tag) {
+  if (is_object(tag)) return graph->object[tag - 1].entry;
+  return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
+}
+
+static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong *referrer) {
+  struct heap_link link = link_of(kind, info, !referrer);
+  if (!referrer) return new_entry(0, &link);
+  if ((*referrer & ENTRY_TAG) && is_of_this_walk(*referrer)) return (uint32_t)(*referrer & NUMBER_MASK);
+  if (is_object(*referrer)) {
+    struct heap_object *object = &graph->object[*referrer - 1];
+    if (object->entry == 0) object->entry = new_entry(*referrer, &link);
+    return object->entry;
+  }
+  uint32_t entry = new_entry(ENTRY_TAG | (jlong)(entries + 1), &link);
+  if (entry > 0) *referrer = ENTRY_TAG | (jlong)entry;
+  return entry;
+}
+
+/* Called back while the JVM is stopped, for references to objects of the chain's class, which alone is tagged. */
+static jint JNICALL chain_goes_on(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+                                  jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
+                                  void *data) {
+  (void)class_tag, (void)size, (void)length, (void)data;
+  if (kind == JVMTI_HEAP_REFERENCE_CLASS) return JVMTI_VISIT_OBJECTS;
+  bool is_within = referrer_tag && (referrer_class_tag & CLASS_TAG);
+  uint32_t entry = is_within ? entry_of_link(*referrer_tag) : entry_from_outside(kind, info, referrer_tag);
+  if (is_object(*tag)) {
+    struct heap_object *object = &graph->object[*tag - 1];
+    object->is_reached = true;
+    if (object->entry == 0) object->entry = entry;
+  } else if (entry > 0 && entry_of_link(*tag) == 0 && chain_tags < MOST_CHAIN_TAGS) {
+    *tag = CHAIN_TAG | (jlong)entry;
+    chain_tags++;
+  }
+  return JVMTI_VISIT_OBJECTS;
+}
+
+/* The class of most of the objects that are looked for, if these refer to others of their class; else NO_NAME. */
+static uint32_t name_of_chain(void) {
+  uint32_t looked_for = 0, chained = 0, name = NO_NAME;
+  for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);
+  for (uint32_t i = 0; i < graph->links; i++) {
+    const struct heap_link *link = &graph->link[i];
+    if (link->referrer == NO_HEAP_OBJECT || !is_looked_for(&graph->object[link->referrer])) continue;
+    uint32_t class = graph->object[link->referrer].class_name;
+    if (class == NO_NAME || class != graph->object[link->object].class_name) continue;
+    name = class;
+    chained++;
+  }
+  return chained > 0 && 2 * chained >= looked_for ? name : NO_NAME;
+}
+
+static bool is_of_chain(const struct heap_object *object) {
+  return is_looked_for(object) && object->class_name == chain_name;
+}
+
+static uint32_t of_entry; /* the object that the entry becomes */
+
+static void becomes_object(jobject instance, jlong tag) {
+  (void)tag;
+  if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
+}
+
+/* The object that leads into the chain; NO_HEAP_OBJECT if it is gone. */
+static uint32_t object_of_entry(struct entry *entry) {
+  if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
+  uint32_t objects = graph->objects;
+  of_entry = owner_graph_add_object(graph, level + 1);
+  if (of_entry == NO_HEAP_OBJECT) return NO_HEAP_OBJECT;
+  with_tagged(&entry->referrer, 1, becomes_object);
+  if (of_entry == NO_HEAP_OBJECT) graph->objects = objects;
+  entry->referrer = (jlong)of_entry + 1;
+  return of_entry;
+}
+
+/* Other links of the chain refer to it as well. */
+static void link_to_entry(uint32_t number) {
+  struct heap_object *object = &graph->object[number];
+  object->has_more = true;
+  if (object->entry == 0) return;
+  struct entry *entry = &memory->entry[object->entry - 1];
+  struct heap_link link = entry->link;
+  link.object = number;
+  if (entry->referrer != 0) {
+    link.referrer = object_of_entry(entry);
+    if (link.referrer == NO_HEAP_OBJECT || link.referrer == number) return;
+    follow_next(&graph->object[link.referrer], (jvmtiHeapReferenceKind)link.kind);
+  }
+  owner_graph_add_link(graph, &link);
+}
+
+static int walk_along_chain(void) {
+  jlong tag = 0;
+  uint32_t known = graph->objects;
+  entries_before = entries;
+  for (uint32_t i = 0; i < known; i++) graph->object[i].entry = 0;
+  only_class = NULL;
+  with_objects(is_of_chain, expand);
+  if (!only_class || (*tools)->GetTag(tools, only_class, &tag) != JVMTI_ERROR_NONE || tag != 0) {
+    for (uint32_t i = 0; i < known; i++) graph->object[i].is_expanded &= graph->object[i].level != level;
+    return -ENODATA;
+  }
+  (void)(*tools)->SetTag(tools, only_class, CLASS_TAG);
+  int error = walk_along_references(0, only_class, chain_goes_on);
+  (void)(*tools)->SetTag(tools, only_class, 0);
+  for (uint32_t i = 0; !error && i < known; i++) {
+    struct heap_object *object = &graph->object[i];
+    bool was_looked_for = object->level == level && object->is_followed;
+    if (was_looked_for && object->class_name == chain_name && object->is_expanded) link_to_entry(i);
+    if (was_looked_for && !object->is_expanded) object->level++; /* for the next walk */
+  }
   return error;
 }
 
@@ -530,7 +691,9 @@ int owner_search_referrers(void) {
   int error = enter();
   if (error) return error;
   named_from = graph->links;
-  error = walk_for_referrers();
+  chain_name = name_of_chain();
+  error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
+  if (error == -ENODATA) error = walk_for_referrers();
   if (!error) {
     level++;
     with_objects(has_no_name, name_object);
