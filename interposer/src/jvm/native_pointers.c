@@ -13,6 +13,7 @@ enum {
   /* Structures have their pointers in front. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
+  FARTHEST_IN_LOW = 64,
   MOST_READS = 400000,
   MOST_READS_OF_CANDIDATE = 4096
 };
@@ -101,13 +102,19 @@ static void note(struct way *way, uint32_t block, uint32_t steps) {
   graph->pointer[graph->pointers++] = (struct owner_pointer){way->from, block, steps};
 }
 
+/* C and C++ point behind headers: old strings of the C++ library point behind three words of theirs. */
+static bool points_to(uint64_t word, const struct owned_block *block) {
+  uint64_t offset = word - block->begin;
+  return !block->is_low || (offset <= FARTHEST_IN_LOW && offset % sizeof word == 0);
+}
+
 static void follow(struct way *way, uint64_t address, uint32_t step) {
   size_t count = read_structure(way, address, step);
   const uint64_t *words = way->words[step] + 1;
   for (size_t i = 0; i < count; i++) {
     int block = owner_graph_block_at(way->graph, words[i]);
-    bool is_start = block >= 0 && words[i] == way->graph->block[block].begin;
-    if (is_start && words[i] != way->from) note(way, (uint32_t)block, step + 1);
+    if (block >= 0 && points_to(words[i], &way->graph->block[block]) && words[i] != way->from)
+      note(way, (uint32_t)block, step + 1);
     bool goes_on = step + 1 < MOST_STEPS && i < WORDS_FOLLOWED && words[i] != address && words[i] != way->from;
     if (goes_on && native_ranges_hold(way->ranges, words[i])) follow(way, words[i], step + 1);
   }

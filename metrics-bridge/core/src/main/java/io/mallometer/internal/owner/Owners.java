@@ -89,8 +89,14 @@ public final class Owners {
         Comparator.comparing(Owners::isRegistry)
             .thenComparing(Way::throughNative)
             .thenComparing(Way::holding)
-            .thenComparing(Comparator.comparingInt(Way::samples).reversed()));
+            .thenComparing(Comparator.comparingInt(Way::samples).reversed())
+            .thenComparingInt(Owners::length));
     return ways;
+  }
+
+  /** Of as many holders the one whose path is easier to read comes first. */
+  private static int length(Way way) {
+    return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
   private static void add(Map<Field, Group> groups, Hold hold) {
