@@ -33,7 +33,7 @@ public final class Run {
     boolean verbose = wanted.remove("-v");
     int bad = 0;
     try (Mallometer mallometer = Mallometer.open()) {
-      mallometer.poll();
+      sites(mallometer); // stacks have Java frames from here on
       List<Kernel> planted = new ArrayList<>();
       for (Kernel kernel : ServiceLoader.load(Kernel.class)) {
         String name = kernel.getClass().getSimpleName();
@@ -83,9 +83,16 @@ public final class Run {
     return right;
   }
 
+  /** As they are now. */
+  static List<CallSite> sites(Mallometer mallometer) {
+    try (Mallometer.CloseLook look = mallometer.sites().closely()) {
+      return look.read().sites();
+    }
+  }
+
   /** The one with most live bytes whose stack leads through the kernel. */
-  private static Optional<CallSite> site(Mallometer mallometer, String className) {
-    return mallometer.sites().read().sites().stream()
+  static Optional<CallSite> site(Mallometer mallometer, String className) {
+    return sites(mallometer).stream()
         .filter(
             site -> site.frames().stream().anyMatch(frame -> frame.toString().contains(className)))
         .max(Comparator.comparingDouble(site -> site.liveBytes().value()));

@@ -12,6 +12,8 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Outcome;
 import io.mallometer.model.OwnerReport.Way;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,6 +124,20 @@ public final class OwnerSearches {
     } finally {
       running.unlock();
     }
+  }
+
+  /**
+   * Writes a heap dump, and beside it where the live samples of a call site are.
+   *
+   * @return the file with the addresses
+   * @throws IOException if there are none, or something cannot be written
+   */
+  public Path dump(int site, Path dump) throws IOException {
+    List<long[]> addresses = interposer.addresses(site);
+    if (addresses.isEmpty()) {
+      throw new IOException("the site has no live samples");
+    }
+    return OwnerDump.write(addresses, dump);
   }
 
   private OwnerReport none(Outcome outcome, String explanation, int site, double estimated) {
