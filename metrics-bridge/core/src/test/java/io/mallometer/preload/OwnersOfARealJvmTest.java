@@ -1,8 +1,11 @@
 package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.owner.HeapDumpSearch;
+import io.mallometer.internal.owner.Owners;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
@@ -10,6 +13,9 @@ import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Outcome;
 import io.mallometer.model.OwnerReport.Way;
 import java.lang.ref.SoftReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Searches of this JVM's heap: each way to hold native memory, and each end of a search. */
 @Tag("preload")
@@ -144,6 +151,27 @@ class OwnersOfARealJvmTest {
     for (int i = 0; i < BLOCKS; i++) {
       NativeWork.freeMemory((long) halves[2 * i] << 32 | halves[2 * i + 1] & 0xffffffffL);
     }
+  }
+
+  @Test
+  void aHeapDumpTellsTheSame(@TempDir Path directory) throws Exception {
+    for (int i = 0; i < BLOCKS; i++) {
+      KEPT.add(new Handle(block()));
+    }
+    Path dump = directory.resolve("heap.hprof");
+    int site = site("aHeapDumpTellsTheSame").number();
+    Path addresses = mallometer.leaks().dumpForOwners(site, dump);
+    assertThat(Files.getPosixFilePermissions(addresses))
+        .isEqualTo(PosixFilePermissions.fromString("rw-------"));
+    HeapDumpSearch search = new HeapDumpSearch(dump, addresses);
+    List<Way> ways = Owners.ways(search.search(4), true);
+    assertThat(Owners.sentence(ways, search.samples(), false))
+        .contains("Handle.address <- ArrayList <- static OwnersOfARealJvmTest.KEPT.");
+    assertThat(ways).extracting(Way::holder).doesNotContain("long[]");
+    assertThatThrownBy(() -> mallometer.leaks().dumpForOwners(site, dump))
+        .hasMessageContaining("exists already");
+    assertThatThrownBy(() -> new HeapDumpSearch(addresses, addresses).search(0))
+        .hasMessageContaining("is no heap dump");
   }
 
   @Test

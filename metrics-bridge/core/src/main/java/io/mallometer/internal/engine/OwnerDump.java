@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import javax.management.JMException;
@@ -40,6 +41,8 @@ final class OwnerDump {
       throw new IOException(dump + " exists already; name a file that does not");
     }
     writeAddresses(addresses, beside);
+    // They would be found in the dump, as owners.
+    addresses.forEach(block -> Arrays.fill(block, 0));
     try {
       ManagementFactory.getPlatformMBeanServer()
           .invoke(
