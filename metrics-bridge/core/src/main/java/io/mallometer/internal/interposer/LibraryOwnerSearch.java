@@ -74,7 +74,9 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   private static String reason(int error) {
     return switch (error) {
-      case 1 -> "native memory cannot be read here: process_vm_readv is refused";
+      case 1 ->
+          "native memory cannot be read here: process_vm_readv is refused, or the machine is too"
+              + " busy to try it out";
       case 3 -> "this JVM is not there, or has ended";
       case 12 -> "there is no memory for the search, or the JVM has none for its walk";
       case 16 -> "another search is under way";
