@@ -39,7 +39,7 @@ public final class OwnerSearches {
   private static final String BUSY = "another search is under way";
 
   private static final String OFFLINE =
-      "; a heap dump answers it, too: docs/owners.md says how, and what that costs";
+      "; a heap dump answers it, too: docs/explanation/owners.md says how, and what that costs";
 
   /** What a search has to know of the process. */
   interface Surroundings {
