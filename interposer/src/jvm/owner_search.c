@@ -29,7 +29,7 @@ enum {
   LOCAL_REFERENCES = 64,
   WAYS = 1024,
   /* Of each way to hold blocks, the paths of so many holders are followed. */
-  FOLLOWED_OF_WAY = 8,
+  FOLLOWED_OF_WAY = 64,
   MOST_ENTRIES = 32768,
   /* Each tag takes the JVM some 70 bytes until the search ends. */
   MOST_CHAIN_TAGS = 65536

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HeapDumpSearch {
 
-  private static final int FOLLOWED_OF_WAY = 8;
+  private static final int FOLLOWED_OF_WAY = 64;
   private static final int MOST_REFERRERS = 4;
   private static final int MOST_OBJECTS = 200_000;
 

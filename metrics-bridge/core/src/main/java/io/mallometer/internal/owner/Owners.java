@@ -156,7 +156,11 @@ public final class Owners {
   private static Holding mostFrequent(List<Path> paths) {
     Map<Holding, Integer> holders = new EnumMap<>(Holding.class);
     paths.forEach(path -> holders.merge(path.holding(), path.holders(), Integer::sum));
-    Holding most = paths.get(0).holding();
+    if (holders.size() > 1) {
+      // Addresses are used again, and garbage may have them from before.
+      holders.remove(Holding.UNREACHABLE);
+    }
+    Holding most = holders.keySet().iterator().next();
     for (Map.Entry<Holding, Integer> each : holders.entrySet()) {
       if (each.getValue() > holders.getOrDefault(most, 0)) {
         most = each.getKey();
@@ -176,8 +180,8 @@ public final class Owners {
     return counts.entrySet().stream()
         .map(e -> new Path(e.getKey().holding(), e.getKey().text(), e.getValue()))
         .sorted(
-            Comparator.comparingInt(Path::holders)
-                .reversed()
+            Comparator.comparing((Path path) -> path.holding() == Holding.UNREACHABLE)
+                .thenComparing(Comparator.comparingInt(Path::holders).reversed())
                 .thenComparing(Path::holding)
                 .thenComparing(Path::text))
         .toList();
@@ -224,7 +228,11 @@ public final class Owners {
                   + by
                   + ", whose owner is garbage that no collection has found yet. This is no leak: the"
                   + " heap is too idle to be collected.";
-          default -> ".";
+          default ->
+              ": only garbage has their address, in "
+                  + by
+                  + ", and nothing is there to free them. They are lost, or that is the address of"
+                  + " something that was freed before.";
         };
   }
 
