@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """How reliable @ExpectNoNativeGrowth is: in fresh JVMs, beside stress-ng on all processors.
 
-Each JVM runs ten clean tests and ten that leak 1 KiB a run (malloc by JNA, the same on another thread, direct buffers).
+Each JVM runs ten clean tests and ten that leak, two each by malloc through JNA, the same on another thread, zlib, zstd and direct buffers.
 Prints, for each JDK, how many clean tests passed and how many leaks were found, with exact intervals of 95 %
 (Clopper and Pearson).
 
     run.py [--jvms 50] [--minutes 0] JAVA_HOME...
 
---minutes ends each JDK's runs after so long, whatever --jvms says; 0 does not.
+The JDKs take turns. --minutes ends the runs after so long, whatever --jvms says; 0 does not.
 """
 import argparse
 import math
@@ -61,6 +61,10 @@ def run_jvm(home, class_path):
     return {kind: (int(failed), int(all_)) for kind, failed, all_ in found}, wrong, output.returncode
 
 
+def version(home):
+    return re.search(r'^JAVA_VERSION="(.*)"', (pathlib.Path(home) / "release").read_text(), re.M).group(1)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jvms", type=int, default=50)
@@ -69,34 +73,34 @@ def main():
     given = parser.parse_args()
     class_path = f"{TESTS}/test-classes:{TESTS}/classes:" + (TESTS / "soak.classpath").read_text().strip()
     failed = False
-    print("| JDK | JVMs | clean tests that passed | leaks that were found |")
-    print("|---|---|---|---|", flush=True)
-    for home in given.homes:
-        release = (pathlib.Path(home) / "release").read_text()
-        version = re.search(r'^JAVA_VERSION="(.*)"', release, re.M).group(1)
-        sums = {"clean": [0, 0], "leak": [0, 0]}
-        jvms = 0
-        began = time.monotonic()
-        stress = subprocess.Popen(
-            ["nice", "-n", "10", "stress-ng", "--quiet", "--cpu", "0", "--vm", "1", "--vm-bytes", "256m"]
-        )
-        try:
-            while jvms < given.jvms and (given.minutes == 0 or time.monotonic() - began < 60 * given.minutes):
+    versions = {home: version(home) for home in given.homes}
+    sums = {home: {"clean": [0, 0], "leak": [0, 0]} for home in given.homes}
+    jvms = 0
+    began = time.monotonic()
+    stress = subprocess.Popen(
+        ["nice", "-n", "10", "stress-ng", "--quiet", "--cpu", "0", "--vm", "1", "--vm-bytes", "256m"]
+    )
+    try:
+        while jvms < given.jvms and (given.minutes == 0 or time.monotonic() - began < 60 * given.minutes):
+            jvms += 1
+            for home in given.homes:
                 ended, wrong, code = run_jvm(home, class_path)
-                jvms += 1
                 for line in wrong:
-                    print(f"JDK {version}, JVM {jvms}: {line}", file=sys.stderr, flush=True)
-                if code != 0 or set(ended) != set(sums) or any(all_ != 10 for _, all_ in ended.values()):
+                    print(f"JDK {versions[home]}, JVM {jvms}: {line}", file=sys.stderr, flush=True)
+                if code != 0 or set(ended) != set(sums[home]) or any(all_ != 10 for _, all_ in ended.values()):
                     failed = True
-                    print(f"JDK {version}, JVM {jvms}: exit {code}, {ended}", file=sys.stderr, flush=True)
+                    print(f"JDK {versions[home]}, JVM {jvms}: exit {code}, {ended}", file=sys.stderr, flush=True)
                 for kind, (count, all_) in ended.items():
-                    sums[kind][0] += count
-                    sums[kind][1] += all_
-        finally:
-            stress.terminate()
-            stress.wait()
-        clean, leaks = sums["clean"], sums["leak"]
-        print(f"| {version} | {jvms} | {share(clean[1] - clean[0], clean[1])} | {share(leaks[0], leaks[1])} |", flush=True)
+                    sums[home][kind][0] += count
+                    sums[home][kind][1] += all_
+    finally:
+        stress.terminate()
+        stress.wait()
+    print("| JDK | JVMs | clean tests that passed | leaks that were found |")
+    print("|---|---|---|---|")
+    for home in given.homes:
+        clean, leaks = sums[home]["clean"], sums[home]["leak"]
+        print(f"| {versions[home]} | {jvms} | {share(clean[1] - clean[0], clean[1])} | {share(leaks[0], leaks[1])} |")
         failed = failed or clean[0] > 0 or leaks[0] < leaks[1]
     return 1 if failed else 0
 

@@ -1,5 +1,6 @@
 package io.mallometer.leaks;
 
+import com.github.luben.zstd.ZstdCompressCtx;
 import com.sun.jna.Native;
 import io.mallometer.junit.ExpectNoNativeGrowth;
 import java.nio.ByteBuffer;
@@ -8,15 +9,19 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.zip.Deflater;
+import java.util.zip.Inflater;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
-/** Ten clean tests and ten that leak 1 KiB each time, for {@code bin/soak junit}. */
+/**
+ * Ten clean tests and ten that leak, two of each nature, for {@code bin/soak junit}. A run leaks 1 KiB by malloc or in a
+ * direct buffer; a forgotten Inflater or a zstd context leaks what it takes.
+ */
 public class Invocations {
 
-  private static final List<ByteBuffer> KEPT = new ArrayList<>();
+  private static final List<Object> KEPT = new ArrayList<>();
   private static ExecutorService other = Executors.newSingleThreadExecutor();
 
   @BeforeAll
@@ -27,17 +32,21 @@ public class Invocations {
   @AfterAll
   static void end() {
     other.shutdown();
+    KEPT.clear();
   }
 
   @RepeatedTest(10)
   @ExpectNoNativeGrowth
   void clean(RepetitionInfo repetition) throws Exception {
     work();
-    int kind = repetition.getCurrentRepetition() % 2;
-    if (kind == 0) {
-      Native.free(Native.malloc(1024));
-    } else {
-      other.submit(() -> Native.free(Native.malloc(1024))).get();
+    switch (repetition.getCurrentRepetition() % 3) {
+      case 0 -> Native.free(Native.malloc(1024));
+      case 1 -> other.submit(() -> Native.free(Native.malloc(1024))).get();
+      default -> {
+        try (ZstdCompressCtx context = new ZstdCompressCtx()) {
+          context.compress(new byte[100]);
+        }
+      }
     }
   }
 
@@ -45,9 +54,15 @@ public class Invocations {
   @ExpectNoNativeGrowth
   void leak(RepetitionInfo repetition) throws Exception {
     work();
-    switch (repetition.getCurrentRepetition() % 3) {
+    switch (repetition.getCurrentRepetition() % 5) {
       case 0 -> Native.malloc(1024);
       case 1 -> other.submit(() -> Native.malloc(1024)).get();
+      case 2 -> KEPT.add(new Inflater());
+      case 3 -> {
+        ZstdCompressCtx context = new ZstdCompressCtx();
+        context.compress(new byte[100]);
+        KEPT.add(context);
+      }
       default -> KEPT.add(ByteBuffer.allocateDirect(1024));
     }
   }
