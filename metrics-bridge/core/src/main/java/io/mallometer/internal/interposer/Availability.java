@@ -234,6 +234,7 @@ final class Availability {
           return AbsentInterposer.unreadable(
               unavailable("not attached: the library cannot be opened: " + trouble.get(), ""));
         }
+        DirectCalls.linkCalls(unpacked.get());
       }
       int version =
           LibraryHandle.inThisProcess()

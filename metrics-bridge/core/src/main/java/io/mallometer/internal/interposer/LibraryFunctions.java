@@ -1,6 +1,7 @@
 package io.mallometer.internal.interposer;
 
 import com.sun.jna.Function;
+import com.sun.jna.Pointer;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,12 +10,13 @@ import org.jspecify.annotations.Nullable;
  * The functions of {@code mallometer.h} that the bridge calls, under their C names, as {@link
  * LibraryHandle} finds them.
  *
- * <p>A call takes some 20 ns by {@link DirectCalls}. By JNA it takes half a microsecond and boxes
- * its arguments; JNA's direct mapping would halve that, but for it JNA lays out a structure by an
- * annotation, for which the JDK generates a class: 30 to 70 ms of a program's start. Pointers are
- * passed as {@code long}, which is right wherever the library exists (64 bit). Initialising this
- * class fails with a {@link LinkageError} if JNA is needed and missing, or one of the two functions
- * without which there is nothing to read; only {@link Availability} touches it first.
+ * <p>A call takes some 20 ns by {@link DirectCalls}, which a preloaded library and one that this
+ * class loader has opened allow. By JNA it takes half a microsecond and boxes its arguments; JNA's
+ * direct mapping would halve that, but for it JNA lays out a structure by an annotation, for which
+ * the JDK generates a class: 30 to 70 ms of a program's start. Pointers are passed as {@code long},
+ * which is right wherever the library exists (64 bit). Initialising this class fails with a {@link
+ * LinkageError} if JNA is needed and missing, or one of the two functions without which there is
+ * nothing to read; only {@link Availability} touches it first.
  */
 final class LibraryFunctions {
 
@@ -369,7 +371,10 @@ final class LibraryFunctions {
 
     static @Nullable LibraryFunction find(String name) {
       try {
-        return new ByJna(LibraryHandle.inThisProcess().getFunction(name));
+        Function function = LibraryHandle.inThisProcess().getFunction(name);
+        return DirectCalls.callsByAddress()
+            ? new Direct(Pointer.nativeValue(function))
+            : new ByJna(function);
       } catch (UnsatisfiedLinkError e) {
         return null;
       }

@@ -1,0 +1,25 @@
+package io.mallometer.internal.interposer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.SelfReport;
+import io.mallometer.preload.Counted;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@Tag("preload")
+@ExtendWith(Counted.class)
+class CallsOfACountedJvmTest {
+
+  @Test
+  void noCallTakesTheWayThroughJna() {
+    try (Mallometer mallometer = Mallometer.open()) {
+      boolean attached = mallometer.status().reason().equals(SelfReport.ATTACHED);
+      assertThat(DirectCalls.callsByAddress()).isEqualTo(attached);
+      assertThat(DirectCalls.linked()).isEqualTo(!attached);
+      assertThat(LibraryFunctions.mallometer_abi_version()).isEqualTo(Availability.ABI_VERSION);
+    }
+  }
+}
