@@ -68,7 +68,7 @@ class GateCommandsTest {
         .isEqualTo(
             "mallometer: there are no thresholds in "
                 + thresholds
-                + "; thresholds update writes them\n");
+                + ". To write them: mallometer thresholds update, or with Maven -Dmallometer.update\n");
     assertThat(call("thresholds", "update", usual.toString(), where))
         .isEqualTo(new ChildJvm.Result(0, thresholds.resolve("T.test.json") + "\n"));
     assertThat(call("thresholds", "check", usual.toString(), where).exitCode()).isZero();

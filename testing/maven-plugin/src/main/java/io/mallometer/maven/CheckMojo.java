@@ -108,8 +108,7 @@ public final class CheckMojo extends AbstractMojo {
       throw new MojoExecutionException(
           "Native memory could not be compared: "
               + e.getMessage()
-              + ". The build option -Dmallometer.update writes thresholds, -Dmallometer.skip leaves"
-              + " the comparison out.",
+              + ". The build option -Dmallometer.skip leaves the comparison out.",
           e);
     }
   }

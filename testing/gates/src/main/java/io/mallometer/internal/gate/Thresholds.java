@@ -85,7 +85,9 @@ public final class Thresholds {
     SortedMap<String, Stored> tests = stored();
     if (tests.isEmpty()) {
       throw new IOException(
-          "there are no thresholds in %s; thresholds update writes them".formatted(directory));
+          "there are no thresholds in "
+              + directory
+              + ". To write them: mallometer thresholds update, or with Maven -Dmallometer.update");
     }
     SortedMap<Key, Expected> selected = new TreeMap<>();
     for (Map.Entry<String, Stored> test : tests.entrySet()) {

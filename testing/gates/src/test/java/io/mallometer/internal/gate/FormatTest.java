@@ -73,7 +73,7 @@ class FormatTest {
             failed T.gone<b>?::error::&? native.x: it was expected and not measured
             new    T.a native.new: not judged
             %s
-            If the change is intended, thresholds update or baseline save makes it the expected one.
+            If the change is intended: mallometer thresholds update or baseline save, or with Maven -Dmallometer.update, makes it the expected one.
             """
                 .formatted(MORE, MORE.replace("p25", "p50"), MORE.replace("p25", "p75"), SUMMARY));
   }

@@ -186,7 +186,7 @@ class KeptTest {
         .hasMessage(
             "there are no thresholds in "
                 + directory.resolve("thresholds")
-                + "; thresholds update writes them");
+                + ". To write them: mallometer thresholds update, or with Maven -Dmallometer.update");
     thresholds().update(results(Written.result("T.a", "native.x", "B", 1)), NATIVE);
     assertThatThrownBy(() -> thresholds().read(new Selection(List.of("U.*"), List.of())))
         .isInstanceOf(UnusableResultsException.class)
