@@ -16,8 +16,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
 /**
- * Ten clean tests and ten that leak, two of each nature, for {@code bin/soak junit}. A run leaks 1 KiB by malloc or in a
- * direct buffer; a forgotten Inflater or a zstd context leaks what it takes.
+ * Ten clean tests and ten that leak, two of each nature, for {@code bin/soak junit}. A run leaks 1
+ * KiB by malloc or in a direct buffer; a forgotten Inflater or a zstd context leaks what it takes.
  */
 public class Invocations {
 
