@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh STAGED VERSION [REPOSITORY]: copies two empty projects to another place, lets Maven build them with the artifacts of
+# run.sh STAGED VERSION [REPOSITORY]: copies three small projects to another place, lets Maven build them with the artifacts of
 # STAGED, of which they have nothing else, and runs them as the README says. Other people's artifacts are taken from
 # REPOSITORY (~/.m2/repository) before Maven asks for them.
 set -euo pipefail
@@ -49,7 +49,7 @@ if [[ -d $others ]]; then
   cp -rl "$others/." "$work/repository" 2>/dev/null || cp -r "$others/." "$work/repository"
   rm -rf "$work/repository/io/mallometer"
 fi
-cp -r "$here/spring" "$here/plain" "$work"
+cp -r "$here/spring" "$here/plain" "$here/tests" "$work"
 cat >"$work/settings.xml" <<END
 <settings>
   <localRepository>$work/repository</localRepository>
@@ -58,13 +58,20 @@ cat >"$work/settings.xml" <<END
       <id>staged</id>
       <properties><mallometer.version>$version</mallometer.version></properties>
       <repositories><repository><id>staged</id><url>file://$staged</url></repository></repositories>
+      <pluginRepositories><pluginRepository><id>staged</id><url>file://$staged</url></pluginRepository></pluginRepositories>
     </profile>
   </profiles>
   <activeProfiles><activeProfile>staged</activeProfile></activeProfiles>
 </settings>
 END
+
+# maven PROJECT ARGUMENT...
+maven() {
+  (cd "$work/$1" && env -u MAVEN_OPTS mvn -B -q -ntp -s "$work/settings.xml" "${@:2}") >"$work/$1.log" 2>&1
+}
+
 for project in plain spring; do
-  (cd "$work/$project" && env -u MAVEN_OPTS mvn -B -q -ntp -s "$work/settings.xml" package) >"$work/$project.log" 2>&1 || {
+  maven "$project" package || {
     tail -n 30 "$work/$project.log" >&2
     say "FAILED: $project is not built" >&2
     exit 1
@@ -83,6 +90,21 @@ running=$!
 answer "$port/metrics" '^native_malloc_live_bytes'
 expect "a program with the agent shows its series" '^native_malloc_live_bytes' "$work/answer"
 kill "$running"
+
+maven tests verify -Dmallometer.update || {
+  tail -n 30 "$work/tests.log" >&2
+  say "FAILED: the tests of tests do not pass" >&2
+  exit 1
+}
+expect "the goal writes thresholds of what tests used" '"native.alloc.calls"' "$work/tests/mallometer/thresholds/example.CodecTest.compresses.json"
+maven tests verify -DargLine=-Dmore=true || true
+expect "the goal fails a build whose tests use more" 'worse  example.CodecTest.compresses native.alloc.calls' "$work/tests.log"
+maven tests verify -DargLine=-Dleak=true || true
+expect "a test that leaks fails" 'CodecTest.keepsNothing.*Native memory grows by' "$work/tests.log"
+cd "$work/tests"
+"$java" -cp "target/classes:target/libraries/*" org.openjdk.jmh.Main -f 1 -wi 2 -w 0.2 -i 3 -r 0.2 -prof io.mallometer.jmh.NativeMemoryProfiler \
+  >"$work/jmh.log" 2>&1 || true
+expect "a benchmark shows its calls of malloc" 'Codec.compress:native.alloc.calls .* (6|12|18)\.0' "$work/jmh.log"
 
 cd "$work/spring"
 port=$(free_port)
