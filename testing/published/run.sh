@@ -102,7 +102,7 @@ expect "the goal fails a build whose tests use more" 'worse  example.CodecTest.c
 maven tests verify -DargLine=-Dleak=true || true
 expect "a test that leaks fails" 'CodecTest.keepsNothing.*Native memory grows by' "$work/tests.log"
 cd "$work/tests"
-"$java" -cp "target/classes:target/libraries/*" org.openjdk.jmh.Main -f 1 -wi 2 -w 0.2 -i 3 -r 0.2 -prof io.mallometer.jmh.NativeMemoryProfiler \
+"$java" -cp "target/classes:target/libraries/*" org.openjdk.jmh.Main -f 1 -wi 2 -w 200ms -i 3 -r 200ms -prof io.mallometer.jmh.NativeMemoryProfiler \
   >"$work/jmh.log" 2>&1 || true
 expect "a benchmark shows its calls of malloc" 'Codec.compress:native.alloc.calls .* (6|12|18)\.0' "$work/jmh.log"
 
