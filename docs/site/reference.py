@@ -156,6 +156,7 @@ def rows_of(page, heading_word):
             for row in lines:
                 if not row.startswith("|"):
                     return
+                row = row.replace("](#", f"]({page}#")
                 cells = [each.strip() for each in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
                 yield dict(zip(heads, cells, strict=True))
 
@@ -198,7 +199,7 @@ def commands():
 def first_sentence(comment):
     text = re.sub(r"\{@\w+ ([^}]*)\}", r"\1", re.sub(r"\n?\s*\*\s?", " ", comment))
     text = re.split(r"<p>|\s@\w|<pre>|<ul>", text, maxsplit=1)[0]
-    return re.split(r"(?<=[.:])\s", re.sub(r"<[^>]*>", "", text).strip(), maxsplit=1)[0]
+    return re.split(r"(?<=\.)\s", re.sub(r"<[^>]*>", "", text).strip(), maxsplit=1)[0].removesuffix(":")
 
 
 def java_api():
