@@ -102,9 +102,10 @@ def link_faults(document):
 
 def documents(repository=REPOSITORY):
     """The documents whose links are checked."""
-    readmes = {path for folder in FOLDERS_WITH_READMES for path in (repository / folder).rglob("README.md")}
-    own = {path for path in readmes if not NOT_OURS & set(path.relative_to(repository).parts)}
-    return [repository / "README.md", *sorted((repository / "docs").rglob("*.md")), *sorted(own)]
+    pages = set((repository / "docs").rglob("*.md"))
+    pages |= {path for folder in FOLDERS_WITH_READMES for path in (repository / folder).rglob("README.md")}
+    own = {path for path in pages if not NOT_OURS & set(path.relative_to(repository).parts)}
+    return [repository / "README.md", *sorted(own)]
 
 
 def test_faults(rules, tests):

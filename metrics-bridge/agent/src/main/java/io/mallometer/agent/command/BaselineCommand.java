@@ -33,7 +33,7 @@ final class BaselineCommand implements Runnable {
       paramLabel = "DIR",
       scope = ScopeType.INHERIT,
       defaultValue = "mallometer/baselines",
-      description = "where baselines are; ${DEFAULT-VALUE} unless said")
+      description = "where baselines are; ${DEFAULT-VALUE} by default")
   private Path directory = Path.of("mallometer/baselines");
 
   @Spec private CommandSpec specification = CommandSpec.create();

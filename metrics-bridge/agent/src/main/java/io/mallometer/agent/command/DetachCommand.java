@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "detach",
     description =
-        "Ends the counting in a JVM that began with an attach, whoever attached; counters end with"
+        "Ends counting that began with an attach, whoever attached; counters end with"
             + " it. A preloaded library counts until the process ends.")
 final class DetachCommand implements Callable<Integer> {
 

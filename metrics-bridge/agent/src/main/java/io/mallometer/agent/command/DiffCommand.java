@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
     name = "diff",
     description = {
       "Compares two files that report --format json (or table) wrote: of one process at two times,"
-          + " or of two processes. Call sites are the same if name and library are."
+          + " or of two processes. Call sites with the same name and library are the same."
     })
 final class DiffCommand implements Callable<Integer> {
 
@@ -33,7 +33,7 @@ final class DiffCommand implements Callable<Integer> {
   @Parameters(index = "1", paramLabel = "AFTER", description = "the later report")
   private Path after = Path.of("");
 
-  @Option(names = "--limit", defaultValue = "20", description = "how many call sites to tell")
+  @Option(names = "--limit", defaultValue = "20", description = "how many call sites to show")
   private int limit = 20;
 
   /** A name, what it had before and what it has after. */

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "doctor",
     description = {
-      "Tells what works here and what does not, with what to do: kernel, C library, permissions,"
+      "Checks what works here and what does not, and says what to do: kernel, C library, permissions,"
           + " Java, and of a JVM its preload, options and allocator.",
       "Exits with 1 if counting does not work."
     })

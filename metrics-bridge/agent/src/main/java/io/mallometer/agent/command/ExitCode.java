@@ -30,13 +30,13 @@ final class ExitCode {
     "1:it failed",
     "2:the command was not understood",
     "3:the file is no black box or report that can be read",
-    "4:there is no such process, it is no JVM, or it ended meanwhile",
+    "4:there is no such process, it is no JVM, or it ended during the command",
     "5:not allowed: another user's process, or a wrong login",
     "6:no answer within the time limit",
     "7:the process does not have it: it is not counted, cannot be attached to, has another version,"
         + " or MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off",
     "130:interrupted by Ctrl-C",
-    "141:whoever read the output has gone"
+    "141:the reader of the output ended, as head does"
   };
 
   /** For the help of the gates. */
@@ -48,7 +48,7 @@ final class ExitCode {
     "4:something is better and nothing worse",
     "129:the command was not understood",
     "130:interrupted by Ctrl-C",
-    "141:whoever read the output has gone",
+    "141:the reader of the output ended, as head does",
     "--bisect:0 equal or better, 1 worse, 125 not measured, or it failed"
   };
 

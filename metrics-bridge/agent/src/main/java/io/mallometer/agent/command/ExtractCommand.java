@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
     description = "Unpacks the library for this platform into DIR and prints its path.")
 final class ExtractCommand implements Callable<Integer> {
 
-  @Parameters(paramLabel = "DIR", description = "made if it is missing")
+  @Parameters(paramLabel = "DIR", description = "the directory; created if it is missing")
   private Path directory = Path.of("");
 
   @Override

@@ -48,7 +48,7 @@ final class GateOptions {
   @Option(
       names = "--format",
       defaultValue = "text",
-      description = "text, markdown, json, junit or github; ${DEFAULT-VALUE} unless said")
+      description = "text, markdown, json, junit or github; ${DEFAULT-VALUE} by default")
   private String format = "text";
 
   @Option(

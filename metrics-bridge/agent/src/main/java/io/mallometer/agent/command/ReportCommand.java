@@ -44,7 +44,7 @@ final class ReportCommand implements Callable<Integer> {
       defaultValue = TEXT,
       description =
           "text, html, json (which diff reads), dhat, pprof, collapsed, flamegraph or table;"
-              + " ${DEFAULT-VALUE} unless said. A black box has no html and no json, and of call"
+              + " ${DEFAULT-VALUE} by default. A black box has no html and no json, and of call"
               + " sites those that --at names")
   private String format = TEXT;
 
@@ -67,10 +67,10 @@ final class ReportCommand implements Callable<Integer> {
       paramLabel = "MOMENT",
       description =
           "call sites as they were at the peak (peak), or when 85, 90 or 95 percent of the limit"
-              + " were last crossed; not in text, html and json. Of a black box peak unless said")
+              + " were last crossed; not in text, html and json. For a black box: peak by default")
   private @Nullable String at;
 
-  @Option(names = "--limit", defaultValue = "20", description = "how many call sites to tell")
+  @Option(names = "--limit", defaultValue = "20", description = "how many call sites to show")
   private int limit = 20;
 
   @Option(

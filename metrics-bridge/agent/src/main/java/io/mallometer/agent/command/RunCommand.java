@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "run",
     description = {
-      "Runs COMMAND with the library preloaded and exits as it exits.",
+      "Runs COMMAND with the library preloaded, and exits with its exit code.",
       "bin/mallometer becomes the command: same process id, signals and exit code. java -jar waits"
           + " for it, and passes SIGTERM and SIGINT on."
     })
@@ -36,7 +36,7 @@ final class RunCommand implements Callable<Integer> {
       paramLabel = "NAMES",
       description =
           "count in executables of these names only, separated by commas; java and COMMAND itself"
-              + " unless said, or what MALLOMETER_ONLY says")
+              + " by default, or what MALLOMETER_ONLY says")
   private @Nullable String only;
 
   @Option(
@@ -48,7 +48,7 @@ final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--sample-interval",
       paramLabel = "BYTES",
-      description = "one sample for as many bytes, such as 128k")
+      description = "one sample for this number of bytes on average, such as 128k")
   private @Nullable String sampleInterval;
 
   @Option(

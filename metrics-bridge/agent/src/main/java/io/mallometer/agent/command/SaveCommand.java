@@ -29,7 +29,7 @@ final class SaveCommand implements Callable<Integer> {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FILE",
-      description = "where to; mallometer-PID-TIME.zip unless said, with the time in UTC")
+      description = "where to; mallometer-PID-TIME.zip by default, with the time in UTC")
   private @Nullable Path output;
 
   @Override

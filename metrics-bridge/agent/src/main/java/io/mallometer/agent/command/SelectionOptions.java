@@ -16,7 +16,7 @@ final class SelectionOptions {
       description =
           "metrics, such as native.alloc.* or score; may be given several times; "
               + Selection.NATIVE
-              + " unless said")
+              + " by default")
   private List<String> metrics = List.of();
 
   @Option(

@@ -17,8 +17,7 @@ final class Target {
    */
   static final String TIMEOUT = "60s";
 
-  static final String ABOUT_TIMEOUT =
-      "how long to wait for an answer; ${DEFAULT-VALUE} unless said";
+  static final String ABOUT_TIMEOUT = "how long to wait for an answer; ${DEFAULT-VALUE} by default";
 
   static final String ABOUT_USER =
       "the name for a login; the password is asked for or in MALLOMETER_PASSWORD";

@@ -30,7 +30,7 @@ final class ThresholdsCommand implements Runnable {
       paramLabel = "DIR",
       scope = ScopeType.INHERIT,
       defaultValue = "mallometer/thresholds",
-      description = "where thresholds are; ${DEFAULT-VALUE} unless said")
+      description = "where thresholds are; ${DEFAULT-VALUE} by default")
   private Path directory = Path.of("mallometer/thresholds");
 
   @Spec private CommandSpec specification = CommandSpec.create();

@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
     name = "top",
     description = {
       "Shows the resident set, libraries and call sites of a JVM, live.",
-      "Keys: b, g, r, o sort by live bytes, growth, rate, objects; q ends. Where this is no terminal,"
-          + " a line for each reading."
+      "Keys: b, g, r, o sort by live bytes, growth, rate, objects; q ends. Without a terminal it"
+          + " prints one line for each reading."
     })
 final class TopCommand implements Callable<Integer> {
 
@@ -42,13 +42,13 @@ final class TopCommand implements Callable<Integer> {
       names = "--interval",
       paramLabel = "TIME",
       defaultValue = "2s",
-      description = "time between two readings; ${DEFAULT-VALUE} unless said")
+      description = "time between two readings; ${DEFAULT-VALUE} by default")
   private String interval = "2s";
 
   @Option(
       names = "--count",
       defaultValue = "0",
-      description = "end after as many readings; 0 for never")
+      description = "end after this number of readings; 0: never")
   private int count;
 
   private final AtomicBoolean resized = new AtomicBoolean();

@@ -280,13 +280,13 @@ public final class BlackBoxReport {
         .forEach(
             part ->
                 line(
-                    "    %-" + width(now) + "s%12s%12s",
+                    "    %-" + width(now) + "s%12s%12s%s",
                     part.getKey(),
                     Words.bytes(part.getValue()),
                     first == last
                         ? ""
-                        : Words.change(part.getValue() - Grown.before(part.getKey(), before, most))
-                            + newcomer(part.getKey(), before, most)));
+                        : Words.change(part.getValue() - Grown.before(part.getKey(), before, most)),
+                    first == last ? "" : newcomer(part.getKey(), before, most)));
   }
 
   private static String newcomer(String name, Map<String, Long> before, int most) {

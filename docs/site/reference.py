@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Writes the generated parts of docs/reference, and checks that they and the pages name everything that is public.
+
+    docs/site/reference.py            prints what differs or is missing, and fails then
+    docs/site/reference.py --write    writes the generated parts
+
+A generated part stands between <!-- generated: NAME --> and <!-- end -->. Its sources are the code: the list of meters
+(Meter.java), the MBeans' descriptions (Described.java), the starter's configuration metadata, the help of the command
+line, mallometer.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
+docs/public-names.txt, which tests of each module compare with what running services show.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REFERENCE = REPOSITORY / "docs/reference"
+CORE = REPOSITORY / "metrics-bridge/core/src/main/java/io/mallometer"
+METADATA = REPOSITORY / "spring-starter/target/classes/META-INF/spring-configuration-metadata.json"
+HEADER = REPOSITORY / "interposer/include/mallometer.h"
+PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.S)
+LITERALS = r'((?:\s*\+?\s*"(?:[^"\\]|\\.)*")+)'
+IN_SOME_STATES = " (in some states)"
+
+
+class Missing(Exception):
+    """A source that was not built, or a name without a description."""
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def public(section):
+    """The lines of a section of docs/public-names.txt, without their marks."""
+    text = read(REPOSITORY / "docs/public-names.txt").split(f"[{section}]\n", 1)[1].split("\n\n", 1)[0]
+    return [line.removesuffix(IN_SOME_STATES) for line in text.splitlines()]
+
+
+def joined(literals):
+    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace('\\"', '"')
+
+
+def cell(text):
+    return re.sub(r"\s+", " ", text).strip().replace("|", "\\|").replace("<", "&lt;")
+
+
+def table(heads, rows):
+    return "\n".join(["", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(row) + " |" for row in rows), "", ""])
+
+
+def meters():
+    """Name, type, unit, description and attribute of each meter that Meter.java lists."""
+    source = read(CORE / "meter/Meter.java").split("List<Meter> ALL", 1)[1].split("List<Meter> all()", 1)[0]
+    start = re.compile(r'\(\s*(?:"((?:native|cgroup|mallometer)\.[a-z.]+)"|NO_NAME),(?:\s*Type\.(\w+),\s*(\w+),)?' + LITERALS)
+    found = list(start.finditer(source))
+    ends = [each.start() for each in found[1:]] + [len(source)]
+    units = {"BYTES": "bytes", "SECONDS": "seconds", "RATIO": "ratio", "NO_UNIT": ""}
+    for each, end in zip(found, ends, strict=True):
+        attribute = re.search(r'\.(?:attribute|table)\((\w+), "(\w+)"', source[each.end() : end])
+        bean = attribute and attribute[1].title().replace("_", "")
+        yield each[1] or "", (each[2] or "GAUGE").lower(), units[each[3] or "BYTES"], joined(each[4]), attribute and (bean, attribute[2])
+
+
+def series_name(meter, kind, unit):
+    name = meter.replace(".", "_")
+    if unit and not name.endswith("_" + unit):
+        name += "_" + unit
+    return name + "_total" if kind == "counter" else name
+
+
+def tags_of(series):
+    """The labels that each series has, with their values where these are fixed."""
+    tags = {}
+    for line in series:
+        name, labels, _ = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\w+)", line).groups()
+        of_name = tags.setdefault(name, {})
+        for key, value in re.findall(r'(\w+)="([^"]*)"', labels or ""):
+            of_name.setdefault(key, [])
+            if value not in of_name[key]:
+                of_name[key].append(value)
+    return tags
+
+
+def metrics():
+    tags = tags_of(public("series"))
+    shown = {}
+    for meter, kind, unit, description, _ in meters():
+        if meter:
+            shown[series_name(meter, kind, unit)] = (kind, meter, description)
+    source = read(CORE / "meter/Meter.java")
+    sizes = re.search(r"REQUEST_SIZE_DESCRIPTION =" + LITERALS, source)
+    shown["native_malloc_request_size_bytes"] = ("histogram", "native.malloc.request.size", joined(sizes[1]))
+    rows = []
+    for name in sorted(shown):
+        kind, meter, description = shown[name]
+        labels = tags.pop(name, None)
+        for suffix in ("_bucket", "_count", "_sum") if kind == "histogram" else ():
+            labels = tags.pop(name + suffix, {}) | (labels or {})
+        if labels is None:
+            raise Missing(f"{name} is a meter, and docs/public-names.txt does not know the series")
+        text = ", ".join(
+            f"`{key}`" + ("" if "*" in values else ": " + ", ".join(f"`{value}`" if value else "none" for value in values))
+            for key, values in sorted(labels.items())
+        )
+        rows.append((f"`{name}`", kind, text, cell(description), f"`{meter}`"))
+    if tags:
+        raise Missing(f"series without a meter: {', '.join(sorted(tags))}")
+    return table(("series", "type", "labels", "meaning", "meter"), rows)
+
+
+def mbeans():
+    described = {}
+    source = read(CORE / "jmx/Described.java")
+    for bean, body in re.findall(r"interface Of(\w+) \{(.*?)\n  \}\n", source, re.S):
+        for text, name in re.findall(r"@Description\(" + LITERALS + r"\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
+            described[bean, re.sub(r"^(get|is)(?=[A-Z])", "", name)] = joined(text)
+    for *_, text, attribute in meters():
+        if attribute:
+            described[attribute] = text
+    rows, lacking = {}, []
+    for line in public("MBeans"):
+        bean, name, kind = re.fullmatch(r"io\.mallometer:type=(\w+) (.+?)(?:: (\S+))?", line).groups()
+        if name.startswith("notification "):
+            rows[bean, name] = (f"`{bean}`", f"notification `{name.split()[1]}`", "", "Sent once for each event")
+            continue
+        top = re.match(r"\w+", name)[0]
+        fields = re.sub(r"^\w+(\(.*?\))?(\[\]|\{\})?\.?", "", name)
+        signature = re.search(r"\(.*?\)", name)
+        row = rows.setdefault((bean, top), [f"`{bean}`", f"`{top}{signature[0] if signature else ''}`", "", ""])
+        if isinstance(row, list):
+            if not fields:
+                row[2] = cell(kind or "")
+            else:
+                row[2] = (row[2] + ", " if row[2] else "") + f"`{fields}`"
+        row[3] = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:]), ""))
+        if not row[3] and (bean, top) not in lacking:
+            lacking.append((bean, top))
+    if lacking:
+        raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))
+    return table(("MBean", "attribute or operation", "type, or fields", "meaning"), [tuple(rows[key]) for key in sorted(rows)])
+
+
+def rows_of(page, heading_word):
+    """The rows of the table of a page whose first head is the word: [(names, default, meaning)]."""
+    lines = iter(read(REFERENCE / page).splitlines())
+    for line in lines:
+        if line.startswith(f"| {heading_word} |"):
+            heads = [head.strip() for head in line.strip("|").split("|")]
+            next(lines)
+            for row in lines:
+                if not row.startswith("|"):
+                    return
+                row = row.replace("](#", f"]({page}#")
+                cells = [each.strip() for each in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
+                yield dict(zip(heads, cells, strict=True))
+
+
+def settings():
+    if not METADATA.exists():
+        raise Missing(f"build the starter first: {METADATA.relative_to(REPOSITORY)} is missing")
+    rows = []
+    defaults = dict(re.fullmatch(r"(\S+): [^=]*?(?: = (.*))?", line).groups() for line in public("properties"))
+    for each in json.loads(read(METADATA))["properties"]:
+        default = defaults.pop(each["name"], None) or ""
+        rows.append((f"`{each['name']}`", "property", f"`{default}`" if default else "none", cell(each.get("description", ""))))
+    if defaults:
+        raise Missing(f"properties without metadata: {', '.join(sorted(defaults))}")
+    for page, head, meaning in (("agent.md", "option", "meaning"), ("profiles.md", "agent", ""), ("opentelemetry.md", "option", "")):
+        for row in rows_of(page, head):
+            rows.append((row[head], "agent option", row["default"] or "none", row[meaning]))
+    for row in rows_of("environment.md", "variable"):
+        rows.append((row["variable"], "variable", row["default"] or "none", row["meaning"]))
+    return table(("setting", "kind", "default", "meaning"), rows)
+
+
+def help_of(command):
+    if not (REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar").exists():
+        raise Missing("build the agent first: metrics-bridge/agent/target/mallometer-agent.jar is missing")
+    java = os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
+    run = [java, "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-jar", "metrics-bridge/agent/target/mallometer-agent.jar", *command, "--help"]
+    text = subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return text if not command else text.split("\nExit codes:", 1)[0]
+
+
+def commands():
+    names = [line.split()[1:] for line in public("commands") if " -" not in line]
+    with concurrent.futures.ThreadPoolExecutor(2) as together:
+        texts = list(together.map(help_of, names))
+    parts = [f"\n### {' '.join(['mallometer', *name])}\n\n```text\n{text.rstrip()}\n```\n" for name, text in zip(names, texts, strict=True)]
+    return "".join(parts) + "\n"
+
+
+def first_sentence(comment):
+    text = re.sub(r"\{@\w+ ([^}]*)\}", r"\1", re.sub(r"\n?\s*\*\s?", " ", comment))
+    text = re.split(r"<p>|\s@\w|<pre>|<ul>", text, maxsplit=1)[0]
+    return re.split(r"(?<=\.)\s", re.sub(r"<[^>]*>", "", text).strip(), maxsplit=1)[0].removesuffix(":")
+
+
+def java_api():
+    rows = []
+    modules = [CORE, REPOSITORY / "testing/junit/src/main/java/io/mallometer/junit", REPOSITORY / "testing/jmh/src/main/java/io/mallometer/jmh"]
+    modules += [REPOSITORY / "spring-starter/src/main/java/io/mallometer/spring"]
+    for module in modules:
+        for path in sorted(module.rglob("*.java")):
+            if "internal" in path.relative_to(module).parts or path.name == "package-info.java":
+                continue
+            match = re.search(
+                r"/\*\*((?:(?!\*/).)*)\*/\s*(?:@\w+(?:\((?:[^()]|\([^()]*\))*\))?\s*)*"
+                r"public (?:(?:abstract|final|sealed|non-sealed) )*(class|record|interface|enum|@interface) (\w+)",
+                read(path),
+                re.S,
+            )
+            if match:
+                package = str(path.parent.relative_to(next(p for p in path.parents if p.name == "java"))).replace("/", ".")
+                rows.append((package, f"`{match[3]}`", match[2], cell(first_sentence(match[1]))))
+    return table(("package", "type", "kind", "what it is"), [(f"`{package}`", *rest) for package, *rest in rows])
+
+
+def c_api():
+    text = read(HEADER) + read(HEADER.with_name("mallometer_optional.h"))
+    rows = []
+    for comment, declaration in re.findall(
+        r"/\*((?:(?!\*/).)*)\*/\n(?:MALLOMETER_API|static inline) ([^;{]*?)\s*[;{]", text, re.S
+    ):
+        rows.append((f"`{cell(declaration)}`", cell(re.sub(r"\n \*", " ", comment))))
+    named = " ".join(row[0] for row in rows)
+    lacking = [n for n in re.findall(r"\b(mallometer_\w+)\(", " ".join(public("functions of the library"))) if n + "(" not in named]
+    for name in list(lacking):
+        if re.search(rf"\b{name}\(", text):
+            declared = re.search(rf"(?:MALLOMETER_API|static inline) ([^;{{]*\b{name}\([^;{{]*?)\s*[;{{]", text)
+            if declared:
+                rows.append((f"`{cell(declared[1])}`", "As its neighbour in the header"))
+                lacking.remove(name)
+    if lacking:
+        raise Missing(f"functions that mallometer.h does not describe: {', '.join(lacking)}")
+    return table(("function", "meaning"), rows)
+
+
+PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "java-api": java_api, "c-api": c_api}
+
+# Where the names of a section have to stand, and what of a line is the name.
+NAMED = {
+    "series": ("metrics.md", r"\w+?(?=(?:_bucket|_count|_sum)?[{ ])"),
+    "series of the starter": ("metrics.md", r"\w+?(?=(?:_count|_max|_sum)?[{ ])"),
+    "series of the agent": ("metrics.md", r"\w+"),
+    "MBeans": ("mbeans.md", r"(?<= )\w+"),
+    "properties": ("settings.md", r"[\w.-]+"),
+    "options of the agent": ("settings.md", r"\S+"),
+    "environment variables": ("settings.md", r"\S+"),
+    "commands": ("command-line.md", r".+(?<! -h)(?<! -V)$"),
+    "addresses of the endpoint": ("endpoints.md", r"(?<= ).+"),
+    "addresses of the agent": ("endpoints.md", r"(?<= ).+"),
+    "views and parameters": ("endpoints.md", r".+"),
+    "headers": ("endpoints.md", r".+"),
+    "events of Flight Recorder": ("mbeans.md", r"\S+"),
+    "functions of the library": ("c-api.md", r"\bmallometer_\w+"),
+}
+
+
+def unnamed():
+    """Public names that the page does not have."""
+    for section, (page, pattern) in NAMED.items():
+        text = read(REFERENCE / page)
+        for name in dict.fromkeys(match[0] for line in public(section) if (match := re.search(pattern, line))):
+            if section == "commands" and " -" in name:
+                command, option = re.fullmatch(r"mallometer ?(.*?) ?(-\S+)", name).groups()
+                part = text.split(f"### {' '.join(['mallometer', command]).strip()}\n", 1)[-1].split("\n### ", 1)[0]
+                missing = option not in part
+            elif section == "views and parameters" and name.startswith("?"):
+                key, value = name[1:].split("=")
+                missing = f"`{value}`" not in text or f"`{key}`" not in text
+            else:
+                missing = not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w-])", text)
+            if missing:
+                yield f"docs/reference/{page} does not name {name} ([{section}] of docs/public-names.txt)"
+
+
+def main(arguments):
+    write = "--write" in arguments
+    faults = []
+    for page in sorted(REFERENCE.glob("*.md")):
+        text = read(page)
+        try:
+            made = PART.sub(lambda mark: mark[1] + PARTS[mark[2]]() + mark[3], text)
+        except Missing as missing:
+            faults.append(f"{page.relative_to(REPOSITORY)}: {missing}")
+            continue
+        if made != text and write:
+            page.write_text(made, encoding="utf-8")
+        elif made != text:
+            faults.append(f"{page.relative_to(REPOSITORY)} is not what the code generates: run docs/site/reference.py --write")
+    faults += unnamed()
+    print("\n".join(faults), end="\n" if faults else "")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

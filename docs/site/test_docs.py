@@ -1,0 +1,150 @@
+"""Runs the commands of README and of the pages that people follow step by step, as they stand there, and checks the other
+snippets as far as they can be checked without running them.
+
+A block of shell stands below one of these marks:
+
+    <!-- run -->                              the commands end with 0
+    <!-- run: prints "TEXT" -->               and one of the texts, separated by |, is in what they print
+    <!-- run: exits 2, prints "TEXT" -->      the last command ends with 2
+    <!-- run: slow -->                        run by `bin/soak docs` only
+    <!-- not run here: REASON -->
+
+localhost:8080 stands for an application with the starter, localhost:9464 for the agent, PID for a JVM that nobody prepared.
+Needs what `bin/test` builds.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+import reference
+import yaml
+
+REPOSITORY = reference.REPOSITORY
+sys.path.insert(0, str(REPOSITORY / "samples/leaky-service/e2e"))
+import processes  # noqa: E402
+
+FOLLOWED = [REPOSITORY / "README.md", *sorted(p for part in ("start", "journeys", "operation") for p in (REPOSITORY / "docs" / part).glob("*.md"))]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "spring-starter/README.md"]
+PAGES = [page for page in PAGES if "node_modules" not in page.parts]
+BLOCK = re.compile(r"(?:^<!-- (?P<mark>[^>]*) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```", re.M | re.S)
+RUN = re.compile(r'run(?:: (?:exits (?P<code>\d+))?(?:, )?(?:prints "(?P<prints>[^"]*)")?(?P<slow>slow)?)?')
+
+
+def blocks(page, language):
+    """(mark, body) of each block in the language."""
+    for each in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if each["language"] == language:
+            yield each["mark"] or "", each["body"]
+
+
+def commands(slow):
+    """(page, match of the mark, body) of each block that is run."""
+    for page in FOLLOWED:
+        for mark, body in blocks(page, "sh"):
+            match = RUN.fullmatch(mark)
+            if match and bool(match["slow"]) == slow:
+                yield page, match, body
+
+
+class Snippets(unittest.TestCase):
+    def test_every_shell_block_is_run_or_says_why_not(self):
+        for page in FOLLOWED:
+            for mark, body in blocks(page, "sh"):
+                with self.subTest(page.name, block=body):
+                    self.assertTrue(RUN.fullmatch(mark) or re.fullmatch(r"not run here: .{10,}", mark), mark)
+
+    def test_xml_and_yaml_can_be_read(self):
+        for page in PAGES:
+            for _, body in blocks(page, "xml"):
+                with self.subTest(page.name, block=body):
+                    xml.dom.minidom.parseString(f"<all>{body}</all>")
+            for _, body in blocks(page, "yaml"):
+                with self.subTest(page.name, block=body):
+                    list(yaml.safe_load_all(body))
+
+    def test_every_property_in_a_snippet_exists(self):
+        known = {line.split(": ")[0] for line in reference.public("properties")}
+        for page in PAGES:
+            for _, body in blocks(page, "properties"):
+                for name in re.findall(r"^(mallometer\.[\w.-]+)=", body, re.M):
+                    with self.subTest(page.name, name=name):
+                        self.assertTrue(name in known or any(name.startswith(k + ".") for k in known), f"{name} is no property")
+
+
+class Reference(unittest.TestCase):
+    def test_the_reference_is_what_the_code_generates_and_names_all_that_is_public(self):
+        done = subprocess.run([sys.executable, "docs/site/reference.py"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+        self.assertEqual((0, ""), (done.returncode, done.stdout))
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        jar = next((REPOSITORY / "samples/leaky-service/target").glob("mallometer-leaky-service-*.jar"))
+        cls.http, cls.agent = processes.free_port(), processes.free_port()
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        for folder in ("bin", "dashboards"):
+            (cls.scratch / folder).symlink_to(REPOSITORY / folder)
+        quiet = ("-Xmx96m", "-Xshare:auto", processes.QUIET_COMPILER)
+        grow = (str(REPOSITORY / "samples/leaky-service/e2e/Grow.java"),)
+        agent = f"-javaagent:{REPOSITORY}/metrics-bridge/agent/target/mallometer-agent.jar=port={cls.agent}"
+        service = ("-jar", str(jar), f"--server.port={cls.http}", "--leaky.leaks.on=", "--management.endpoint.nativememory.access=unrestricted")
+        cls.plain = cls.start(*quiet, *grow)
+        cls.start(*quiet, agent, *grow)
+        cls.start(*quiet, *service)
+        processes.wait_until(lambda: processes.get(f"http://127.0.0.1:{cls.agent}/metrics"), 60, "the agent serves")
+        conclusion = f"http://127.0.0.1:{cls.http}/actuator/nativememory/conclusion"
+        processes.wait_until(lambda: "state" in processes.get(conclusion), 60, "the service answers")
+        processes.wait_until(lambda: "ACTIVE" in processes.get(conclusion.removesuffix("/conclusion")), 60, "the service counts")
+
+    @classmethod
+    def start(cls, *arguments):
+        with open(cls.scratch / "log", "ab") as log:
+            process = subprocess.Popen([processes.JAVA, *arguments], stdin=subprocess.PIPE, stdout=log, stderr=log)
+        cls.addClassCleanup(cls.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.stdin.close()
+        process.terminate()
+        process.wait(30)
+
+    def shell(self, body):
+        text = re.sub(r"\bPID\b", str(self.plain.pid), body)
+        text = text.replace("localhost:8080", f"127.0.0.1:{self.http}").replace("localhost:9464", f"127.0.0.1:{self.agent}")
+        # `head` ends before a program that goes on to write, so pipefail would report the program.
+        run = ["bash", "-eu", "-c", text]
+        return subprocess.run(run, cwd=self.scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+
+    def check(self, slow):
+        for page, expected, body in commands(slow):
+            with self.subTest(page.name, block=body):
+                if "bin/mallometer" in body and "PID" in body and "attach PID" not in body:
+                    self.shell("bin/mallometer attach PID")
+                done = self.shell(body)
+                self.assertEqual(int(expected["code"] or 0), done.returncode, done.stdout)
+                if expected["prints"]:
+                    self.assertTrue(any(text in done.stdout for text in expected["prints"].split("|")), done.stdout)
+
+    def test_commands_of_the_pages_do_what_the_pages_say(self):
+        self.check(slow=False)
+
+    @unittest.skipUnless(os.environ.get("SLOW_DOCS"), "bin/soak docs runs the slow ones")
+    def test_slow_commands_of_the_pages(self):
+        for page, expected, body in commands(slow=True):
+            with self.subTest(page.name, block=body):
+                done = subprocess.run(["bash", "-euc", body], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.assertEqual(int(expected["code"] or 0), done.returncode, done.stdout[-2000:])
+
+
+if __name__ == "__main__":
+    unittest.main()
