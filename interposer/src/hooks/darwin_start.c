@@ -106,8 +106,8 @@ bool hook_attach(void) {
   return true;
 }
 
-/* Headers would be met by zones: usable sizes are used. */
-void hook_use_headers(void) {}
+/* Zones would meet the headers. */
+bool hook_use_headers(void) { return false; }
 
 /* ---- A process that runs already ----------------------------------------------------------------------- */
 
