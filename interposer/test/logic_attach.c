@@ -40,7 +40,8 @@ static void z_free(struct zone *zone, void *object) {
   free(object);
 }
 
-#define ZONE {.malloc = z_malloc, .free = z_free, .version = 13}
+#define ZONE \
+  { .malloc = z_malloc, .free = z_free, .version = 13 }
 static struct zone first = ZONE, second = ZONE;
 static vm_address_t zones[2] = {(vm_address_t)&first, (vm_address_t)&second};
 static unsigned zone_count = 2;
@@ -88,13 +89,21 @@ bool with_loader_lock(void (*run)(void *argument), void *argument) {
   return true;
 }
 
-struct link_map *object_of(const void *address) { return (void)address, NULL; }
+struct link_map *object_of(const void *address) {
+  return (void)address, NULL;
+}
 
-struct link_map *first_object(void) { return NULL; }
+struct link_map *first_object(void) {
+  return NULL;
+}
 
-struct link_map *next_object(const struct link_map *object) { return (void)object, NULL; }
+struct link_map *next_object(const struct link_map *object) {
+  return (void)object, NULL;
+}
 
-struct link_map *own_object(void) { return NULL; }
+struct link_map *own_object(void) {
+  return NULL;
+}
 
 const void *function_in(const struct link_map *object, const char *name) { return (void)object, (void)name, NULL; }
 
