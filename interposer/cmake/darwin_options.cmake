@@ -3,6 +3,8 @@ target_compile_definitions(mallometer PRIVATE _DARWIN_C_SOURCE _XOPEN_SOURCE=700
 target_compile_options(mallometer PRIVATE
   # Each of our functions has a frame record, by which the program's is found (src/platform/arch_darwin.h).
   -fno-omit-frame-pointer
+  # Newer SDKs say since when the typed functions are there; on older systems nothing calls ours, which call them.
+  -Wno-unguarded-availability-new
   # As for malloc's family.
   -fno-builtin-valloc -fno-builtin-aligned_alloc -fno-builtin-strdup)
 # Functions that only newer systems have; 0 on others (src/hooks/darwin_interposing.c).

@@ -34,7 +34,8 @@ static int refuse(int error, const char *reason) {
 static bool next_is_part_of_program(void) {
   const void *malloc_address;
   memcpy(&malloc_address, &next.malloc, sizeof malloc_address);
-  return object_of(malloc_address) == first_object();
+  const struct link_map *object = object_of(malloc_address);
+  return object && object == first_object(); /* on Darwin both are unknown */
 }
 
 /* What its own report says: which malloc a look-up finds, an executable's entry for it may hide. */

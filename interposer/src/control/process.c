@@ -100,9 +100,10 @@ static void refuse_or_use_headers(void) {
     process_state_is(
         state, "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used",
         name);
-  } else {
-    hook_use_headers();
+  } else if (hook_use_headers()) {
     return;
+  } else {
+    process_state_is(state, "MALLOMETER_ACCOUNTING=header is not possible on macOS; usable sizes are used");
   }
   log_line(LOG_WARN, "%s", reason);
 }

@@ -150,23 +150,18 @@ void *complete_allocation(void *object, size_t requested, struct origin origin) 
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
+static struct pending_free pending_free_of(void *object, bool headed) {
+  if (!counting()) return (struct pending_free){NULL, 0};
+  if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){object, glibc_usable_size(object)};
+  if (size_source == SIZE_FROM_CALL) return (struct pending_free){object, next.usable_size(object)};
+  /* Without header it came past us, and its allocation was not counted. */
+  if (!headed || !header_counted(object)) return (struct pending_free){NULL, 0};
+  return (struct pending_free){object, header_size(object)};
+}
+
 static struct live_sample sample_of(const void *object) {
   if (may_be_sampled(object)) return live_sample_remove(object);
   return NO_LIVE_SAMPLE;
-}
-
-static struct leaving leaving_of(void *object, bool headed) {
-  struct live_sample sample = sample_of(object);
-  if (!counting()) return (struct leaving){NULL, 0, sample};
-  if (size_source == SIZE_FROM_CHUNK) return (struct leaving){object, glibc_usable_size(object), sample};
-  if (size_source == SIZE_FROM_CALL) return (struct leaving){object, next.usable_size(object), sample};
-  /* Without header it came past us, and its allocation was not counted. */
-  if (!headed || !header_counted(object)) return (struct leaving){NULL, 0, sample};
-  return (struct leaving){object, header_size(object), sample};
-}
-
-struct leaving complete_leaving(void *object) {
-  return leaving_of(object, false);
 }
 
 void complete_count_free(const void *object, size_t unit_size) {
@@ -177,12 +172,16 @@ void complete_count_free(const void *object, size_t unit_size) {
   errno = saved_errno;
 }
 
-static void count_leaving(struct leaving leaving) {
-  if (leaving.object) complete_count_free(leaving.object, leaving.unit_size);
+static void count_pending(struct pending_free pending) {
+  if (pending.object) complete_count_free(pending.object, pending.unit_size);
+}
+
+struct leaving complete_leaving(void *object) {
+  return (struct leaving){pending_free_of(object, false), sample_of(object)};
 }
 
 void complete_left(struct leaving leaving) {
-  count_leaving(leaving);
+  count_pending(leaving.pending);
   call_sites_count_free(leaving.sample);
 }
 
@@ -255,7 +254,8 @@ void complete_free(void *object) {
     return;
   }
   bool headed = headers() && has_header(object);
-  complete_left(leaving_of(object, headed));
+  count_pending(pending_free_of(object, headed));
+  call_sites_count_free(sample_of(object));
   if (headed) {
     header_free(object);
   } else {
@@ -292,21 +292,23 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
   if (!hook_ready()) return NULL;
   if (is_in_slots(object)) return realloc_slot(object, size, origin);
   bool headed = headers() && has_header(object);
-  struct leaving leaving = leaving_of(object, headed);
+  struct pending_free pending = pending_free_of(object, headed);
+  struct live_sample sample = sample_of(object);
   if (headed && size == 0) {
-    complete_left(leaving);
+    count_pending(pending);
+    call_sites_count_free(sample);
     header_free(object);
     return NULL;
   }
   void *moved = headed ? header_realloc(object, size, counting()) : next.realloc(object, size);
   if (moved || size == 0) {
-    call_sites_count_free(leaving.sample);
+    call_sites_count_free(sample);
   } else {
-    complete_stayed(object, leaving);
+    call_sites_put_back(object, sample);
   }
   if (headers() && !headed) return moved; /* not ours before, nor after */
   /* In this order, or the peak would take both for live at once. */
-  if (moved || size == 0) count_leaving(leaving);
+  if (moved || size == 0) count_pending(pending);
   return moved || size > 0 ? complete_allocation(moved, size, origin) : NULL;
 }
 

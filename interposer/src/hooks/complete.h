@@ -24,14 +24,19 @@ void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin
 void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
 
+/* What is to be counted when an object is freed, taken down while the object is still there. */
+struct pending_free {
+  const void *object; /* NULL: it does not count */
+  size_t unit_size;
+};
+
 /*
  * An object that is about to be freed or moved by a function of its own, taken down while it is there. Then either
  * complete_left(), before the object is given back, for the address may be another object's the moment after; or
  * complete_stayed(), if it could not be moved.
  */
 struct leaving {
-  void *object; /* NULL: it does not count */
-  size_t unit_size;
+  struct pending_free pending;
   struct live_sample sample;
 };
 struct leaving complete_leaving(void *object);

@@ -6,7 +6,7 @@
 
 #include "platform/visibility.h"
 
-/* Set by each call. Defined in darwin_start.c. */
+/* Set by the first call, and stays. Atomic. Defined in darwin_start.c. */
 extern HIDDEN bool calls_have_arrived;
 
 #endif

@@ -28,7 +28,9 @@
 
 /* Notes that calls come here, and tells whether they are counted or must be passed on. */
 static inline bool arrives(void) {
-  calls_have_arrived = true;
+  /* Written once: threads share the line. */
+  if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
+    __atomic_store_n(&calls_have_arrived, true, __ATOMIC_RELAXED);
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
 }
 

@@ -13,6 +13,7 @@
 
 #include "account/scopes.h"
 #include "account/totals.h"
+#include "allocator/next.h"
 #include "hooks/darwin_arrival.h"
 #include "hooks/darwin_zone.h"
 #include "hooks/redirection.h"
@@ -46,10 +47,9 @@ bool calls_have_arrived;
 
 /* A call that another library makes: the C library's own copy of a string. */
 static bool calls_arrive(void) {
-  calls_have_arrived = false;
   char *copy = strdup("mallometer");
   free(copy); /* our own call, which stays as it is */
-  return calls_have_arrived;
+  return __atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED);
 }
 
 bool program_malloc_is_ours(void) {
@@ -87,7 +87,7 @@ static void start_counting(void) {
 /* Called by the constructor, before there are threads: until then the interposed functions pass calls on. */
 bool hook_find_allocator(void) {
   int saved_errno = errno;
-  malloc_leads_here = program_malloc_is_ours();
+  malloc_leads_here = program_malloc_is_ours() && !is_of_sanitizer(NULL);
   if (malloc_leads_here) {
     start_counting();
     hook_owner.starts();
@@ -106,8 +106,8 @@ bool hook_attach(void) {
   return true;
 }
 
-/* Headers would be met by zones: usable sizes are used. */
-void hook_use_headers(void) {}
+/* Zones would meet the headers. */
+bool hook_use_headers(void) { return false; }
 
 /* ---- A process that runs already ----------------------------------------------------------------------- */
 
@@ -139,6 +139,9 @@ static void unhook_one(struct zone *zone, struct redirection *done) {
 /* All zones or none: objects may be freed through another zone than they came from. */
 const char *redirection_apply(struct redirection *done) {
   *done = (struct redirection){0};
+  /* Each call would count here and there. */
+  if (__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
+    return "calls of the program come by interposing already; start it without DYLD_INSERT_LIBRARIES to attach";
   each_zone(hook_one, done);
   if (done->words > 0 && done->refused == 0) return NULL;
   struct redirection undone = {0};

@@ -147,4 +147,7 @@ void hook_choose_route(void) {
            matched != scopes_match());
 }
 
-void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }
+bool hook_use_headers(void) {
+  size_source = SIZE_FROM_HEADER;
+  return true;
+}

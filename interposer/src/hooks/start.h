@@ -36,7 +36,7 @@ void hook_detach(void);
 /* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
 void hook_choose_route(void);
 
-/* Gives every object from now on a header, for good. From `starts` only. */
-void hook_use_headers(void);
+/* Gives every object from now on a header, for good. False where that is not possible: on macOS. From `starts` only. */
+bool hook_use_headers(void);
 
 #endif

@@ -312,7 +312,8 @@ static void name_holds_of(jobject class, jlong tag) {
 
 static void name_holds(void) {
   for (uint32_t i = 0; i < graph->holds; i++) {
-    if (graph->hold[i].class_name == NO_NAME) with_tagged(&graph->hold[i].class_tag, 1, name_holds_of);
+    jlong tag = graph->hold[i].class_tag; /* as wide as an int64_t, and another type on macOS */
+    if (graph->hold[i].class_name == NO_NAME) with_tagged(&tag, 1, name_holds_of);
   }
 }
 

@@ -84,11 +84,21 @@ static void image_goes(const struct mach_header *header, intptr_t slide) {
   }
 }
 
+/* The linker's name for the begin of this library. */
+extern const struct mach_header_64 __dso_handle;
+
+/* Zones, keys of threads and dyld lead here from now on, whatever the program closes. */
+static void stay_loaded(void) {
+  Dl_info own;
+  if (dladdr(&__dso_handle, &own)) (void)dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 bool loaded_objects_start(bool kernel_tells) {
   (void)kernel_tells;
   static bool started;
   if (!started) {
     started = true;
+    stay_loaded();
     _dyld_register_func_for_add_image(image_comes); /* calls it for those that are there */
     _dyld_register_func_for_remove_image(image_goes);
   }
@@ -128,8 +138,6 @@ uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id,
   return bytes;
 }
 
-/* The linker's name for the begin of this library. */
-extern const struct mach_header_64 __dso_handle;
 static size_t own_bytes;
 
 void own_image_measure(void) {

@@ -4,6 +4,7 @@
  */
 #include <crt_externs.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <mach-o/dyld.h>
 #include <mach/mach.h>
 #include <pthread.h>
@@ -228,21 +229,15 @@ void wait_until(uint64_t moment_ns) {
 
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
-/* write(2) that is no cancellation point. */
+/* write(2) that is no cancellation point. The kernel sends SIGPIPE to the process, where any thread may take it, so it
+ * is asked to send none for this opening of the file; other threads' writes to it have EPIPE alone meanwhile. */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 
 void standard_error_write(const char *bytes, size_t length) {
-  sigset_t broken_pipe, before, pending;
-  sigemptyset(&broken_pipe);
-  sigaddset(&broken_pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-  sigpending(&pending);
-  if (write_without_cancel(STDERR_FILENO, bytes, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
-    int signal;
-    sigpending(&pending);
-    if (sigismember(&pending, SIGPIPE)) sigwait(&broken_pipe, &signal);
-  }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  bool sends = fcntl(STDERR_FILENO, F_GETNOSIGPIPE) == 0;
+  if (sends && fcntl(STDERR_FILENO, F_SETNOSIGPIPE, 1) != 0) return;
+  (void)write_without_cancel(STDERR_FILENO, bytes, length);
+  if (sends) (void)fcntl(STDERR_FILENO, F_SETNOSIGPIPE, 0);
 }
 
 /* ---- What is not there --------------------------------------------------------------------------------- */

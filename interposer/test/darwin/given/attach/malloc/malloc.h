@@ -1,0 +1,19 @@
+/* The zone of version 13 as Apple's header of this name has it, with what logic_attach.c defines. */
+#ifndef MALLOMETER_TEST_GIVEN_ZONES_H
+#define MALLOMETER_TEST_GIVEN_ZONES_H
+
+#include <mach/mach.h>
+#include <stddef.h>
+
+typedef struct given_malloc_zone {
+  void *reserved1, *reserved2;
+  void *size, *malloc, *calloc, *valloc, *free, *realloc, *destroy;
+  const char *zone_name;
+  void *batch_malloc, *batch_free, *introspect;
+  unsigned version;
+  void *memalign, *free_definite_size, *pressure_relief, *claimed_address, *try_free_default;
+} malloc_zone_t;
+
+kern_return_t malloc_get_all_zones(mach_port_t task, void *reader, vm_address_t **zones, unsigned *count);
+
+#endif
