@@ -32,6 +32,11 @@ if command -v addr2line >/dev/null; then
   said=$(addr2line -f -e "$program" "$frame")
   has "who asked" '^asks_for_much$' 1
 fi
+box=$(mktemp -d)
+said=$(MALLOMETER_MONITOR=maximum MALLOMETER_ONLY=exit_report MALLOMETER_BLACKBOX=$box/box "$program" 2>&1)
+has "beside a black box" 'at exit: peak' 2
+[ -s "$box/box" ] || { echo "there is no black box"; failed=1; }
+rm -r "$box"
 said=$(MALLOMETER_MONITOR=phase,maximum "$program" 2>&1)
 has nonsense 'MALLOMETER_MONITOR=phase,maximum is not a list of' 1
 has "the rest holds" 'at exit: peak' 2

@@ -240,11 +240,14 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-static void (*to_run)(int status);
+/* atexit passes nothing, and calls the latest first. */
+static void (*to_run[MOST_AT_EXIT])(int status);
+static uint32_t to_run_count;
 
-static void run_without_status(void) { to_run(STATUS_NOT_TOLD); }
+static void run_without_status(void) { to_run[--to_run_count](STATUS_NOT_TOLD); }
 
 void at_exit(void (*run)(int status)) {
-  to_run = run;
+  if (to_run_count == MOST_AT_EXIT) return;
+  to_run[to_run_count++] = run;
   atexit(run_without_status);
 }

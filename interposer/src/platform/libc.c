@@ -66,21 +66,20 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 /* ---- Exit ---------------------------------------------------------------------------------------------- */
 
-static void (*to_run)(int status);
-
 /* The whole word that exit() was called with, of which the parent gets one byte. */
-static void run_with_status(int status, void *unused) {
-  (void)unused;
-  to_run(status & 0xff);
-}
+static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-static void run_without_status(void) { to_run(STATUS_NOT_TOLD); }
+/* atexit passes nothing, and calls the latest first. */
+static void (*to_run[MOST_AT_EXIT])(int status);
+static uint32_t to_run_count;
+
+static void run_without_status(void) { to_run[--to_run_count](STATUS_NOT_TOLD); }
 
 void at_exit(void (*run)(int status)) {
-  to_run = run;
   if (on_exit) {
-    on_exit(run_with_status, NULL);
-  } else {
+    on_exit(run_with_status, (void *)(uintptr_t)run);
+  } else if (to_run_count < MOST_AT_EXIT) {
+    to_run[to_run_count++] = run;
     atexit(run_without_status);
   }
 }

@@ -54,7 +54,11 @@ bool dlopen_knows_callers(void);
 /* The status of a process whose C library does not tell it at exit. */
 #define STATUS_NOT_TOLD (-1)
 
-/* Has a function called when the process calls exit(), with the status or STATUS_NOT_TOLD. Allocates. */
+/* The black box's function and the report's. */
+enum { MOST_AT_EXIT = 2 };
+
+/* Has a function called when the process calls exit(), with the status or STATUS_NOT_TOLD: of several the latest first,
+ * of more than MOST_AT_EXIT not all. Allocates. One thread at a time. */
 void at_exit(void (*run)(int status));
 
 #endif
