@@ -364,6 +364,27 @@ static void under_load(void) {
   CHECK(events > ROUNDS); /* of other threads, too */
 }
 
+static void *registers_and_hears(void *unused) {
+  for (int i = 0; i < 40000; i++) {
+    struct sums sums = {0};
+    int number = registered(&sums, sums_allocated, sums_freed);
+    void *volatile object = malloc(20);
+    CHECK(__atomic_load_n(&sums.allocations, __ATOMIC_RELAXED) >= 1);
+    free(object);
+    CHECK(__atomic_load_n(&sums.frees, __ATOMIC_RELAXED) >= 1);
+    CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
+  }
+  return unused;
+}
+
+/* Whoever registers hears of the next event, though another thread goes back to the usual route at the same time. */
+static void register_at_once(void) {
+  enum { THREADS = 7 };
+  pthread_t ids[THREADS];
+  for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&ids[i], NULL, registers_and_hears, NULL), 0);
+  for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_join(ids[i], NULL), 0);
+}
+
 /* ---- The process ----------------------------------------------------------------------------------------- */
 
 /* A thread that is in a callback when the process forks does not exist in the child, which waits for nobody. */
@@ -457,6 +478,26 @@ static void pairs(const char *kind, long count) {
   }
 }
 
+/* ---- Before any constructor -------------------------------------------------------------------------------- */
+
+static int early_number;
+
+/* Comes before the first event, unless the loader made one; musl does not call it. */
+static void registers_early(int count, char **arguments) {
+  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, &heard, log_allocated, log_freed};
+  if (count > 1 && strcmp(arguments[1], "early") == 0) early_number = mallometer_monitor_register(&monitor);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const early_function)(int, char **) = registers_early;
+
+static void early(void) {
+  CHECK(early_number > 0);
+  heard.count = 0;
+  log_number = early_number;
+  free(malloc(10));
+  end(2);
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
@@ -471,6 +512,8 @@ static const struct {
     {"a_callback_that_does_not_return", a_callback_that_does_not_return},
     {"threads", threads},
     {"under_load", under_load},
+    {"register_at_once", register_at_once},
+    {"early", early},
     {"forks", forks},
     {"counting_off", counting_off},
 };

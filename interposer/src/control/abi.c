@@ -126,15 +126,23 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
+/* Also before the process's first event, which a constructor may come before: then this is the start. */
+static bool may_count(void) {
+  return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
+}
+
 int mallometer_monitor_register(const struct mallometer_monitor *monitor) {
   struct mallometer_monitor known = {0};
   if (!monitor || monitor->size < sizeof known) return -EINVAL;
   memcpy(&known, monitor, sizeof known);
   if (!known.allocated && !known.freed) return -EINVAL;
-  if (process_never_counts()) return -ENODATA;
+  if (!may_count()) return -ENODATA;
   int number = monitor_add(&known);
   int saved_errno = errno;
-  if (number > 0) hook_choose_route();
+  if (number > 0) {
+    hook_choose_route();
+    hook_route_settles();
+  }
   errno = saved_errno;
   return number;
 }

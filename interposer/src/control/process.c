@@ -247,6 +247,7 @@ static void in_forked_child(void) {
   snapshot_forked();
   scopes_forked();
   monitors_forked();
+  hook_forked();
   thread_blocks_forked();
   totals_forked();
   live_samples_forked();

@@ -73,6 +73,11 @@ void hook_choose_route(void) {
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
 }
 
+/* What is called asks for monitors itself. */
+void hook_route_settles(void) {}
+
+void hook_forked(void) { hook_choose_route(); }
+
 static void thread_ends(struct thread_block *block) {
   scopes_end(block);
   peak_flush(block);

@@ -15,6 +15,7 @@
 #include "hooks/operators.h"
 #include "hooks/route.h"
 #include "hooks/state.h"
+#include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "sample/call_sites.h"
 
@@ -56,6 +57,8 @@ static void change_state(int wanted, bool monitored, bool tracked, bool matched)
   hook_route(route_of(wanted, monitored), tracked, matched);
 }
 
+static void choose_route(void);
+
 static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
                                                     memalign, aligned_alloc, posix_memalign, malloc_usable_size};
 
@@ -91,7 +94,7 @@ static void resolve(void) {
   if (found) bootstrap_finished();
   this_thread_resolves = false;
   if (found) {
-    hook_choose_route();
+    choose_route();
   } else {
     change_state(HOOK_UNSERVED, false, false, false);
   }
@@ -132,10 +135,15 @@ bool hook_attach(void) {
   return true;
 }
 
-void hook_choose_route(void) {
-  if (this_thread_resolves) return; /* resolve() sets the state */
+/* Threads in choose_route(), which may be about to store a route that was right before. */
+static uint32_t choosing;
+static __thread uint32_t this_thread_chooses __attribute__((tls_model("initial-exec")));
+
+static void choose_route(void) {
   int wanted;
   bool monitored, tracked, matched;
+  this_thread_chooses++;
+  __atomic_fetch_add(&choosing, 1, __ATOMIC_SEQ_CST);
   do { /* whoever comes last sees to it that state and route are what is wanted in the end */
     wanted = wanted_state();
     monitored = monitors_listen();
@@ -145,6 +153,26 @@ void hook_choose_route(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
   } while (wanted != wanted_state() || monitored != monitors_listen() || tracked != call_sites_on() ||
            matched != scopes_match());
+  __atomic_fetch_sub(&choosing, 1, __ATOMIC_RELEASE);
+  this_thread_chooses--;
+}
+
+/* Before there is a next allocator there is nothing to choose: resolve() does that, and either it sees what is new or
+ * this thread sees that it is done, by its fence and this one. */
+void hook_choose_route(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
+}
+
+/* What a signal handler has interrupted in this thread is not waited for. */
+void hook_route_settles(void) {
+  const uint64_t end = monotonic_ns() + 1000000000;
+  while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();
+}
+
+void hook_forked(void) {
+  __atomic_store_n(&choosing, this_thread_chooses, __ATOMIC_RELAXED);
+  hook_choose_route();
 }
 
 bool hook_use_headers(void) {

@@ -36,6 +36,12 @@ void hook_detach(void);
 /* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
 void hook_choose_route(void);
 
+/* Waits until no other thread stores a route that it chose before, for a second at most. Keeps errno. */
+void hook_route_settles(void);
+
+/* In the child of a fork: other threads may have been in the middle of choosing. */
+void hook_forked(void);
+
 /* Gives every object from now on a header, for good. False where that is not possible: on macOS. From `starts` only. */
 bool hook_use_headers(void);
 
