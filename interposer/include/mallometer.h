@@ -1126,7 +1126,7 @@ MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_sco
  * A callback must not take a lock that a thread may hold while it allocates or frees, for then it would wait for itself
  * or for a thread that waits for it: the allocator's, the loader's (dlopen, dlsym, first use of a lazily bound
  * function), stdio's. It must not call Java, nor fork, leave by longjmp or an exception, end the thread, or register or
- * unregister monitors. It must not read or write the object: it may be sampled, and of a free it may be gone. Several
+ * unregister monitors. A cancellation point such as write() may end a thread that is cancelled. It must not read or write the object: it may be sampled, and of a free it may be gone. Several
  * threads call it at once.
  */
 
@@ -1149,6 +1149,7 @@ struct mallometer_monitor {
 /*
  * Registers a monitor, which is copied, and returns its number, which is greater than 0. It hears of the events that
  * begin afterwards; of one that another thread is in the middle of it may not hear, or of a realloc's allocation only.
+ * Waits, without a lock and for a second at most, for other threads that are just choosing a path.
  * While any is registered all threads take a longer path (docs/reference/monitors.md has the instructions); while none
  * is, nothing. Monitors stay registered while counting is off, and hear of nothing then. A forked child has them too:
  * its callbacks find a copy of the context.
@@ -1161,7 +1162,7 @@ MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *
 /*
  * Unregisters a monitor. After 0 none of its functions runs or will be called: the context may be freed, and the code
  * unloaded. Waits, without a lock, for callbacks that run in other threads. Of threads that unregister the same monitor
- * at the same time one gets 0; none may do so while the monitor's place is registered anew.
+ * at the same time one gets 0, the others -EBUSY or -EINVAL at once.
  * -EINVAL: no such monitor is registered; -EBUSY: a callback did not return within a second, or this was called within
  * a callback: the monitor is not called again, but its context must stay until another call returns 0.
  */

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -364,6 +365,36 @@ static void under_load(void) {
   CHECK(events > ROUNDS); /* of other threads, too */
 }
 
+static uint32_t shared_number;
+
+static void *unregisters_again(void *unused) {
+  while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+    int result = mallometer_monitor_unregister(__atomic_load_n(&shared_number, __ATOMIC_RELAXED));
+    CHECK(result == 0 || result == -EINVAL || result == -EBUSY);
+  }
+  return unused;
+}
+
+/* A late second call does not silence the monitor that has the place by then. */
+static void unregistered_twice(void) {
+  enum { THREADS = 3 };
+  pthread_t ids[THREADS];
+  for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&ids[i], NULL, unregisters_again, NULL), 0);
+  for (int i = 0; i < 30000; i++) {
+    struct sums sums = {0};
+    int number = registered(&sums, sums_allocated, NULL);
+    __atomic_store_n(&shared_number, (uint32_t)number, __ATOMIC_RELAXED);
+    while (mallometer_monitor_unregister((uint32_t)number) == -EBUSY) sched_yield();
+    struct sums second = {0};
+    number = registered(&second, sums_allocated, NULL); /* no other thread knows this one */
+    free(malloc(20));
+    CHECK(second.allocations >= 1);
+    CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
+  }
+  __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+  for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_join(ids[i], NULL), 0);
+}
+
 static void *registers_and_hears(void *unused) {
   for (int i = 0; i < 40000; i++) {
     struct sums sums = {0};
@@ -485,7 +516,10 @@ static int early_number;
 /* Comes before the first event, unless the loader made one; musl does not call it. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, &heard, log_allocated, log_freed};
-  if (count > 1 && strcmp(arguments[1], "early") == 0) early_number = mallometer_monitor_register(&monitor);
+  if (count < 2 || strcmp(arguments[1], "early") != 0) return;
+  mallometer_disable();
+  mallometer_enable();
+  early_number = mallometer_monitor_register(&monitor);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const early_function)(int, char **) = registers_early;
@@ -513,6 +547,7 @@ static const struct {
     {"threads", threads},
     {"under_load", under_load},
     {"register_at_once", register_at_once},
+    {"unregistered_twice", unregistered_twice},
     {"early", early},
     {"forks", forks},
     {"counting_off", counting_off},

@@ -12,13 +12,13 @@ DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
 /* Numbers count the uses of a place, so that an old one removes nobody else. */
-enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1 };
+enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "a number has as many places");
 
 static struct place {
   /* Written while the place is taken and before its bit is set. */
   struct mallometer_monitor monitor;
-  uint32_t use;
+  uint32_t use; /* and IS_REMOVED while a thread is about that */
   /* Calls of threads that are about to read the bit, or have seen it. On a line of its own. */
   _Alignas(64) uint32_t running;
 } places[MOST_MONITORS];
@@ -97,22 +97,27 @@ static bool falls_silent(const struct place *place) {
   return true;
 }
 
+/* Of several threads that remove it one succeeds: the others' number is of an earlier use from there on. */
 int monitor_remove(uint32_t number) {
   struct place *place = &places[number % MOST_MONITORS];
   const uint32_t bit = 1u << number % MOST_MONITORS, use = number >> PLACE_BITS;
-  if (use == 0 || !(__atomic_load_n(&taken, __ATOMIC_ACQUIRE) & bit)) return -EINVAL;
-  if (__atomic_load_n(&place->use, __ATOMIC_RELAXED) != use) return -EINVAL;
+  uint32_t found = use;
+  if (use == 0 || use > MOST_USES || !(__atomic_load_n(&taken, __ATOMIC_ACQUIRE) & bit)) return -EINVAL;
+  if (!__atomic_compare_exchange_n(&place->use, &found, use | IS_REMOVED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return found == (use | IS_REMOVED) ? -EBUSY : -EINVAL;
   __atomic_fetch_and(&monitors, ~bit, __ATOMIC_SEQ_CST);
-  if (THREAD_POINTER(uint32_t, in_callback) || !falls_silent(place)) return -EBUSY;
-  /* Of several threads that remove it one succeeds: the others' number is of an earlier use from here on. */
-  uint32_t expected = use;
-  if (!__atomic_compare_exchange_n(&place->use, &expected, use % MOST_USES + 1, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED))
-    return -EINVAL;
+  if (THREAD_POINTER(uint32_t, in_callback) || !falls_silent(place)) {
+    __atomic_store_n(&place->use, use, __ATOMIC_RELEASE);
+    return -EBUSY;
+  }
+  __atomic_store_n(&place->use, use % MOST_USES + 1, __ATOMIC_RELEASE);
   __atomic_fetch_and(&taken, ~bit, __ATOMIC_RELEASE);
   return 0;
 }
 
 void monitors_forked(void) {
-  for (uint32_t i = 0; i < MOST_MONITORS; i++) __atomic_store_n(&places[i].running, 0, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < MOST_MONITORS; i++) {
+    __atomic_store_n(&places[i].running, 0, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
+  }
 }

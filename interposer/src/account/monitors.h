@@ -35,7 +35,7 @@ void monitors_freed(const void *object, size_t actual);
 int monitor_add(const struct mallometer_monitor *monitor);
 
 /* Waits for callbacks that run in other threads. -EINVAL: there is no such monitor; -EBUSY: one still runs after a
- * second, or this thread is in a callback; the monitor hears of nothing more, and must be removed again. */
+ * second, or this thread is in a callback, or another removes it; it must be removed again unless the other does. */
 int monitor_remove(uint32_t number);
 
 /* In the child of a fork, where no other thread is in a callback. */
