@@ -1,4 +1,6 @@
-/* A program that allocates what exit_report.sh expects, and has a child that ends as it does. */
+/* A program that allocates what exit_report.sh expects, and has a child that ends as it does. It opens the file that it
+ * is told, and keeps it open. */
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,7 +12,8 @@ __attribute__((noinline, noclone)) static void *asks_for_much(void) {
   return object;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count > 1) CHECK(open(arguments[1], O_WRONLY | O_CREAT, 0600) == STDERR_FILENO);
   void *much = asks_for_much();
   CHECK(much);
   for (int i = 0; i < 1000; i++) {

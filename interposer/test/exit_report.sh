@@ -20,6 +20,7 @@ has "of the child, and of the parent" '^mallometer: exit_report \([0-9]+\) at ex
 has "and no more" . 2
 said=$(MALLOMETER_MONITOR=histogram "$program" 2>&1)
 has histogram '^mallometer:   up to 128 bytes: 10[0-9]{2}$' 2
+has "its heading" '^mallometer: exit_report \([0-9]+\) at exit: allocations by requested size$' 2
 has "its end" '^mallometer:   above 4194304 bytes: 1$' 2
 said=$(MALLOMETER_MONITOR=threshold MALLOMETER_HUGE=200m MALLOMETER_STACKS=large "$program" 2>&1)
 has "not above" 'exit: 0 requests above 209715200 bytes' 2
@@ -36,6 +37,8 @@ box=$(mktemp -d)
 said=$(MALLOMETER_MONITOR=maximum MALLOMETER_ONLY=exit_report MALLOMETER_BLACKBOX=$box/box "$program" 2>&1)
 has "beside a black box" 'at exit: peak' 2
 [ -s "$box/box" ] || { echo "there is no black box"; failed=1; }
+MALLOMETER_MONITOR=maximum "$program" "$box/own" 2>&- || { echo "not in the place of standard error"; failed=1; }
+[ ! -s "$box/own" ] || { echo "a file of the program has the report in it"; failed=1; }
 rm -r "$box"
 said=$(MALLOMETER_MONITOR=phase,maximum "$program" 2>&1)
 has nonsense 'MALLOMETER_MONITOR=phase,maximum is not a list of' 1

@@ -12,11 +12,15 @@
 #include "mallometer.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/executable.h"
+#include "platform/files.h"
 #include "platform/libc.h"
 
 enum { MOST_REQUESTS = 64 };
 
 static struct exit_report report;
+
+static struct file_status standard_error;
+static bool standard_error_is_known;
 
 static void say_maximum(const struct mallometer_counters *counters) {
   log_line(LOG_WARN,
@@ -28,6 +32,7 @@ static void say_maximum(const struct mallometer_counters *counters) {
 }
 
 static void say_histogram(const struct mallometer_counters *counters) {
+  log_line(LOG_WARN, "%s (%d) at exit: allocations by requested size", executable_name(), (int)getpid());
   for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) {
     if (counters->allocations[i] == 0) continue;
     if (i == MALLOMETER_SIZE_CLASSES - 1) {
@@ -62,8 +67,16 @@ static void say_requests(void) {
   }
 }
 
+/* Otherwise the descriptor may be a file of the program's own, which would have these lines in it. */
+static bool standard_error_is_as_before(void) {
+  struct file_status current;
+  return standard_error_is_known && file_status(STDERR_FILENO, &current) &&
+         current.file_system == standard_error.file_system && current.number == standard_error.number;
+}
+
 static void say(int status) {
   (void)status;
+  if (!standard_error_is_as_before()) return;
   struct mallometer_counters counters = {0};
   snapshot_read(&counters);
   if (report.maximum) say_maximum(&counters);
@@ -76,5 +89,6 @@ void exit_report_start(struct exit_report wanted) {
   if (started || !(wanted.maximum || wanted.histogram || wanted.threshold)) return;
   started = true;
   report = wanted;
+  standard_error_is_known = file_status(STDERR_FILENO, &standard_error);
   at_exit(say);
 }

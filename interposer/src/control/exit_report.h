@@ -19,8 +19,8 @@ struct exit_report {
   bool threshold;
 };
 
-/* Has it said when the process calls exit() or returns from main. Not for signals or _exit(). Allocates; no effect the
- * second time. */
+/* Has it said when the process calls exit() or returns from main. Not for signals or _exit(), and not
+ * if standard error is another file by then. Allocates; no effect the second time. May change errno. */
 void exit_report_start(struct exit_report wanted);
 
 #endif
