@@ -1126,8 +1126,8 @@ MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_sco
  * A callback must not take a lock that a thread may hold while it allocates or frees, for then it would wait for itself
  * or for a thread that waits for it: the allocator's, the loader's (dlopen, dlsym, first use of a lazily bound
  * function), stdio's. It must not call Java, nor fork, leave by longjmp or an exception, end the thread, or register or
- * unregister monitors. A cancellation point such as write() may end a thread that is cancelled. It must not read or write the object: it may be sampled, and of a free it may be gone. Several
- * threads call it at once.
+ * unregister monitors. A cancellation point such as write() may end a thread that is cancelled. It must not read or
+ * write the object: it may be sampled, and of a free it may be gone. Several threads call it at once.
  */
 
 /* `requested`: what the program asked for; `actual`: what allocated_bytes counts, in mallometer_report.byte_unit. */
