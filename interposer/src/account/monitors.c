@@ -120,4 +120,6 @@ void monitors_forked(void) {
     __atomic_store_n(&places[i].running, 0, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
+  /* A place that another thread was registering or unregistering is nobody's. Its next use has another number. */
+  __atomic_store_n(&taken, __atomic_load_n(&monitors, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }

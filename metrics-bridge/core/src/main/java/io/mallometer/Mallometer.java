@@ -9,8 +9,11 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
+import io.mallometer.model.Phase;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
@@ -117,6 +120,9 @@ public interface Mallometer extends AutoCloseable {
 
   /** Returns what can be done with the allocator. */
   Allocator allocator();
+
+  /** Returns the ready-made monitors, and the phases. */
+  Monitors monitors();
 
   /** Returns the last hour, and the run before this one. */
   History history();
@@ -359,6 +365,42 @@ public interface Mallometer extends AutoCloseable {
      * is logged.
      */
     Subscription onHugeAllocation(HugeAllocationListener listener);
+  }
+
+  /**
+   * Ready-made monitors. The library counts and the polls look: no Java code runs inside of an
+   * allocation, and an event comes up to a poll interval after what it tells of. An event is logged
+   * at level WARNING, kept, and told to listeners. No monitor aborts anything.
+   */
+  interface Monitors {
+
+    /**
+     * Starts a monitor of the process. It goes on until the subscription or this facade is closed.
+     */
+    Subscription start(MonitorOptions monitor);
+
+    /**
+     * Calls {@code listener} for each event of any monitor of the process, whichever facade started
+     * it, until the subscription or this facade is closed. Called on a thread of mallometer's on
+     * which only other listeners wait. The first exception of a listener is logged.
+     */
+    Subscription onEvent(Consumer<MonitorEvent> listener);
+
+    /** Returns the latest 64 events of the process's monitors, oldest first. */
+    List<MonitorEvent> events();
+
+    /**
+     * Ends the process's current phase, and begins the next. A process has one phase at a time,
+     * whichever facade begins it; for brackets that overlap there is {@link
+     * Counting#processScope()}.
+     *
+     * @param name of the next phase; an empty name begins none
+     * @return the phase that ended; empty if there was none
+     */
+    Optional<Phase> nextPhase(String name);
+
+    /** Returns the latest 64 phases that have ended, oldest first. */
+    List<Phase> phases();
   }
 
   /** The last hour, and the run before this one. */

@@ -5,6 +5,7 @@ import io.mallometer.internal.engine.HugeAllocationWatch;
 import io.mallometer.internal.engine.LeakNews;
 import io.mallometer.internal.engine.OwnThread;
 import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.engine.ReadyMadeMonitors;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.OpenScope;
 import io.mallometer.internal.process.Checkpoints;
@@ -17,8 +18,11 @@ import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
+import io.mallometer.model.Phase;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
@@ -74,6 +78,10 @@ class PolledMallometer implements Mallometer {
   private final Leaks leaks = new PolledLeaks();
   private final Allocator allocator = new PolledAllocator();
   private final History history = new PolledHistory();
+  private final Monitors monitors = new PolledMonitors();
+
+  /** Listeners of monitors; guarded by {@link #subscribers}. */
+  private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
 
   /** Subscriptions made here; guarded by itself, as is {@link #closed}. */
   private final Set<Poller.Subscriber> subscribers = new HashSet<>();
@@ -153,6 +161,11 @@ class PolledMallometer implements Mallometer {
   }
 
   @Override
+  public Monitors monitors() {
+    return monitors;
+  }
+
+  @Override
   public History history() {
     return history;
   }
@@ -166,6 +179,8 @@ class PolledMallometer implements Mallometer {
       closed = true;
       subscribers.forEach(poller::unsubscribe);
       subscribers.clear();
+      monitorListeners.forEach(poller.monitorBook()::unsubscribe);
+      monitorListeners.clear();
     }
     OPEN.decrementAndGet();
     poller.release(lease);
@@ -402,6 +417,45 @@ class PolledMallometer implements Mallometer {
       HugeAllocationWatch watch =
           new HugeAllocationWatch(listener, poller.listenerThread(), poller.nanoTime());
       return andOnPoll(watch, watch::close);
+    }
+  }
+
+  private final class PolledMonitors implements Monitors {
+    @Override
+    public Subscription start(MonitorOptions monitor) {
+      return andOnPoll(ReadyMadeMonitors.of(monitor, poller), () -> {});
+    }
+
+    @Override
+    public Subscription onEvent(Consumer<MonitorEvent> listener) {
+      Consumer<MonitorEvent> own = listener::accept;
+      synchronized (subscribers) {
+        if (!closed) {
+          monitorListeners.add(own);
+          poller.monitorBook().subscribe(own);
+        }
+      }
+      return () -> {
+        synchronized (subscribers) {
+          monitorListeners.remove(own);
+          poller.monitorBook().unsubscribe(own);
+        }
+      };
+    }
+
+    @Override
+    public List<MonitorEvent> events() {
+      return poller.monitorBook().events();
+    }
+
+    @Override
+    public Optional<Phase> nextPhase(String name) {
+      return poller.monitorBook().nextPhase(name);
+    }
+
+    @Override
+    public List<Phase> phases() {
+      return poller.monitorBook().phases();
     }
   }
 

@@ -5,8 +5,9 @@ import io.mallometer.internal.text.Log;
 
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
- * s, {@value #CALL_SITE} for the 20 sites with most live bytes each minute. A recording's settings
- * say whether and how often, by {@code io.mallometer.CallSite#enabled} and {@code #period}.
+ * s, {@value #CALL_SITE} for the 20 sites with most live bytes each minute, and {@value #MONITOR}
+ * for what monitors see. A recording's settings say whether and how often, by {@code
+ * io.mallometer.CallSite#enabled} and {@code #period}.
  *
  * <p>Costs nothing while nobody records, and does nothing on a runtime without the module {@code
  * jdk.jfr}.
@@ -18,6 +19,9 @@ public final class NativeMemoryEvents implements AutoCloseable {
 
   /** The name of the event with one call site. */
   public static final String CALL_SITE = "io.mallometer.CallSite";
+
+  /** The name of the event of a monitor. */
+  public static final String MONITOR = "io.mallometer.Monitor";
 
   private static final Log LOG = Log.of(NativeMemoryEvents.class);
 

@@ -18,6 +18,7 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
   private final Mallometer mallometer;
   private final Runnable snapshot = this::commitSnapshot;
   private final Runnable callSites = this::commitCallSites;
+  private Mallometer.Subscription monitors = () -> {};
   private boolean added;
   private boolean closed;
 
@@ -38,6 +39,8 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
       added = true;
       FlightRecorder.addPeriodicEvent(NativeMemoryEvent.class, snapshot);
       FlightRecorder.addPeriodicEvent(CallSiteEvent.class, callSites);
+      FlightRecorder.register(MonitorFlightEvent.class);
+      monitors = mallometer.monitors().onEvent(event -> MonitorFlightEvent.of(event).commit());
     }
   }
 
@@ -49,6 +52,8 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
       added = false;
       FlightRecorder.removePeriodicEvent(snapshot);
       FlightRecorder.removePeriodicEvent(callSites);
+      monitors.close();
+      FlightRecorder.unregister(MonitorFlightEvent.class);
     }
   }
 

@@ -92,6 +92,13 @@ final class Described {
 
     @Description("Counts of this MBean's open bracket; null if unknown")
     @Nullable Statistics statistics();
+
+    @Description(
+        "Ends the process's phase and returns what was counted in it, null if unknown; begins the"
+            + " next")
+    @Nullable Statistics nextPhase(
+        @Description(name = "name", value = "Name of the next phase; an empty one begins none")
+            String name);
   }
 
   /** Those of {@link AllocatorMXBean}. */

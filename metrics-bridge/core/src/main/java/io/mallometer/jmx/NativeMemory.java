@@ -171,6 +171,16 @@ final class NativeMemory implements Described.OfNativeMemory {
     return scope == null ? null : scope.figures().counts().map(Statistics::of).orElse(null);
   }
 
+  @Override
+  public @Nullable Statistics nextPhase(String name) {
+    return mallometer
+        .monitors()
+        .nextPhase(name)
+        .flatMap(phase -> phase.figures().counts())
+        .map(Statistics::of)
+        .orElse(null);
+  }
+
   private Snapshot snapshot() {
     return mallometer.scraped();
   }

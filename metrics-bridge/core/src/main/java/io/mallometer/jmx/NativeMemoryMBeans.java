@@ -51,6 +51,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** Registers with an MBean server. Never throws: what prevents it is logged. */
   public static NativeMemoryMBeans register(Mallometer mallometer, MBeanServer server) {
     Notifications huge = Notifications.ofHugeAllocations(mallometer);
+    Notifications monitors = Notifications.ofMonitors(mallometer);
     Notifications leaks = Notifications.ofLeaks(mallometer);
     return new NativeMemoryMBeans(
         List.of(
@@ -64,7 +65,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         Described.OfNativeMemory.class,
                         NativeMemoryMXBean.class,
                         "Native memory of this process, counted at every malloc and free",
-                        new NotificationBroadcasterSupport())),
+                        monitors)),
             Registration.of(
                 server,
                 ALLOCATOR_NAME,
@@ -99,6 +100,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         "Which call sites leak native memory",
                         leaks))),
         huge,
+        monitors,
         leaks);
   }
 

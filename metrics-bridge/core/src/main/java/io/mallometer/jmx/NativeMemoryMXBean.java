@@ -15,6 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
+  /**
+   * The type of the notifications, one for each event of a monitor. The user data is composite data
+   * of {@code monitor}, {@code time}, {@code bytes} and {@code details}, lines of a stack or of
+   * call sites.
+   */
+  String MONITOR = "io.mallometer.monitor";
+
   @Nullable Long getAllocationCount();
 
   @Nullable Long getRequestedBytes();

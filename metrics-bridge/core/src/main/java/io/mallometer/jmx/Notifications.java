@@ -2,6 +2,7 @@ package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.SiteVerdict;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,6 +41,17 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
           SimpleType.LONG,
           SimpleType.DOUBLE);
 
+  private static final OpenRow MONITOR =
+      new OpenRow(
+          "MonitorEvent",
+          "What a monitor has seen",
+          new String[] {"monitor", "time", "bytes", "details"},
+          SimpleType.STRING,
+          SimpleType.STRING,
+          SimpleType.LONG,
+          SimpleType.STRING);
+
+  private final AtomicLong monitorEvents = new AtomicLong();
   private final AtomicLong leaks = new AtomicLong();
   private final Mallometer.Subscription subscription;
 
@@ -66,6 +78,31 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
         LeakDetectorMXBean.LEAK,
         "A call site has become a leak",
         sender -> mallometer.leaks().onLeak(sender::send));
+  }
+
+  /** One for each event of a monitor; its message is the event's sentence. */
+  static Notifications ofMonitors(Mallometer mallometer) {
+    return new Notifications(
+        NativeMemoryMXBean.MONITOR,
+        "A monitor has seen something",
+        sender -> mallometer.monitors().onEvent(sender::send));
+  }
+
+  private void send(MonitorEvent event) {
+    Notification notification =
+        new Notification(
+            NativeMemoryMXBean.MONITOR,
+            Registration.objectName(NativeMemoryMBeans.NAME),
+            monitorEvents.incrementAndGet(),
+            event.time().toEpochMilli(),
+            event.sentence());
+    notification.setUserData(
+        MONITOR.of(
+            event.monitor().toString(),
+            event.time().toString(),
+            event.bytes(),
+            String.join("\n", event.details())));
+    sendNotification(notification);
   }
 
   private void send(HugeAllocation allocation, long missedBefore) {

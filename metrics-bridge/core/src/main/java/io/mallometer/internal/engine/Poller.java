@@ -134,6 +134,7 @@ public final class Poller {
   private final MemoryHistory memoryHistory = new MemoryHistory();
   private final BlackBox blackBox;
   private final ProfileKeeper profileKeeper;
+  private final MonitorBook monitorBook;
   private final Scrapes scrapes;
   private final Conclusions conclusions;
 
@@ -236,6 +237,7 @@ public final class Poller {
             interposer, new OwnSurroundings(this::limit), () -> options.owners(), clock);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.profileKeeper = new ProfileKeeper(callSiteReader, blackBox, clock);
+    this.monitorBook = new MonitorBook(interposer, clock);
     this.scrapes = new Scrapes(nanoTime);
     this.latest = firstSnapshot();
   }
@@ -287,6 +289,10 @@ public final class Poller {
 
   public ProfileKeeper profileKeeper() {
     return profileKeeper;
+  }
+
+  public MonitorBook monitorBook() {
+    return monitorBook;
   }
 
   /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */

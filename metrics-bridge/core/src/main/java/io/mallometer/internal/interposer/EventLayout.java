@@ -17,8 +17,11 @@ final class EventLayout {
   static final int REALTIME_NS = 8;
   static final int REQUESTED_BYTES = 16;
   static final int THREAD_ID = 24;
+  static final int FRAMES = 28;
   static final int THREAD_NAME = 32;
   static final int THREAD_NAME_BYTES = 16;
+  static final int STACK = 48;
+  static final int MOST_FRAMES = 16;
   static final int BYTES = 176;
 
   /** As many as the library keeps. */
@@ -27,6 +30,15 @@ final class EventLayout {
   private static final long NANOS = 1_000_000_000L;
 
   private EventLayout() {}
+
+  /** The return addresses of the first element of an array, innermost first. */
+  static long[] stack(ByteBuffer event) {
+    long[] stack = new long[Math.max(0, Math.min(MOST_FRAMES, event.getInt(FRAMES)))];
+    for (int i = 0; i < stack.length; i++) {
+      stack[i] = event.getLong(STACK + i * Long.BYTES);
+    }
+    return stack;
+  }
 
   /** Decodes the first elements of an array. */
   static List<HugeAllocation> allocations(ByteBuffer events, int count) {

@@ -2,10 +2,12 @@ package io.mallometer.internal.interposer;
 
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -193,6 +195,14 @@ public interface Interposer {
 
   /** Where live samples of a call site are: addresses and sizes in bytes. Never throws. */
   default List<long[]> addresses(int site) {
+    return List.of();
+  }
+
+  /**
+   * The native stack of a huge request, innermost frame first, up to the first frame of compiled
+   * Java code; empty if it was not recorded, or the library keeps later ones. Never throws.
+   */
+  default List<StackFrame> stackOf(HugeAllocation request) {
     return List.of();
   }
 

@@ -9,6 +9,7 @@ import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.nio.ByteBuffer;
@@ -391,6 +392,17 @@ final class LoadedInterposer implements Interposer {
           count > 0 && hugeAllocations.get(count - 1).number() >= counters.hugeAllocations();
       knownHuge = complete ? counters.hugeAllocations() : knownHuge;
     }
+  }
+
+  @Override
+  public List<StackFrame> stackOf(HugeAllocation request) {
+    ByteBuffer event = Structs.allocate(EventLayout.BYTES);
+    int count =
+        LibraryFunctions.mallometer_events(
+            Structs.address(event), EventLayout.BYTES, 1, request.number() - 1);
+    return count == 1 && event.getLong(EventLayout.NUMBER) == request.number()
+        ? callSites.frames(EventLayout.stack(event))
+        : List.of();
   }
 
   private int callProcess() {

@@ -2,10 +2,12 @@ package io.mallometer.internal.interposer;
 
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -102,6 +104,11 @@ final class ProcessInterposer implements Interposer {
   @Override
   public boolean trim() {
     return current.trim();
+  }
+
+  @Override
+  public List<StackFrame> stackOf(HugeAllocation request) {
+    return current.stackOf(request);
   }
 
   @Override

@@ -1,0 +1,135 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.OpenScope;
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.Phase;
+import io.mallometer.model.ScopeFigures;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latest events of monitors, who is told of them, and the process's phases: one phase follows
+ * another, as in the classic tool. Thread-safe.
+ */
+public final class MonitorBook {
+
+  /** So many events and so many phases are kept. */
+  static final int KEPT = 64;
+
+  private record Open(String name, Instant begin, OpenScope scope) {}
+
+  private final Interposer interposer;
+  private final Clock clock;
+  private final List<Consumer<MonitorEvent>> listeners = new CopyOnWriteArrayList<>();
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  /** Guarded by this, as is all below. */
+  private final Deque<MonitorEvent> events = new ArrayDeque<>();
+
+  private final Deque<Phase> phases = new ArrayDeque<>();
+  private @Nullable Open current;
+
+  MonitorBook(Interposer interposer, Clock clock) {
+    this.interposer = interposer;
+    this.clock = clock;
+  }
+
+  /** Logs an event, keeps it and tells the listeners. */
+  public void publish(MonitorEvent event) {
+    String lines =
+        event.details().isEmpty() ? "" : "\n    " + String.join("\n    ", event.details());
+    Log.MALLOMETER.warn("Monitor " + event.monitor() + ": " + event.sentence() + lines);
+    synchronized (this) {
+      keep(events, event);
+    }
+    for (Consumer<MonitorEvent> listener : listeners) {
+      tell(listener, event);
+    }
+  }
+
+  private void tell(Consumer<MonitorEvent> listener, MonitorEvent event) {
+    try {
+      listener.accept(event);
+    } catch (Throwable e) {
+      failure.warn(
+          "A listener of monitors threw an exception. It stays subscribed; further failures are not"
+              + " logged.",
+          e);
+    }
+  }
+
+  private static <T> void keep(Deque<T> kept, T added) {
+    if (kept.size() == KEPT) {
+      kept.removeFirst();
+    }
+    kept.addLast(added);
+  }
+
+  /** Tells a listener of each event from now on. */
+  public void subscribe(Consumer<MonitorEvent> listener) {
+    listeners.add(listener);
+  }
+
+  /** Undoes that. */
+  public void unsubscribe(Consumer<MonitorEvent> listener) {
+    listeners.remove(listener);
+  }
+
+  /** The latest events, oldest first. */
+  public synchronized List<MonitorEvent> events() {
+    return List.copyOf(events);
+  }
+
+  /** The latest phases that ended, oldest first. */
+  public synchronized List<Phase> phases() {
+    return List.copyOf(phases);
+  }
+
+  /**
+   * Ends the current phase and begins the next.
+   *
+   * @param name of the next; an empty one begins none
+   * @return the phase that ended; empty if there was none
+   */
+  public synchronized Optional<Phase> nextPhase(String name) {
+    Open ending = current;
+    current = null;
+    Optional<Phase> ended = Optional.empty();
+    if (ending != null) {
+      ScopeFigures figures = orNone(ending.scope()::close);
+      Phase phase = new Phase(ending.name(), ending.begin(), clock.instant(), figures);
+      keep(phases, phase);
+      ended = Optional.of(phase);
+    }
+    if (!name.isEmpty()) {
+      current = new Open(name, clock.instant(), open());
+    }
+    return ended;
+  }
+
+  private OpenScope open() {
+    try {
+      return interposer.processScope();
+    } catch (RuntimeException | LinkageError e) {
+      return OpenScope.none("the library cannot be called: " + e);
+    }
+  }
+
+  private static ScopeFigures orNone(Supplier<ScopeFigures> reading) {
+    try {
+      return reading.get();
+    } catch (RuntimeException | LinkageError e) {
+      return ScopeFigures.none("the library cannot be called: " + e);
+    }
+  }
+}

@@ -1,0 +1,251 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.text.Log;
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * The ready-made monitors. None adds anything to an allocation: they look at what the polls bring,
+ * which C has counted, and act on the thread of listeners, where neither a poll nor a caller waits.
+ */
+public final class ReadyMadeMonitors {
+
+  private static final int MOST_SITES = 10;
+
+  private ReadyMadeMonitors() {}
+
+  /** Makes a monitor, which is then called with each snapshot. */
+  public static Consumer<Snapshot> of(MonitorOptions options, Poller poller) {
+    return switch (options.kind()) {
+      case THRESHOLD -> new Threshold(options, poller);
+      case PRESENT -> new Present(options, poller);
+      case PERIODIC -> new Periodic(options.file().orElseThrow(), poller);
+    };
+  }
+
+  // ---- Who asked for so much?
+
+  private static final class Threshold implements Consumer<Snapshot> {
+    private final MonitorOptions options;
+    private final Poller poller;
+    private final HugeAllocationWatch watch;
+    private final Log.Once tooLow = Log.MALLOMETER.once();
+
+    /** Requests up to this number were made before the monitor. */
+    private final long before;
+
+    Threshold(MonitorOptions options, Poller poller) {
+      this.options = options;
+      this.poller = poller;
+      this.before = newest(poller.latest());
+      this.watch =
+          new HugeAllocationWatch(
+              (request, missed) -> tell(request), poller.listenerThread(), poller.nanoTime());
+    }
+
+    private static long newest(Snapshot snapshot) {
+      List<HugeAllocation> known = snapshot.hugeAllocations();
+      return known.isEmpty() ? 0 : known.get(known.size() - 1).number();
+    }
+
+    @Override
+    public void accept(Snapshot snapshot) {
+      double recorded = snapshot.self().hugeThresholdBytes();
+      if (recorded > options.bytes()) {
+        tooLow.warn(
+            "Monitor %s: the library records requests above %s only. Start the process with MALLOMETER_HUGE=%d to hear of smaller ones."
+                .formatted(options, Words.bytes(recorded), options.bytes()),
+            null);
+      }
+      watch.accept(snapshot);
+    }
+
+    private void tell(HugeAllocation request) {
+      if (request.number() <= before || request.bytes() <= options.bytes()) {
+        return;
+      }
+      List<String> stack = new ArrayList<>();
+      for (StackFrame frame : poller.interposer().stackOf(request)) {
+        stack.add(frame.toString());
+      }
+      poller
+          .monitorBook()
+          .publish(
+              new MonitorEvent(
+                  options,
+                  request.time(),
+                  request.bytes(),
+                  "thread %s (%d) requested %s"
+                      .formatted(
+                          request.threadName(), request.threadId(), Words.bytes(request.bytes())),
+                  stack));
+    }
+  }
+
+  // ---- Who was live?
+
+  /** A figure that swings around the size must fall 5 % below it before it counts again. */
+  private static final class Present implements Consumer<Snapshot> {
+    private static final double AGAIN = 0.95;
+
+    private final MonitorOptions options;
+    private final Poller poller;
+    private boolean crossed;
+
+    Present(MonitorOptions options, Poller poller) {
+      this.options = options;
+      this.poller = poller;
+    }
+
+    @Override
+    public void accept(Snapshot snapshot) {
+      double live = snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
+      if (crosses(live)) {
+        poller.listenerThread().execute(() -> tell(snapshot, live));
+      }
+    }
+
+    private synchronized boolean crosses(double live) {
+      boolean newly = !crossed && live > options.bytes();
+      crossed = newly || crossed && !(live < options.bytes() * AGAIN);
+      return newly;
+    }
+
+    private void tell(Snapshot snapshot, double live) {
+      List<String> details = new ArrayList<>();
+      try {
+        CallSites read = poller.callSiteReader().callSites();
+        for (CallSite site : read.sites()) {
+          if (details.size() < MOST_SITES) {
+            details.add(
+                "%s live: %s (%s)"
+                    .formatted(Words.bytes(site.liveBytes().value()), site.name(), site.library()));
+          }
+        }
+        if (details.isEmpty()) {
+          details.add(read.reason());
+        }
+      } catch (RuntimeException | LinkageError e) {
+        details.add("the call sites cannot be read: " + e);
+      }
+      poller
+          .monitorBook()
+          .publish(
+              new MonitorEvent(
+                  options,
+                  snapshot.time(),
+                  Math.round(live),
+                  "%s are live, more than %s"
+                      .formatted(Words.bytes(live), Words.bytes(options.bytes())),
+                  details));
+    }
+  }
+
+  // ---- A row at each poll
+
+  /**
+   * The file is opened for each row, so that it can be moved away, and is not open in a checkpoint.
+   * One that has grown to {@value #MOST_BYTES} bytes becomes FILE.1, in place of the one before.
+   */
+  private static final class Periodic implements Consumer<Snapshot> {
+    private static final long MOST_BYTES = 4 << 20;
+    private static final long PAUSE_NANOS = 1_000_000_000L;
+    private static final String HEAD =
+        "time,live_bytes,peak_bytes,allocations,frees,failed,requested_bytes\n";
+
+    private final Path file;
+    private final Poller poller;
+    private final AtomicBoolean pending = new AtomicBoolean();
+    private final Log.Once failure = Log.MALLOMETER.once();
+
+    /** Guarded by this, as is {@link #written}. */
+    private long writtenAt;
+
+    private boolean written;
+
+    Periodic(Path file, Poller poller) {
+      this.file = file;
+      this.poller = poller;
+    }
+
+    @Override
+    public void accept(Snapshot snapshot) {
+      if (snapshot.process().isEmpty() || !due() || !pending.compareAndSet(false, true)) {
+        return;
+      }
+      boolean handed = false;
+      try {
+        poller.listenerThread().execute(() -> write(row(snapshot, snapshot.process().get())));
+        handed = true;
+      } finally {
+        if (!handed) {
+          pending.set(false);
+        }
+      }
+    }
+
+    private synchronized boolean due() {
+      long now = poller.nanoTime().getAsLong();
+      if (written && now - writtenAt < PAUSE_NANOS) {
+        return false;
+      }
+      written = true;
+      writtenAt = now;
+      return true;
+    }
+
+    private static String row(Snapshot snapshot, NativeCounters counted) {
+      return String.format(
+          Locale.ROOT,
+          "%s,%s,%s,%d,%d,%d,%d%n",
+          snapshot.time(),
+          whole(counted.liveBytes()),
+          whole(counted.peakBytes()),
+          counted.allocations(),
+          counted.frees(),
+          counted.failed(),
+          counted.requestedBytes());
+    }
+
+    private static String whole(double figure) {
+      return Double.isNaN(figure) ? "" : Long.toString(Math.round(figure));
+    }
+
+    private void write(String row) {
+      pending.set(false);
+      try {
+        if (Files.exists(file) && Files.size(file) + row.length() > MOST_BYTES) {
+          Files.move(file, Path.of(file + ".1"), StandardCopyOption.REPLACE_EXISTING);
+        }
+        String text = Files.exists(file) ? row : HEAD + row;
+        Files.writeString(
+            file,
+            text,
+            StandardCharsets.US_ASCII,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.APPEND);
+        failure.rearm();
+      } catch (IOException | RuntimeException e) {
+        failure.warn("The monitor periodic=" + file + " cannot write a row", e);
+      }
+    }
+  }
+}

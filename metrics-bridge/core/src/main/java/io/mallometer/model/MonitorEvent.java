@@ -1,0 +1,22 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What a monitor has seen.
+ *
+ * @param monitor the monitor
+ * @param time of the request, or of the poll that saw the crossing
+ * @param bytes what was requested, or what was live
+ * @param sentence the same in words
+ * @param details lines: the request's native stack, innermost frame first, or the call sites with
+ *     most live bytes, most first. Empty if nothing is known
+ */
+public record MonitorEvent(
+    MonitorOptions monitor, Instant time, long bytes, String sentence, List<String> details) {
+
+  public MonitorEvent {
+    details = List.copyOf(details);
+  }
+}
