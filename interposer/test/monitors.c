@@ -445,6 +445,30 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
+/* A place that another thread could not empty before the fork: its callback runs, and it does not exist in the child. */
+static void forks_while_unregistering(void) {
+  enum { PLACES = 8 };
+  int reached[2], status;
+  CHECK(pipe(latch) == 0 && pipe(reached) == 0);
+  int number = registered(reached, waits, NULL);
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, allocates_12345, NULL), 0);
+  char byte;
+  CHECK_EQUAL(read(reached[0], &byte, 1), 1);
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), -EBUSY);
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < PLACES; i++) CHECK(registered(&heard, log_allocated, log_freed) != number);
+    CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), -EINVAL);
+    _exit(0);
+  }
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+  CHECK_EQUAL(write(latch[1], "", 1), 1);
+  CHECK_EQUAL(pthread_join(thread, NULL), 0);
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
+}
+
 static void counting_off(void) {
   begin();
   CHECK_EQUAL(mallometer_disable(), 0);
@@ -550,6 +574,7 @@ static const struct {
     {"unregistered_twice", unregistered_twice},
     {"early", early},
     {"forks", forks},
+    {"forks_while_unregistering", forks_while_unregistering},
     {"counting_off", counting_off},
 };
 
