@@ -119,6 +119,13 @@ public final class MallometerAutoConfiguration {
   @Bean
   @Lazy(false)
   @ConditionalOnMissingBean
+  StartedMonitors mallometerMonitors(Mallometer mallometer, MallometerProperties properties) {
+    return new StartedMonitors(mallometer, properties.monitors());
+  }
+
+  @Bean
+  @Lazy(false)
+  @ConditionalOnMissingBean
   @ConditionalOnProperty("mallometer.push.url")
   @Nullable ProfilePush profilePush(
       Mallometer mallometer, MallometerProperties properties, Environment environment) {

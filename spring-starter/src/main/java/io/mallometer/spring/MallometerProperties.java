@@ -5,11 +5,13 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.OwnerBudget;
+import io.mallometer.model.MonitorOptions;
 import io.mallometer.push.PushOptions;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -37,6 +39,7 @@ import org.springframework.util.unit.DataSize;
  * @param owners Searching the Java heap for the objects that hold native memory.
  * @param sites Call sites.
  * @param leak Looking for leaks.
+ * @param monitor Monitors: what is logged, notified and recorded when it happens.
  * @param scopes Native memory by HTTP route, scheduled task and method.
  * @param push Sending profiles to a profile store.
  */
@@ -52,6 +55,7 @@ public record MallometerProperties(
     @DefaultValue Owners owners,
     @DefaultValue Sites sites,
     @DefaultValue Leak leak,
+    @DefaultValue Monitor monitor,
     @DefaultValue Scopes scopes,
     @DefaultValue Push push) {
 
@@ -127,6 +131,52 @@ public record MallometerProperties(
       @DefaultValue("1") double timeScale,
       @Nullable List<String> healthySites,
       @Nullable String healthySitesFile) {}
+
+  /**
+   * Monitors: what is logged, notified and recorded when it happens.
+   *
+   * @param threshold Tells of each request for more native memory than this, with its stack, such
+   *     as 200MB. Of requests of at most 64 MiB it hears only if the environment variable
+   *     MALLOMETER_HUGE is as low.
+   * @param present Tells when more native memory than this becomes live, with the call sites that
+   *     hold most, such as 2GB.
+   * @param periodic File to which a row of comma-separated values is written at each reading of the
+   *     counters.
+   */
+  public record Monitor(
+      @Nullable DataSize threshold, @Nullable DataSize present, @Nullable String periodic) {}
+
+  /**
+   * The monitors that are asked for.
+   *
+   * @throws MallometerPropertyException if a value makes no sense
+   */
+  List<MonitorOptions> monitors() {
+    List<MonitorOptions> monitors = new ArrayList<>();
+    if (monitor.threshold() != null) {
+      monitors.add(
+          MonitorOptions.threshold(bytes("mallometer.monitor.threshold", monitor.threshold())));
+    }
+    if (monitor.present() != null) {
+      monitors.add(MonitorOptions.present(bytes("mallometer.monitor.present", monitor.present())));
+    }
+    String file = monitor.periodic();
+    if (file != null && !file.isBlank()) {
+      monitors.add(MonitorOptions.periodic(path("mallometer.monitor.periodic", file)));
+    }
+    return monitors;
+  }
+
+  private static long bytes(String property, DataSize size) {
+    if (size.toBytes() < 1) {
+      throw new MallometerPropertyException(
+          property,
+          size,
+          "must be greater than 0",
+          "Write it with a unit, such as 200MB, or remove it to have no such monitor.");
+    }
+    return size.toBytes();
+  }
 
   /**
    * Native memory by HTTP route, scheduled task and method.

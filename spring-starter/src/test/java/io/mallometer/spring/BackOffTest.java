@@ -264,6 +264,7 @@ class BackOffTest {
         NativeMemoryEvents.class,
         EventPublisher.class,
         AutomaticTrims.class,
+        StartedMonitors.class,
         AttachAfterRefresh.class,
         NativeMemoryMetrics.class,
         RequestSizes.class,

@@ -8,6 +8,8 @@ import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
@@ -16,6 +18,9 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -28,6 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -60,6 +66,40 @@ class ContextsTest {
     }
 
     assertThat(ours(outer)).isEmpty();
+  }
+
+  @Test
+  void monitorsThatPropertiesNameRunWhileTheContextIsOpen(@TempDir Path directory)
+      throws Exception {
+    BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
+    Path file = directory.resolve("memory.csv");
+    mallometer.monitors().onEvent(told::add);
+    mallometer.poll();
+    try (ConfigurableApplicationContext context =
+        Contexts.with(mallometer)
+            .run(
+                "--mallometer.monitor.present=1KB",
+                "--mallometer.monitor.threshold=2MB",
+                "--mallometer.monitor.periodic=" + file)) {
+      assertThat(context.isRunning()).isTrue();
+      MonitorEvent crossed = told.poll(20, TimeUnit.SECONDS);
+      assertThat(crossed).isNotNull();
+      assertThat(crossed.monitor()).isEqualTo(MonitorOptions.present(1_024));
+      mallometer.setHugeAllocations(
+          List.of(new HugeAllocation(1, Instant.EPOCH, 3 << 20, 7, "worker-1")));
+      mallometer.poll();
+      MonitorEvent requested = told.poll(20, TimeUnit.SECONDS);
+      assertThat(requested).isNotNull();
+      assertThat(requested.monitor()).isEqualTo(MonitorOptions.threshold(2 << 20));
+      assertThat(file).exists();
+    }
+
+    mallometer.setHugeAllocations(
+        List.of(new HugeAllocation(2, Instant.EPOCH, 3 << 20, 7, "worker-1")));
+    mallometer.advance(Duration.ofSeconds(5));
+    mallometer.poll();
+    assertThat(told.poll(200, TimeUnit.MILLISECONDS)).isNull();
+    assertThat(Files.readAllLines(file)).hasSize(2);
   }
 
   @Test

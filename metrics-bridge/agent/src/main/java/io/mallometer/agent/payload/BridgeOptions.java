@@ -4,6 +4,7 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.OwnerBudget;
+import io.mallometer.model.MonitorOptions;
 import io.mallometer.push.PushOptions;
 import io.mallometer.view.TimeSpan;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ final class BridgeOptions {
 
   private static final String OTLP = "otlp.";
   private static final Duration OTLP_INTERVAL = Duration.ofMinutes(1);
+  private static final String MONITOR = "monitor.";
   private static final String PUSH = "push.";
   private static final String BYTES = "([1-9]\\d{0,5})[kKmMgGtT]";
 
@@ -43,6 +45,22 @@ final class BridgeOptions {
     all = version == null ? all : all.withApplicationVersion(version);
     all = all.withOwners(owners(options));
     return all.withApplicationPackages(list(options.get("sites.applicationPackages")));
+  }
+
+  /**
+   * The monitors to start; none unless options name some.
+   *
+   * @throws IllegalArgumentException if an option is not understood
+   */
+  static List<MonitorOptions> monitors(Map<String, String> options) {
+    List<MonitorOptions> monitors = new ArrayList<>();
+    for (Map.Entry<String, String> option : options.entrySet()) {
+      if (option.getKey().startsWith(MONITOR)) {
+        monitors.add(
+            MonitorOptions.of(option.getKey().substring(MONITOR.length()), option.getValue()));
+      }
+    }
+    return monitors;
   }
 
   /**

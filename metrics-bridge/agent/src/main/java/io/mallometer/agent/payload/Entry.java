@@ -4,6 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.internal.interposer.Relaunch;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.push.ProfilePush;
@@ -67,6 +68,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);
+    List<MonitorOptions> monitors = BridgeOptions.monitors(options);
     Optional<PushOptions> push = BridgeOptions.push(options);
     Optional<OtlpPush.Options> otlp = BridgeOptions.otlp(options);
     started = true;
@@ -75,6 +77,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     if (attaches && !mallometer.status().active()) {
       mallometer.counting().attach();
     }
+    monitors.forEach(mallometer.monitors()::start);
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
     if (push.isPresent()) {
       pushTo(mallometer, push.get());

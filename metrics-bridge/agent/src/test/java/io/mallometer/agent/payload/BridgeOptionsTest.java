@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MonitorOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -47,6 +48,24 @@ class BridgeOptionsTest {
                 .withLongestTimeout(Duration.ofHours(2))
                 .withHealthySites(List.of("com.shop.Catalogue.load", "com.shop.cache.*"))
                 .withHealthySitesFile(Path.of("/var/lib/shop/healthy")));
+  }
+
+  @Test
+  void eachMonitorIsStarted() {
+    assertThat(BridgeOptions.monitors(Map.of("record", "/tmp/box"))).isEmpty();
+    assertThat(
+            BridgeOptions.monitors(
+                Map.of(
+                    "monitor.threshold", "200m",
+                    "monitor.present", "2g",
+                    "monitor.periodic", "/tmp/memory.csv")))
+        .containsExactlyInAnyOrder(
+            MonitorOptions.threshold(200L << 20),
+            MonitorOptions.present(2L << 30),
+            MonitorOptions.periodic(Path.of("/tmp/memory.csv")));
+    assertThatThrownBy(() -> BridgeOptions.monitors(Map.of("monitor.present", "much")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("present is \"much\"");
   }
 
   @Test

@@ -9,6 +9,8 @@ import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.TrimReport;
 import io.mallometer.preload.Counted;
 import io.mallometer.preload.NativeWork;
@@ -16,7 +18,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -99,6 +103,33 @@ class AllocatorOfARealJvmTest {
     assertThat(allocation.number()).isPositive();
     assertThat(told.poll(1500, TimeUnit.MILLISECONDS)).isNull();
     mallometer.close();
+  }
+
+  @Test
+  void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
+    BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
+    long address;
+    try (Mallometer mallometer =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)))) {
+      mallometer.monitors().onEvent(told::add);
+      mallometer.monitors().start(MonitorOptions.threshold(HUGE));
+      long live = (long) mallometer.poll().process().orElseThrow().liveBytes();
+      mallometer.monitors().start(MonitorOptions.present(live + HUGE / 2));
+      address = NativeWork.allocateMemory(2 * HUGE);
+
+      Map<MonitorOptions.Kind, MonitorEvent> events = new EnumMap<>(MonitorOptions.Kind.class);
+      while (events.size() < 2) {
+        MonitorEvent event = told.poll(20, TimeUnit.SECONDS);
+        assertThat(event).as("another event beside " + events).isNotNull();
+        events.put(event.monitor().kind(), event);
+      }
+      MonitorEvent request = events.get(MonitorOptions.Kind.THRESHOLD);
+      assertThat(request.bytes()).isGreaterThanOrEqualTo(2 * HUGE);
+      assertThat(String.join("\n", request.details())).contains("libjvm.so");
+      assertThat(String.join("\n", events.get(MonitorOptions.Kind.PRESENT).details()))
+          .contains("NativeWork.allocateMemory");
+    }
+    NativeWork.freeMemory(address);
   }
 
   /** Allocates, touches, and frees each second object. Returns the others. */

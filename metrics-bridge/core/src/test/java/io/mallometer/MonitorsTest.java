@@ -1,0 +1,317 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.mallometer.jfr.NativeMemoryEvents;
+import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Phase;
+import io.mallometer.model.SizeDistribution;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.management.MBeanServer;
+import javax.management.Notification;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the ready-made monitors see, and whom they tell. */
+class MonitorsTest {
+
+  private static final long MIB = 1 << 20;
+
+  private final FakeMallometer mallometer =
+      new FakeMallometer(live(10 * MIB, 1), FaceContract.selfReport());
+  private final BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
+  private final Logged logged = new Logged("io.mallometer.Mallometer");
+
+  @TempDir private Path directory;
+
+  @BeforeEach
+  void listen() {
+    mallometer.poll();
+    mallometer.monitors().onEvent(told::add);
+  }
+
+  @AfterEach
+  void close() {
+    mallometer.close();
+    logged.close();
+  }
+
+  @Test
+  void aRequestAboveTheThresholdIsToldOnceAndLogged() throws Exception {
+    mallometer.setHugeAllocations(List.of(request(1, 900 * MIB)));
+    mallometer.poll();
+    mallometer.monitors().start(MonitorOptions.threshold(200 * MIB));
+
+    mallometer.setHugeAllocations(
+        List.of(request(1, 900 * MIB), request(2, 100 * MIB), request(3, 300 * MIB)));
+    mallometer.poll();
+    mallometer.poll();
+
+    MonitorEvent event = next();
+    assertThat(event.bytes()).isEqualTo(300 * MIB);
+    assertThat(event.sentence()).isEqualTo("thread worker-1 (42) requested 300 MiB");
+    flush();
+    assertThat(told).isEmpty();
+    assertThat(mallometer.monitors().events()).containsExactly(event);
+    assertThat(logged.messages())
+        .containsExactly("Monitor threshold=209715200: " + event.sentence());
+  }
+
+  @Test
+  void aThresholdThatTheLibraryDoesNotRecordIsLoggedOnce() {
+    mallometer.monitors().start(MonitorOptions.threshold(1_000));
+    mallometer.poll();
+
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .contains("requests above 1.0 MiB only", "MALLOMETER_HUGE=1000");
+  }
+
+  @Test
+  void liveBytesThatAreCrossedNameTheCallSites() throws Exception {
+    mallometer.setSites(SitesByHand.three());
+    mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+    liveAre(20 * MIB);
+    liveAre(21 * MIB);
+    liveAre(20 * MIB - 1);
+    liveAre(22 * MIB);
+
+    MonitorEvent event = next();
+    assertThat(event.bytes()).isEqualTo(21 * MIB);
+    assertThat(event.sentence()).isEqualTo("21.0 MiB are live, more than 20.0 MiB");
+    assertThat(event.details()).hasSize(3).first().asString().contains("com.shop.Cart.zip");
+
+    liveAre(18 * MIB);
+    liveAre(25 * MIB);
+    assertThat(next().bytes()).isEqualTo(25 * MIB);
+    flush();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void eachSecondAtMostOneRowIsWritten() throws Exception {
+    Path file = directory.resolve("memory.csv");
+    mallometer.monitors().start(MonitorOptions.periodic(file));
+    flush();
+    mallometer.poll();
+    mallometer.advance(Duration.ofSeconds(5));
+    liveAre(30 * MIB);
+    flush();
+
+    assertThat(Files.readAllLines(file))
+        .containsExactly(
+            "time,live_bytes,peak_bytes,allocations,frees,failed,requested_bytes",
+            "2026-01-01T00:00:00Z,10485760,52428800,1,0,0,77",
+            "2026-01-01T00:00:05Z,31457280,52428800,1,0,0,77");
+  }
+
+  @Test
+  void aFileThatHasGrownIsMovedAside() throws Exception {
+    Path file = directory.resolve("memory.csv");
+    Files.write(file, new byte[4 << 20]);
+    mallometer.monitors().start(MonitorOptions.periodic(file));
+    flush();
+
+    assertThat(Files.readAllLines(file)).hasSize(2);
+    assertThat(directory.resolve("memory.csv.1")).hasSize(4 << 20);
+  }
+
+  @Test
+  void aFileThatCannotBeWrittenIsLoggedOnce() throws Exception {
+    mallometer.monitors().start(MonitorOptions.periodic(directory));
+    mallometer.advance(Duration.ofSeconds(5));
+    mallometer.poll();
+    flush();
+
+    assertThat(logged.messages()).hasSize(1).first().asString().contains("cannot write a row");
+  }
+
+  @Test
+  void aListenerThatFailsKeepsNothingFromTheOthers() throws Exception {
+    mallometer
+        .monitors()
+        .onEvent(
+            event -> {
+              throw new IllegalStateException("broken");
+            });
+    BlockingQueue<MonitorEvent> later = new LinkedBlockingQueue<>();
+    mallometer.monitors().onEvent(later::add);
+    mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+    liveAre(21 * MIB);
+
+    assertThat(later.poll(20, TimeUnit.SECONDS)).isNotNull();
+  }
+
+  @Test
+  void afterClosingNothingIsToldOrWritten() throws Exception {
+    Path file = directory.resolve("memory.csv");
+    Mallometer.Subscription subscription =
+        mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+    subscription.close();
+    liveAre(21 * MIB);
+    mallometer.close();
+    mallometer.monitors().start(MonitorOptions.periodic(file));
+    mallometer.poll();
+    flush();
+
+    assertThat(told).isEmpty();
+    assertThat(mallometer.monitors().events()).isEmpty();
+  }
+
+  @Test
+  void aPhaseHasWhatWasCountedInIt() {
+    assertThat(mallometer.monitors().nextPhase("warm-up")).isEmpty();
+    mallometer.setCounters(live(10 * MIB, 8));
+    Phase first = mallometer.monitors().nextPhase("load").orElseThrow();
+    mallometer.setCounters(live(10 * MIB, 9));
+    mallometer.advance(Duration.ofMinutes(1));
+    mallometer.monitors().nextPhase("");
+
+    assertThat(first.name()).isEqualTo("warm-up");
+    assertThat(first.figures().counts().orElseThrow().calls()).isEqualTo(7);
+    assertThat(mallometer.monitors().phases())
+        .extracting(Phase::name, phase -> Duration.between(phase.begin(), phase.end()))
+        .containsExactly(tuple("warm-up", Duration.ZERO), tuple("load", Duration.ofMinutes(1)));
+    assertThat(mallometer.monitors().nextPhase("")).isEmpty();
+  }
+
+  @Test
+  void jmxIsNotifiedAndEndsPhases() throws Exception {
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    ObjectName name = new ObjectName(NativeMemoryMBeans.NAME);
+    BlockingQueue<Notification> received = new LinkedBlockingQueue<>();
+    try (NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer)) {
+      assertThat(beans.registered()).isTrue();
+      server.addNotificationListener(
+          name, (notification, handback) -> received.add(notification), null, null);
+      mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+      liveAre(21 * MIB);
+
+      Notification notification = received.poll(20, TimeUnit.SECONDS);
+      assertThat(notification).isNotNull();
+      assertThat(notification.getType()).isEqualTo("io.mallometer.monitor");
+      assertThat(notification.getMessage()).isEqualTo("21.0 MiB are live, more than 20.0 MiB");
+      assertThat(((CompositeData) notification.getUserData()).get("bytes")).isEqualTo(21 * MIB);
+
+      assertThat(nextPhase(server, name, "one")).isNull();
+      mallometer.setCounters(live(10 * MIB, 5));
+      assertThat(nextPhase(server, name, "").get("allocationCount")).isEqualTo(4L);
+    }
+  }
+
+  private static CompositeData nextPhase(MBeanServer server, ObjectName name, String phase)
+      throws Exception {
+    return (CompositeData)
+        server.invoke(
+            name, "nextPhase", new Object[] {phase}, new String[] {String.class.getName()});
+  }
+
+  @Test
+  void flightRecorderHasTheEvent() throws Exception {
+    Path file = directory.resolve("recording.jfr");
+    try (NativeMemoryEvents events = NativeMemoryEvents.register(mallometer);
+        Recording recording = new Recording()) {
+      assertThat(events).isNotNull();
+      recording.enable(NativeMemoryEvents.MONITOR);
+      recording.start();
+      mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+      liveAre(21 * MIB);
+      next();
+      flush();
+      recording.stop();
+      recording.dump(file);
+    }
+
+    assertThat(RecordingFile.readAllEvents(file))
+        .filteredOn(event -> event.getEventType().getName().equals(NativeMemoryEvents.MONITOR))
+        .singleElement()
+        .satisfies(
+            event -> {
+              assertThat(event.getString("monitor")).isEqualTo("present=20971520");
+              assertThat(event.getLong("bytes")).isEqualTo(21 * MIB);
+            });
+  }
+
+  @Test
+  void optionsAreReadFromText() {
+    assertThat(MonitorOptions.of("threshold", "200m"))
+        .isEqualTo(MonitorOptions.threshold(200 * MIB));
+    assertThat(MonitorOptions.of("present", "2G").bytes()).isEqualTo(2048 * MIB);
+    assertThat(MonitorOptions.of("present", "1000").bytes()).isEqualTo(1000);
+    assertThat(MonitorOptions.of("periodic", "/tmp/x").file())
+        .isEqualTo(Optional.of(Path.of("/tmp/x")));
+    for (String size : List.of("", "0", "-1", "much", "2x", "999999999999t")) {
+      assertThatThrownBy(() -> MonitorOptions.of("present", size))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("present is \"" + size + "\"");
+    }
+    assertThatThrownBy(() -> MonitorOptions.of("abort", "1g"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("threshold, present or periodic");
+    assertThatThrownBy(() -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, Optional.empty()))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private void liveAre(long bytes) {
+    mallometer.setCounters(live(bytes, 1));
+    mallometer.poll();
+  }
+
+  private static NativeCounters live(long bytes, long allocations) {
+    return new NativeCounters(
+        SizeDistribution.of(i -> i == 0 ? allocations : 0),
+        0,
+        0,
+        77,
+        bytes,
+        0,
+        50 * MIB,
+        0,
+        Double.NaN,
+        0,
+        1,
+        true);
+  }
+
+  private static HugeAllocation request(long number, long bytes) {
+    return new HugeAllocation(number, Instant.parse("2026-01-01T00:00:00Z"), bytes, 42, "worker-1");
+  }
+
+  private MonitorEvent next() throws InterruptedException {
+    MonitorEvent event = told.poll(20, TimeUnit.SECONDS);
+    assertThat(event).isNotNull();
+    return event;
+  }
+
+  /** Waits until the thread of listeners has done what it has. */
+  private void flush() throws InterruptedException {
+    CountDownLatch done = new CountDownLatch(1);
+    Executor listeners = mallometer.poller().listenerThread();
+    listeners.execute(done::countDown);
+    assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+  }
+}
