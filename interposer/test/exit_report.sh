@@ -22,6 +22,10 @@ said=$(MALLOMETER_MONITOR=histogram "$program" 2>&1)
 has histogram '^mallometer:   up to 128 bytes: 10[0-9]{2}$' 2
 has "its heading" '^mallometer: exit_report \([0-9]+\) at exit: allocations by requested size$' 2
 has "its end" '^mallometer:   above 4194304 bytes: 1$' 2
+said=$(MALLOMETER_MONITOR=returned,histogram "$program" 2>&1)
+has "returned sizes" 'at exit: allocations by returned size$' 2
+has "beside the requested ones" '^mallometer:   up to 128 bytes: 10[0-9]{2}$' 4
+has "their end" '^mallometer:   above 4194304 bytes: 1$' 4
 said=$(MALLOMETER_MONITOR=threshold MALLOMETER_HUGE=200m MALLOMETER_STACKS=large "$program" 2>&1)
 has "not above" 'exit: 0 requests above 209715200 bytes' 2
 said=$(MALLOMETER_MONITOR=threshold,histogram MALLOMETER_HUGE=199m MALLOMETER_STACKS=large "$program" 2>&1)

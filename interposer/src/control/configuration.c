@@ -193,10 +193,12 @@ static struct exit_report read_monitor(char *const environment[]) {
       report.maximum = true;
     } else if (is_word(at, length, "histogram")) {
       report.histogram = true;
+    } else if (is_word(at, length, "returned")) {
+      report.returned = true;
     } else if (is_word(at, length, "threshold")) {
       report.threshold = true;
     } else {
-      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram and threshold", "what it has of these");
+      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram, returned and threshold", "what it has of these");
     }
     at += length;
     at += *at == ',';

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "account/huge_requests.h"
+#include "account/monitors.h"
+#include "account/size_class.h"
 #include "control/log.h"
 #include "control/snapshot.h"
+#include "hooks/start.h"
 #include "hooks/state.h"
 #include "mallometer.h"
 #include "platform/dynamic_symbols.h"
@@ -31,17 +34,24 @@ static void say_maximum(const struct mallometer_counters *counters) {
            counters->largest_request_bytes);
 }
 
-static void say_histogram(const struct mallometer_counters *counters) {
-  log_line(LOG_WARN, "%s (%d) at exit: allocations by requested size", executable_name(), (int)getpid());
+static void say_classes(const uint64_t *allocations, const char *size) {
+  log_line(LOG_WARN, "%s (%d) at exit: allocations by %s size", executable_name(), (int)getpid(), size);
   for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) {
-    if (counters->allocations[i] == 0) continue;
+    if (allocations[i] == 0) continue;
     if (i == MALLOMETER_SIZE_CLASSES - 1) {
-      log_line(LOG_WARN, "  above %" PRIu64 " bytes: %" PRIu64, mallometer_class_limit(i - 1),
-               counters->allocations[i]);
+      log_line(LOG_WARN, "  above %" PRIu64 " bytes: %" PRIu64, mallometer_class_limit(i - 1), allocations[i]);
     } else {
-      log_line(LOG_WARN, "  up to %" PRIu64 " bytes: %" PRIu64, mallometer_class_limit(i), counters->allocations[i]);
+      log_line(LOG_WARN, "  up to %" PRIu64 " bytes: %" PRIu64, mallometer_class_limit(i), allocations[i]);
     }
   }
+}
+
+static uint64_t returned[MALLOMETER_SIZE_CLASSES];
+
+static void count_returned(void *context, void *object, size_t requested, size_t actual) {
+  (void)context, (void)object, (void)requested;
+  size_t class = size_class(actual);
+  __atomic_fetch_add(&returned[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
 }
 
 /* As addr2line wants it: the object, and the address in it. */
@@ -80,15 +90,19 @@ static void say(int status) {
   struct mallometer_counters counters = {0};
   snapshot_read(&counters);
   if (report.maximum) say_maximum(&counters);
-  if (report.histogram) say_histogram(&counters);
+  if (report.histogram) say_classes(counters.allocations, "requested");
+  if (report.returned) say_classes(returned, "returned");
   if (report.threshold) say_requests();
 }
 
 void exit_report_start(struct exit_report wanted) {
   static bool started;
-  if (started || !(wanted.maximum || wanted.histogram || wanted.threshold)) return;
+  if (started || !(wanted.maximum || wanted.histogram || wanted.returned || wanted.threshold)) return;
   started = true;
   report = wanted;
   standard_error_is_known = file_status(STDERR_FILENO, &standard_error);
   at_exit(say);
+  if (!wanted.returned) return;
+  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, NULL, count_returned, NULL};
+  if (monitor_add(&monitor) > 0) hook_choose_route();
 }

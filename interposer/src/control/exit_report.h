@@ -2,7 +2,8 @@
  * What a program did with its memory, said on standard error when it ends (MALLOMETER_MONITOR).
  *
  * For programs that nobody can ask: every preloaded program has it, and so have its forked children, which inherit the
- * function that is called at exit. All figures are of counters that exist anyway, so it costs nothing before.
+ * function that is called at exit. All figures but those of `returned` are of counters
+ * that exist anyway, so they cost nothing before.
  */
 #ifndef MALLOMETER_CONTROL_EXIT_REPORT_H
 #define MALLOMETER_CONTROL_EXIT_REPORT_H
@@ -15,6 +16,8 @@ struct exit_report {
   bool maximum;
   /* How many allocations there were of each size class. */
   bool histogram;
+  /* The same by the sizes that the allocator handed out, by a monitor: every event takes the longer route. */
+  bool returned;
   /* The latest requests above MALLOMETER_HUGE, with their stacks. */
   bool threshold;
 };

@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
 final class RunCommand implements Callable<Integer> {
 
   private static final String THRESHOLD = "threshold";
-  private static final Set<String> OF_NO_SIZE = Set.of("maximum", "histogram");
+  private static final Set<String> OF_NO_SIZE = Set.of("maximum", "histogram", "returned");
   private static final String ONLY = "MALLOMETER_ONLY";
 
   @Option(
@@ -56,7 +56,8 @@ final class RunCommand implements Callable<Integer> {
       paramLabel = "WHAT",
       description =
           "say on standard error when a program ends, forked ones too: maximum, its peak and sums;"
-              + " histogram, its allocations by size; threshold=SIZE, its requests above SIZE with"
+              + " histogram, its allocations by requested size; returned, by the size that the"
+              + " allocator handed out, which slows the program; threshold=SIZE, its requests above SIZE with"
               + " native stacks. May be repeated")
   private List<String> monitors = List.of();
 
@@ -119,7 +120,7 @@ final class RunCommand implements Callable<Integer> {
       } else if (!OF_NO_SIZE.contains(monitor)) {
         throw new Failure(
             ExitCode.NOT_UNDERSTOOD,
-            "there is no monitor " + monitor + "; choose maximum, histogram or threshold=SIZE");
+            "there is no monitor " + monitor + "; choose maximum, histogram, returned or threshold=SIZE");
       }
       words.add(threshold ? THRESHOLD : monitor);
     }
