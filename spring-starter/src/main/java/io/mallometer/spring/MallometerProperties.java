@@ -92,8 +92,8 @@ public record MallometerProperties(
   /**
    * Java Flight Recorder.
    *
-   * @param enabled Whether to put the events io.mallometer.NativeMemory and io.mallometer.CallSite
-   *     into recordings, whose settings can still switch them off.
+   * @param enabled Whether to put the events io.mallometer.NativeMemory, io.mallometer.CallSite and
+   *     io.mallometer.Monitor into recordings, whose settings can still switch them off.
    */
   public record Jfr(@DefaultValue("true") boolean enabled) {}
 

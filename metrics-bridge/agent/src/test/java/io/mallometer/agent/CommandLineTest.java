@@ -76,7 +76,8 @@ class CommandLineTest {
 
     assertThat(wrong.exitCode()).isNotZero();
     assertThat(wrong.err())
-        .contains("there is no monitor phase; choose maximum, histogram, returned or threshold=SIZE");
+        .contains(
+            "there is no monitor phase; choose maximum, histogram, returned or threshold=SIZE");
   }
 
   @Test

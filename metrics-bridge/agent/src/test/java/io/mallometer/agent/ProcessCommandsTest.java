@@ -443,6 +443,22 @@ class ProcessCommandsTest {
     }
   }
 
+  @Test
+  @Tag("any-jdk")
+  @Order(12)
+  void aPhaseLastsFromOneCommandToTheNext() throws Exception {
+    assertThat(call("phase", pid(), "--begin", "first half").out())
+        .isEqualTo("no phase was open\nphase first half begins\n");
+    assertThat(call("phase", pid(), "--begin", "second").out())
+        .containsPattern(
+            "^phase first half, \\d+\\.\\d s: [\\d,]*[1-9][\\d,]* allocations of \\S+ [KMG]iB"
+                + " requested, [\\d,]+ frees, .+ live, peak .+ above the beginning\n"
+                + "phase second begins\n$");
+    assertThat(call("phase", pid()).out()).startsWith("phase second, ");
+    assertThat(call("phase", pid()).out()).isEqualTo("no phase was open\n");
+    refuses(7, "phase needs a process id", "phase", "http://127.0.0.1:1");
+  }
+
   /** What an attach began goes on when the command has ended, until another one ends it. */
   @Test
   @Tag("any-jdk")

@@ -40,6 +40,7 @@ import picocli.CommandLine.Spec;
       OwnersCommand.class,
       AttachCommand.class,
       DetachCommand.class,
+      PhaseCommand.class,
       DoctorCommand.class,
       GenerateCompletion.class
     },

@@ -120,7 +120,9 @@ final class RunCommand implements Callable<Integer> {
       } else if (!OF_NO_SIZE.contains(monitor)) {
         throw new Failure(
             ExitCode.NOT_UNDERSTOOD,
-            "there is no monitor " + monitor + "; choose maximum, histogram, returned or threshold=SIZE");
+            "there is no monitor "
+                + monitor
+                + "; choose maximum, histogram, returned or threshold=SIZE");
       }
       words.add(threshold ? THRESHOLD : monitor);
     }

@@ -127,13 +127,15 @@ final class Inquiry {
       tell(new Views(mallometer()).owners(parts[0], parameters), version, out);
       return;
     }
-    switch (asked) {
+    String[] words = asked.split(" ", 2);
+    switch (words[0]) {
+      case "phase" -> phase(words.length > 1 ? words[1] : "", version, out);
       case "trim" -> tell(new Views(mallometer()).trim(), version, out);
       case "attach" -> attach(version, out);
       case "detach" -> detach(version, out);
       default ->
           throw new IllegalArgumentException(
-              "there is nothing to POST to but trim, owners/NUMBER, attach and detach");
+              "there is nothing to POST to but trim, owners/NUMBER, attach, detach and phase");
     }
   }
 
@@ -147,6 +149,16 @@ final class Inquiry {
     } catch (IOException e) {
       refuse(String.valueOf(e.getMessage()), version, out);
     }
+  }
+
+  /** Counted by the library, so that the phase goes on when nobody asks any more. */
+  private static void phase(String next, String version, OutputStream out) throws IOException {
+    Mallometer mallometer = mallometer();
+    if (!mallometer.status().active()) {
+      refuse(mallometer.status().toString(), version, out);
+      return;
+    }
+    tell(PhaseChange.of(mallometer.monitors().nextPhase(next), next), version, out);
   }
 
   private static synchronized boolean observed() {

@@ -1,0 +1,33 @@
+package io.mallometer.agent.command;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Ends the phase of a JVM, and begins the next. */
+@Command(
+    name = "phase",
+    description =
+        "Ends the phase of a JVM that the command before began, tells what was counted in it, and"
+            + " begins the next.")
+final class PhaseCommand implements Callable<Integer> {
+
+  @Mixin private Target target = new Target();
+
+  @Option(
+      names = "--begin",
+      paramLabel = "NAME",
+      defaultValue = "",
+      description = "the name of the next phase; without it none begins")
+  private String name = "";
+
+  @Override
+  public Integer call() throws Exception {
+    try (Source source = target.open()) {
+      Json ended = source.post(name.isEmpty() ? "phase" : "phase " + name).json();
+      Output.standard().line(ended.at("sentence").text()).flush();
+    }
+    return ExitCode.OK;
+  }
+}

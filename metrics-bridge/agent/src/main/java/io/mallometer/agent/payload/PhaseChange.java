@@ -1,0 +1,44 @@
+package io.mallometer.agent.payload;
+
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.Phase;
+import io.mallometer.model.ScopeCounts;
+import io.mallometer.view.View;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * What became of a process's phases, for the command line.
+ *
+ * @param sentence what was counted in the phase that ended, and which one began
+ */
+public record PhaseChange(String sentence) implements View {
+
+  static PhaseChange of(Optional<Phase> ended, String begun) {
+    String end = ended.map(PhaseChange::sentence).orElse("no phase was open");
+    return new PhaseChange(begun.isEmpty() ? end : end + "\nphase " + begun + " begins");
+  }
+
+  private static String sentence(Phase phase) {
+    double seconds = Duration.between(phase.begin(), phase.end()).toMillis() / 1e3;
+    String counted =
+        phase
+            .figures()
+            .counts()
+            .map(PhaseChange::sentence)
+            .orElse("nothing was counted: " + phase.figures().reason());
+    return String.format(Locale.ROOT, "phase %s, %.1f s: %s", phase.name(), seconds, counted);
+  }
+
+  private static String sentence(ScopeCounts counts) {
+    return String.format(
+        Locale.ROOT,
+        "%,d allocations of %s requested, %,d frees, %s live, peak %s above the beginning",
+        counts.calls(),
+        Words.bytes(counts.requestedBytes()),
+        counts.frees(),
+        Words.change(counts.netBytes()),
+        Words.bytes(counts.peakBytes()));
+  }
+}
