@@ -64,6 +64,8 @@ class MonitorsTest {
     mallometer.setHugeAllocations(List.of(request(1, 900 * MIB)));
     mallometer.poll();
     mallometer.monitors().start(MonitorOptions.threshold(200 * MIB));
+    flush();
+    mallometer.advance(Duration.ofSeconds(5));
 
     mallometer.setHugeAllocations(
         List.of(request(1, 900 * MIB), request(2, 100 * MIB), request(3, 300 * MIB)));

@@ -10,8 +10,8 @@ import java.util.List;
  * @param time of the request, or of the poll that saw the crossing
  * @param bytes what was requested, or what was live
  * @param sentence the same in words
- * @param details lines: the request's native stack, innermost frame first, or the call sites with
- *     most live bytes, most first. Empty if nothing is known
+ * @param details lines: the request's native stack, innermost frame first, and the call sites that
+ *     it can be of; or the call sites with most live bytes, most first. Empty if nothing is known
  */
 public record MonitorEvent(
     MonitorOptions monitor, Instant time, long bytes, String sentence, List<String> details) {

@@ -86,6 +86,18 @@ public final class ReadyMadeMonitors {
       for (StackFrame frame : poller.interposer().stackOf(request)) {
         stack.add(frame.toString());
       }
+      try {
+        for (CallSite site : poller.callSiteReader().callSites().sites()) {
+          double mean = site.allocatedBytes().value() / site.allocatedObjects().value();
+          if (mean > options.bytes()) {
+            stack.add(
+                "call site that requests %s on average: %s (%s)"
+                    .formatted(Words.bytes(mean), site.name(), site.library()));
+          }
+        }
+      } catch (RuntimeException | LinkageError e) {
+        stack.add("the call sites cannot be read: " + e);
+      }
       poller
           .monitorBook()
           .publish(

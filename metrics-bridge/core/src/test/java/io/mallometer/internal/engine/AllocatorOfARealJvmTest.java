@@ -125,7 +125,9 @@ class AllocatorOfARealJvmTest {
       }
       MonitorEvent request = events.get(MonitorOptions.Kind.THRESHOLD);
       assertThat(request.bytes()).isGreaterThanOrEqualTo(2 * HUGE);
-      assertThat(String.join("\n", request.details())).contains("libjvm.so");
+      assertThat(String.join("\n", request.details()))
+          .contains("libjvm.so!")
+          .contains("on average: io.mallometer.preload.NativeWork.allocateMemory");
       assertThat(String.join("\n", events.get(MonitorOptions.Kind.PRESENT).details()))
           .contains("NativeWork.allocateMemory");
     }
