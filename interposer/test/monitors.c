@@ -445,7 +445,8 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* A place that another thread could not empty before the fork: its callback runs, and it does not exist in the child. */
+/* A place that another thread could not empty before the fork: its callback runs, and it does not exist in the child.
+ */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
