@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.zip.Deflater;
@@ -170,6 +171,10 @@ class OwnersOfARealJvmTest {
     assertThat(ways).extracting(Way::holder).doesNotContain("long[]");
     assertThatThrownBy(() -> mallometer.leaks().dumpForOwners(site, dump))
         .hasMessageContaining("exists already");
+    byte[] whole = Files.readAllBytes(dump);
+    Path half = Files.write(directory.resolve("half"), Arrays.copyOf(whole, whole.length / 2));
+    assertThatThrownBy(() -> new HeapDumpSearch(half, addresses).search(0))
+        .hasMessageContaining("is cut off");
     assertThatThrownBy(() -> new HeapDumpSearch(addresses, addresses).search(0))
         .hasMessageContaining("is no heap dump");
   }
