@@ -278,8 +278,9 @@ public final class Owners {
                   + ", whose owner is garbage that no collection has found yet. This is no leak: the"
                   + " heap is too idle to be collected.";
           case NOBODY ->
-              ": no Java long holds their address. They are lost in C, or their address is held as"
-                  + " ints, bytes or a local variable"
+              ": no Java long holds their address. They are lost, in C or with a Java object that was"
+                  + " collected without freeing them, or their address is held as ints, bytes or a"
+                  + " local variable"
                   + (marksWhileWalking ? ", or by garbage." : ".");
           case UNREACHABLE ->
               ": only garbage has their address, in "
