@@ -89,21 +89,22 @@ def half_a_processor():
 
 def pauses(homes):
     memory = int(re.search(r"MemAvailable: +(\d+)", pathlib.Path("/proc/meminfo").read_text()).group(1)) >> 10
-    print("| JDK | processors | heap | estimated | first search: walk for longs, then links | estimated after it | next walk |")
-    print("|---|---|---|---|---|---|---|")
+    print("| JDK | processors | heap | estimated | first search: walk for longs, then links | estimated after it | next walk | load before |")
+    print("|---|---|---|---|---|---|---|---|")
     with half_a_processor() as throttled:
         for home in homes:
             for collector in ("G1", "ZGC"):
                 for mebibytes in (256, 1024, 4096):
                     options = [COLLECTORS[collector], f"-Xmx{mebibytes * 3 // 2 + 256}m"]
                     if mebibytes * 2 > memory:
-                        print(f"| {version(home)} {collector} | | {mebibytes} MiB | not measured: too little memory | | | |")
+                        print(f"| {version(home)} {collector} | | {mebibytes} MiB | not measured: too little memory | | | | |")
                         continue
                     for share, before in (("all", ()), ("0.5", throttled)):
                         if before is None or (share == "0.5" and mebibytes > 1024):
                             continue
+                        load = os.getloadavg()[0]
                         line = java(home, options, "Pauses", str(mebibytes), before=before, timeout=1500).strip()
-                        print(f"| {version(home)} {collector} | {share} | {line} |", flush=True)
+                        print(f"| {version(home)} {collector} | {share} | {line} | {load:.1f} |", flush=True)
     return 0
 
 

@@ -296,7 +296,7 @@ int mallometer_search(struct mallometer_searched *out, struct mallometer_sought 
 
 static int deliver_owners(int result, struct mallometer_owners *out) {
   struct mallometer_owners current = {0};
-  owners_describe(&current);
+  if (result != -EBUSY) owners_describe(&current);
   int delivered = deliver(out, &current, sizeof current);
   return result ? result : delivered;
 }

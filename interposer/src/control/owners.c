@@ -2,6 +2,7 @@
 #include "control/owners.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -28,6 +29,11 @@ static struct samples {
 } * samples;
 
 static bool enter(void) { return !__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE); }
+
+/* For the thread whose search it is: another one that asks for a search at this moment is refused at once. */
+static void wait_and_enter(void) {
+  while (!enter()) (void)sched_yield();
+}
 
 static void leave(void) { __atomic_store_n(&taken, 0, __ATOMIC_RELEASE); }
 
@@ -261,35 +267,35 @@ int owners_begin(uint32_t site) {
 }
 
 int owners_step(uint32_t wanted) {
-  if (!enter()) return -EBUSY;
+  wait_and_enter();
   int result = step(wanted);
   leave();
   return result;
 }
 
 int owners_rows(uint32_t kind, const struct rows *rows) {
-  if (!enter()) return -EBUSY;
+  wait_and_enter();
   int result = copy_rows(kind, rows);
   leave();
   return result;
 }
 
 int owners_name(uint32_t number, char *name, uint32_t bytes) {
-  if (!enter()) return -EBUSY;
+  wait_and_enter();
   int result = copy_name(number, name, bytes);
   leave();
   return result;
 }
 
 int owners_end(void) {
-  if (!enter()) return -EBUSY;
+  wait_and_enter();
   int result = end();
   leave();
   return result;
 }
 
 void owners_describe(struct mallometer_owners *out) {
-  if (!enter()) return;
+  wait_and_enter();
   if (graph) describe(out);
   leave();
 }

@@ -2,6 +2,7 @@
 #include "jvm/owner_names.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,11 +59,13 @@ void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]
 struct wanted {
   jvmtiEnv *tools;
   JNIEnv *thread;
-  jint left; /* fields to pass over */
+  jint left; /* fields to pass over; NOT_COUNTED: some could not be counted, and any name would be a wrong one */
   char *name;
   jclass interfaces[MOST_INTERFACES]; /* passed over */
   int interface_count;
 };
+
+#define NOT_COUNTED INT32_MAX
 
 /* Whether it is a field that the class itself declares. */
 static bool is_here(struct wanted *wanted, jclass class) {
@@ -70,7 +73,11 @@ static bool is_here(struct wanted *wanted, jclass class) {
   jint count = 0;
   jfieldID *fields = NULL;
   char *name = NULL;
-  if ((*tools)->GetClassFields(tools, class, &count, &fields) != JVMTI_ERROR_NONE) return false;
+  if (wanted->left == NOT_COUNTED) return false;
+  if ((*tools)->GetClassFields(tools, class, &count, &fields) != JVMTI_ERROR_NONE) {
+    wanted->left = NOT_COUNTED;
+    return false;
+  }
   bool here = wanted->left < count;
   if (here && (*tools)->GetFieldName(tools, class, fields[wanted->left], &name, NULL, NULL) == JVMTI_ERROR_NONE) {
     snprintf(wanted->name, OWNER_NAME_BYTES, "%s", name);
@@ -82,7 +89,10 @@ static bool is_here(struct wanted *wanted, jclass class) {
 }
 
 static bool is_new(struct wanted *wanted, jclass interface) {
-  if (wanted->interface_count == MOST_INTERFACES) return false;
+  if (wanted->interface_count == MOST_INTERFACES) {
+    wanted->left = NOT_COUNTED;
+    return false;
+  }
   for (int i = 0; i < wanted->interface_count; i++) {
     if ((*wanted->thread)->IsSameObject(wanted->thread, wanted->interfaces[i], interface)) return false;
   }
@@ -95,7 +105,10 @@ static bool is_in_interfaces(struct wanted *wanted, jclass class) {
   jint count = 0;
   jclass *interfaces = NULL;
   bool found = false;
-  if ((*tools)->GetImplementedInterfaces(tools, class, &count, &interfaces) != JVMTI_ERROR_NONE) return false;
+  if ((*tools)->GetImplementedInterfaces(tools, class, &count, &interfaces) != JVMTI_ERROR_NONE) {
+    wanted->left = NOT_COUNTED;
+    return false;
+  }
   for (jint i = 0; i < count && !found; i++) {
     if (!is_new(wanted, interfaces[i])) continue;
     found = is_in_interfaces(wanted, interfaces[i]) || is_here(wanted, interfaces[i]);
@@ -110,8 +123,16 @@ void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number
   int depth = 0;
   bool found = false;
   memcpy(name, "?", 2);
-  if (number < 0 || (*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) return;
-  for (jclass at = class; at && depth < MOST_SUPERCLASSES; at = (*thread)->GetSuperclass(thread, at)) {
+  if (number < 0) return;
+  if ((*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) {
+    (*thread)->ExceptionClear(thread);
+    return;
+  }
+  for (jclass at = class; at; at = (*thread)->GetSuperclass(thread, at)) {
+    if (depth == MOST_SUPERCLASSES) {
+      wanted.left = NOT_COUNTED;
+      break;
+    }
     chain[depth++] = at;
   }
   for (int i = 0; i < depth && !found; i++) found = is_in_interfaces(&wanted, chain[i]);

@@ -291,10 +291,12 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
+static uint32_t holds_from; /* of the latest walk: tags of classes mean nothing once they were taken away */
+
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
   uint32_t name = owner_graph_name(graph, memory->name);
-  for (uint32_t i = 0; i < graph->holds; i++) {
+  for (uint32_t i = holds_from; i < graph->holds; i++) {
     struct owner_hold *hold = &graph->hold[i];
     if (hold->class_tag != tag || hold->class_name != NO_NAME) continue;
     hold->class_name = name;
@@ -311,7 +313,7 @@ static void name_holds_of(jobject class, jlong tag) {
 }
 
 static void name_holds(void) {
-  for (uint32_t i = 0; i < graph->holds; i++) {
+  for (uint32_t i = holds_from; i < graph->holds; i++) {
     jlong tag = graph->hold[i].class_tag; /* as wide as an int64_t, and another type on macOS */
     if (graph->hold[i].class_name == NO_NAME) with_tagged(&tag, 1, name_holds_of);
   }
@@ -421,6 +423,7 @@ static int walk_for_longs(void) {
 static int find_holders(void) {
   int error = enter();
   if (error) return error;
+  holds_from = graph->holds;
   error = tag_classes(true);
   if (!error) error = walk_for_longs();
   if (!error) {
@@ -538,12 +541,21 @@ static void expand(jobject instance, jlong tag) {
   (*thread)->DeleteLocalRef(thread, class);
 }
 
+/* After a walk that was not done: nothing is known of them, and nothing must be said. */
+static void forget_expanded(void) {
+  for (uint32_t i = 0; i < graph->objects; i++) {
+    struct heap_object *object = &graph->object[i];
+    if (object->level == level) object->is_expanded = false;
+  }
+}
+
 /* `filter` is HEAP_FILTER_UNTAGGED or 0, and `class` NULL for all. */
 static int walk_along_references(jint filter, jclass class, jvmtiHeapReferenceCallback called) {
   const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = called};
   uint64_t begin = monotonic_ns();
   int error = error_of((*tools)->FollowReferences(tools, filter, class, NULL, &callbacks, NULL));
   walk_ns = monotonic_ns() - begin;
+  if (error) forget_expanded();
   return error;
 }
 
@@ -673,7 +685,7 @@ static int walk_along_chain(void) {
   only_class = NULL;
   with_objects(is_of_chain, expand);
   if (!only_class || (*tools)->GetTag(tools, only_class, &tag) != JVMTI_ERROR_NONE || tag != 0) {
-    for (uint32_t i = 0; i < known; i++) graph->object[i].is_expanded &= graph->object[i].level != level;
+    forget_expanded();
     return -ENODATA;
   }
   (void)(*tools)->SetTag(tools, only_class, CLASS_TAG);

@@ -18,8 +18,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.Deflater;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -170,8 +172,49 @@ class OwnersOfARealJvmTest {
     assertThat(ways).extracting(Way::holder).doesNotContain("long[]");
     assertThatThrownBy(() -> mallometer.leaks().dumpForOwners(site, dump))
         .hasMessageContaining("exists already");
+    byte[] whole = Files.readAllBytes(dump);
+    Path half = Files.write(directory.resolve("half"), Arrays.copyOf(whole, whole.length / 2));
+    assertThatThrownBy(() -> new HeapDumpSearch(half, addresses).search(0))
+        .hasMessageContaining("is cut off");
     assertThatThrownBy(() -> new HeapDumpSearch(addresses, addresses).search(0))
         .hasMessageContaining("is no heap dump");
+  }
+
+  @Test
+  void whoAsksMeanwhileIsRefusedAndHurtsNothing() throws Exception {
+    for (int i = 0; i < BLOCKS; i++) {
+      KEPT.add(new Handle(block()));
+    }
+    int site = site("whoAsksMeanwhileIsRefusedAndHurtsNothing").number();
+    AtomicBoolean ended = new AtomicBoolean();
+    Thread other =
+        new Thread(
+            () -> {
+              try (Mallometer second = Mallometer.open()) {
+                while (!ended.get()) {
+                  second.leaks().owners(1 << 20, 0, ANY);
+                }
+              }
+            });
+    other.start();
+    List<OwnerReport> reports = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      reports.add(mallometer.leaks().owners(site, 1, ANY));
+    }
+    ended.set(true);
+    other.join();
+    assertThat(reports)
+        .allSatisfy(
+            report -> {
+              // The other one may be the first to begin.
+              if (report.outcome() == Outcome.DONE) {
+                assertThat(report.remarks()).as(report.toString()).isEmpty();
+                assertThat(report.samples()).isGreaterThan(BLOCKS / 2);
+              } else {
+                assertThat(report.explanation()).isEqualTo("another search is under way");
+              }
+            });
+    assertThat(mallometer.leaks().owners(site, 0, ANY).outcome()).isEqualTo(Outcome.DONE);
   }
 
   @Test

@@ -182,6 +182,9 @@ public final class OwnerSearches {
       if (!begun.failure().isEmpty()) {
         return none(Outcome.UNSUPPORTED, begun.failure(), site, estimated);
       }
+      if (begun.samples() < Owners.FEWEST_SAMPLES) {
+        return none(Outcome.UNSUPPORTED, Owners.tooFew(begun.samples()), site, estimated);
+      }
       return new Run(search, begun, allowed).report(site, links, estimated);
     }
   }

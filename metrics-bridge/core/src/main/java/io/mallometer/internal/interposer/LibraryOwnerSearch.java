@@ -20,6 +20,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   private static final int NAME_BYTES = 512;
   private static final int MOST_SAMPLES = 4_096;
+  private static final int NO_DATA = 61;
 
   /** {@code jvmtiHeapReferenceKind}. */
   private static final Map<Integer, Reference> REFERENCES =
@@ -81,7 +82,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
       case 12 -> "there is no memory for the search, or the JVM has none for its walk";
       case 16 -> "another search is under way";
       case 38 -> "the library is older than its bridge and cannot search the heap";
-      case 61 -> "the site has no live samples";
+      case NO_DATA -> "the site has no live samples";
       case 95 -> "this JVM refuses its tools interface (can_tag_objects)";
       default -> "the JVM did not do it: errno " + error;
     };
@@ -94,8 +95,10 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   @Override
   public Figures step(Step step) {
-    return figures(
-        call(() -> LibraryFunctions.mallometer_owners_step(1 + step.ordinal(), address())));
+    int result = call(() -> LibraryFunctions.mallometer_owners_step(1 + step.ordinal(), address()));
+    return step == Step.REFERRERS && result == -NO_DATA
+        ? Figures.none("the objects on the way are gone")
+        : figures(result);
   }
 
   @Override

@@ -86,6 +86,8 @@ final class HeapDumpFile {
           default -> skip(in, length);
         }
       }
+    } catch (EOFException e) {
+      throw new IOException(path + " is cut off: the disk may have been full", e);
     }
   }
 
@@ -134,7 +136,7 @@ final class HeapDumpFile {
     for (long left = bytes; left > 0; ) {
       long skipped = in.skip(left);
       if (skipped <= 0 && in.read() < 0) {
-        throw new EOFException("the heap dump is cut off");
+        throw new EOFException();
       }
       left -= Math.max(1, skipped);
     }

@@ -8,11 +8,13 @@ import io.mallometer.model.OwnerReport.Way;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -21,22 +23,28 @@ import java.util.Set;
  */
 public final class Owners {
 
-  private static final int FEWEST_SAMPLES = 2;
+  /** With fewer samples there is no answer: one address alone can be chance. */
+  public static final int FEWEST_SAMPLES = 2;
+
   private static final double LEAST_SHARE = 0.3;
 
   /** Two standard deviations, nearly: 95 %. */
   private static final double Z = 1.96;
 
-  /** Lists that libraries keep of all that they have: they say that memory is there, not why. */
-  private static final List<String> REGISTRIES = List.of("static Memory.allocatedMemory");
+  /** JNA's list of all its memory, by weak references: it says that memory is there, not why. */
+  private static final String BOOKKEEPER = "com.sun.jna.Memory";
+
+  private static final String BOOKS = "allocatedMemory";
+  private static final String BOOKKEEPING = " (bookkeeping of all memory of JNA, no owner)";
 
   private Owners() {}
 
   private record Field(String holder, boolean throughNative) {}
 
   private static final class Group {
-    final Set<Integer> samples = new HashSet<>();
-    final Set<Integer> objects = new HashSet<>();
+    /** The objects that have the address of each sample; none for a static field. */
+    final Map<Integer, Set<Integer>> samples = new HashMap<>();
+
     String holder = "";
     boolean isStatic;
   }
@@ -65,11 +73,11 @@ public final class Owners {
           if (isEnough(group.samples.size(), live)) {
             Way way = way(field, group, live, linked, climb, graph.objects());
             if (isOfGarbage(way)) {
-              ofGarbage.put(way, group.samples);
+              ofGarbage.put(way, group.samples.keySet());
             } else {
               ways.add(way);
-              if (!isRegistry(way)) {
-                firm.addAll(group.samples);
+              if (!isBookkeeping(way)) {
+                firm.addAll(group.samples.keySet());
               }
             }
           }
@@ -82,11 +90,12 @@ public final class Owners {
           }
         });
     int nobody = Math.max(0, live - held.size());
-    if (nobody > 0) {
+    if (nobody > 0 && live >= FEWEST_SAMPLES) {
       ways.add(way(Holding.NOBODY, "", nobody, live, false, List.of()));
     }
     ways.sort(
-        Comparator.comparing(Owners::isRegistry)
+        Comparator.comparing(Owners::isBookkeeping)
+            .thenComparing(Owners::isRestWithoutHolder)
             .thenComparing(Way::throughNative)
             .thenComparing(Way::holding)
             .thenComparing(Comparator.comparingInt(Way::samples).reversed())
@@ -107,30 +116,34 @@ public final class Owners {
             new Field(hold.className() + "." + hold.field(), hold.steps() > 0), f -> new Group());
     group.holder = (isStatic ? "static " : "") + holder;
     group.isStatic |= isStatic;
-    group.samples.add(hold.sample());
+    Set<Integer> holders = group.samples.computeIfAbsent(hold.sample(), s -> new HashSet<>());
     if (!isStatic) {
-      group.objects.add(hold.object());
+      holders.add(hold.object());
     }
   }
 
   private static boolean isEnough(int samples, int live) {
-    return samples >= Math.min(FEWEST_SAMPLES, live) && samples >= LEAST_SHARE * live;
+    return samples >= FEWEST_SAMPLES && samples >= LEAST_SHARE * live;
   }
 
   private static boolean isOfGarbage(Way way) {
     return way.holding() == Holding.GARBAGE || way.holding() == Holding.UNREACHABLE;
   }
 
-  private static boolean isRegistry(Way way) {
-    return way.paths().stream()
-        .anyMatch(path -> REGISTRIES.stream().anyMatch(path.text()::endsWith));
+  private static boolean isBookkeeping(Way way) {
+    return way.paths().stream().anyMatch(path -> path.text().endsWith(BOOKKEEPING));
+  }
+
+  /** Most samples have a holder, and these come first. */
+  private static boolean isRestWithoutHolder(Way way) {
+    return way.holding() == Holding.NOBODY && way.share() < 0.5;
   }
 
   private static Way way(
       Field field, Group group, int live, boolean linked, Climb climb, List<HeapObject> objects) {
-    List<Path> paths = linked ? paths(group, climb, objects) : List.of();
-    Holding holding =
-        group.isStatic ? Holding.KEPT : paths.isEmpty() ? Holding.HELD : mostFrequent(paths);
+    Map<Integer, Climb.Found> found = linked ? found(group, climb, objects) : Map.of();
+    Holding holding = group.isStatic ? Holding.KEPT : mostFrequent(group, found);
+    List<Path> paths = paths(found, holding);
     return way(holding, group.holder, group.samples.size(), live, field.throughNative(), paths);
   }
 
@@ -152,35 +165,67 @@ public final class Owners {
         paths);
   }
 
-  /** The word of most holders; of as many the firmer one. */
-  private static Holding mostFrequent(List<Path> paths) {
-    Map<Holding, Integer> holders = new EnumMap<>(Holding.class);
-    paths.forEach(path -> holders.merge(path.holding(), path.holders(), Integer::sum));
-    if (holders.size() > 1) {
-      // Addresses are used again, and garbage may have them from before.
-      holders.remove(Holding.UNREACHABLE);
+  /**
+   * The firmest word for each sample that a followed holder has, and of these the most frequent; of
+   * as many the firmer one. That only garbage has an address is not said where another holder was
+   * not followed: addresses are used again, and garbage may have them from before.
+   */
+  private static Holding mostFrequent(Group group, Map<Integer, Climb.Found> found) {
+    Map<Holding, Integer> samples = new EnumMap<>(Holding.class);
+    for (Set<Integer> holders : group.samples.values()) {
+      Optional<Holding> firmest =
+          holders.stream()
+              .filter(found::containsKey)
+              .map(o -> found.get(o).holding())
+              .sorted()
+              .findFirst();
+      boolean isOpen = !found.keySet().containsAll(holders);
+      firmest
+          .filter(holding -> holding != Holding.UNREACHABLE || !isOpen)
+          .ifPresent(holding -> samples.merge(holding, 1, Integer::sum));
     }
-    Holding most = holders.keySet().iterator().next();
-    for (Map.Entry<Holding, Integer> each : holders.entrySet()) {
-      if (each.getValue() > holders.getOrDefault(most, 0)) {
+    Holding most = Holding.HELD;
+    for (Map.Entry<Holding, Integer> each : samples.entrySet()) {
+      if (each.getValue() > samples.getOrDefault(most, 0)) {
         most = each.getKey();
       }
     }
     return most;
   }
 
-  private static List<Path> paths(Group group, Climb climb, List<HeapObject> objects) {
+  /** What keeps each holder that was followed. */
+  private static Map<Integer, Climb.Found> found(
+      Group group, Climb climb, List<HeapObject> objects) {
+    Map<Integer, Climb.Found> found = new LinkedHashMap<>();
+    group.samples.values().stream()
+        .flatMap(Set::stream)
+        .distinct()
+        .filter(object -> objects.get(object).followed())
+        .forEach(object -> found.put(object, climb.from(object)));
+    return found;
+  }
+
+  private static String text(List<Climb.Step> links) {
+    boolean isBookkeeping =
+        !links.isEmpty()
+            && links.get(links.size() - 1).link().reference() == HeapGraph.Reference.STATIC
+            && BOOKS.equals(links.get(links.size() - 1).link().name())
+            && links.get(links.size() - 1).referrer().stream()
+                .anyMatch(type -> type.className().equals(BOOKKEEPER));
+    return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
+  }
+
+  /** Those of the way's own word come first. */
+  private static List<Path> paths(Map<Integer, Climb.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
-    for (int object : group.objects) {
-      if (objects.get(object).followed()) {
-        Climb.Found found = climb.from(object);
-        counts.merge(new Path(found.holding(), PathText.of(found.links()), 0), 1, Integer::sum);
-      }
-    }
+    found
+        .values()
+        .forEach(
+            each -> counts.merge(new Path(each.holding(), text(each.links()), 0), 1, Integer::sum));
     return counts.entrySet().stream()
         .map(e -> new Path(e.getKey().holding(), e.getKey().text(), e.getValue()))
         .sorted(
-            Comparator.comparing((Path path) -> path.holding() == Holding.UNREACHABLE)
+            Comparator.comparing((Path path) -> path.holding() != holding)
                 .thenComparing(Comparator.comparingInt(Path::holders).reversed())
                 .thenComparing(Path::holding)
                 .thenComparing(Path::text))
@@ -198,19 +243,23 @@ public final class Owners {
         .allMatch(object -> climb.from(object).holding() == Holding.KEPT);
   }
 
+  /** Returns why so few samples have no answer. */
+  public static String tooFew(int live) {
+    return ("%d sampled %s too few for an answer, which takes at least %d: one address alone can be"
+            + " chance")
+        .formatted(live, live == 1 ? "object is" : "objects are", FEWEST_SAMPLES);
+  }
+
   /** Returns the answer in one sentence. */
   public static String sentence(List<Way> ways, int live, boolean marksWhileWalking) {
+    if (live < FEWEST_SAMPLES) {
+      return tooFew(live);
+    }
     if (ways.isEmpty()) {
       return "No field holds at least two of the %d samples and 30 %% of them.".formatted(live);
     }
     Way first = ways.get(0);
     String part = "%d of %d sampled objects (%s)".formatted(first.samples(), live, percent(first));
-    if (first.holding() == Holding.NOBODY) {
-      return part
-          + ": no Java long holds their address. They are lost in C, or their address is held as"
-          + " ints, bytes or a local variable"
-          + (marksWhileWalking ? ", or by garbage." : ".");
-    }
     String by =
         "%s%s".formatted(first.holder(), first.throughNative() ? " through native memory" : "");
     String path = first.paths().isEmpty() ? "" : first.paths().get(0).text();
@@ -228,7 +277,12 @@ public final class Owners {
                   + by
                   + ", whose owner is garbage that no collection has found yet. This is no leak: the"
                   + " heap is too idle to be collected.";
-          default ->
+          case NOBODY ->
+              ": no Java long holds their address. They are lost, in C or with a Java object that was"
+                  + " collected without freeing them, or their address is held as ints, bytes or a"
+                  + " local variable"
+                  + (marksWhileWalking ? ", or by garbage." : ".");
+          case UNREACHABLE ->
               ": only garbage has their address, in "
                   + by
                   + ", and nothing is there to free them. They are lost, or that is the address of"

@@ -69,6 +69,7 @@ class OwnerSearchesTest {
     double walkSeconds = 0.1;
     boolean open;
     int freed;
+    int samples = SAMPLES;
     int held = SAMPLES;
     String failsAt = "";
     Runnable duringWalk = () -> {};
@@ -79,7 +80,7 @@ class OwnerSearchesTest {
     }
 
     private Figures figures(String failure) {
-      return new Figures(failure, SAMPLES, 0, held < SAMPLES ? 1 : 0, 0, 1, 1, walkSeconds);
+      return new Figures(failure, samples, 0, held < SAMPLES ? 1 : 0, 0, 1, 1, walkSeconds);
     }
 
     @Override
@@ -125,6 +126,16 @@ class OwnerSearchesTest {
     assertThat(search.done).containsExactly(Step.HOLDERS);
     assertThat(search.open).isFalse();
     assertThat(searches.latest()).contains(report);
+  }
+
+  @Test
+  void oneSampleStopsNothing() {
+    search.samples = 1;
+    OwnerReport report = searches.search(7, 8);
+    assertThat(report.outcome()).isEqualTo(Outcome.UNSUPPORTED);
+    assertThat(report.explanation()).startsWith("1 sampled object is too few");
+    assertThat(search.done).isEmpty();
+    assertThat(search.open).isFalse();
   }
 
   @Test

@@ -120,9 +120,56 @@ class OwnersTest {
 
   @Test
   void garbageWithoutACleanerFreesNothing() {
-    objects.add(new HeapObject("app.Owner", Kind.OTHER, true, true, false, false, List.of()));
-    hold(SAMPLES, 0);
+    hold(SAMPLES, garbage());
     held(Holding.UNREACHABLE, "");
+    assertThat(Owners.sentence(ways(), SAMPLES, false))
+        .contains("only garbage has their address, in Owner.address, and nothing");
+  }
+
+  private int garbage() {
+    objects.add(new HeapObject("app.Owner", Kind.OTHER, true, true, false, false, List.of()));
+    return objects.size() - 1;
+  }
+
+  @Test
+  void aFewKeptHoldersDoNotMakeGarbageKept() {
+    for (int i = 0; i < SAMPLES; i++) {
+      int holder = i < 2 ? owner(new Link(-1, Reference.THREAD, null)) : garbage();
+      holds.add(new Hold(i, false, holder, "app.Owner", "address", 0));
+    }
+    assertThat(only().holding()).isEqualTo(Holding.UNREACHABLE);
+  }
+
+  @Test
+  void addressesThatGarbageHasFromBeforeAreKeptByTheirOwner() {
+    hold(SAMPLES, garbage());
+    hold(SAMPLES, owner(new Link(-1, Reference.THREAD, null)));
+    assertThat(only().holding()).isEqualTo(Holding.KEPT);
+  }
+
+  @Test
+  void garbageIsNotSaidToBeAllWhereAHolderWasNotFollowed() {
+    hold(SAMPLES, garbage());
+    objects.add(new HeapObject("app.Owner", Kind.OTHER, false, false, false, false, List.of()));
+    hold(SAMPLES, objects.size() - 1);
+    assertThat(only().holding()).isEqualTo(Holding.HELD);
+  }
+
+  @Test
+  void oneSampleIsTooFew() {
+    hold(1, owner(new Link(-1, Reference.THREAD, null)));
+    List<Way> ways = Owners.ways(new HeapGraph(1, 0, holds, objects), true);
+    assertThat(ways).isEmpty();
+    assertThat(Owners.sentence(ways, 1, false)).startsWith("1 sampled object is too few");
+  }
+
+  @Test
+  void theRestThatNobodyHoldsComesAfterWaysThroughNativeMemory() {
+    int holder = owner(new Link(-1, Reference.THREAD, null));
+    for (int i = 0; i < 6; i++) {
+      holds.add(new Hold(i, false, holder, "app.Owner", "address", 2));
+    }
+    assertThat(ways()).extracting(Way::holding).containsExactly(Holding.KEPT, Holding.NOBODY);
   }
 
   @Test
@@ -208,6 +255,8 @@ class OwnersTest {
     }
     hold(SAMPLES, owner(field(cleaner, "action")));
     assertThat(ways()).extracting(Way::holding).containsExactly(Holding.GARBAGE, Holding.KEPT);
+    assertThat(ways().get(1).paths().get(0).text())
+        .endsWith("(bookkeeping of all memory of JNA, no owner)");
   }
 
   @Test
