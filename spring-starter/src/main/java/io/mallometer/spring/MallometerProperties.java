@@ -121,8 +121,8 @@ public record MallometerProperties(
    *     cannot wait for minutes.
    * @param healthySites Names of call sites that are known to be fine. They get a verdict, but no
    *     meter, notification or warning. One that ends in * is the beginning of a name.
-   * @param healthySitesFile File that keeps the names of which somebody says at run time that they
-   *     are fine. Without it they are forgotten when the process ends.
+   * @param healthySitesFile File that keeps the names of call sites that were acknowledged at run
+   *     time. Without it they are forgotten when the process ends.
    */
   public record Leak(
       @DefaultValue("true") boolean enabled,
@@ -212,8 +212,8 @@ public record MallometerProperties(
    * @param password Password for basic authentication.
    * @param tokenFile File with a bearer token, which is read at each push.
    * @param tenant Tenant, for stores that have several.
-   * @param certificates File of certificates in PEM, which alone are trusted. By default those of
-   *     the JVM.
+   * @param certificates PEM file of certificates. Only these are trusted. By default those of the
+   *     JVM.
    */
   public record Push(
       @Nullable String url,
@@ -239,8 +239,8 @@ public record MallometerProperties(
    *     At least the minimum interval.
    * @param retainedShare An automatic trim is left out if it would give back less than this share
    *     of the resident set, 0 to 1.
-   * @param minimumInterval Least time between two trims, whoever asks for them. One that comes
-   *     earlier is refused.
+   * @param minimumInterval Least time between two trims, whichever way they are requested. An
+   *     earlier one is refused.
    */
   public record Trim(
       @Nullable Duration interval,

@@ -66,7 +66,7 @@ final class NativeScopeMeters {
         "it ran on a virtual thread, and native memory is counted for the carrier thread, which"
             + " also serves others. To measure such calls, set spring.threads.virtual.enabled=false"),
     /** The library does not count. */
-    NOT_COUNTED("native memory is not counted; the endpoint nativememory says why, and what to do"),
+    NOT_COUNTED("nothing is counted; the endpoint nativememory says why, and what to do"),
     /** As of a reactive request that no operator bound to a thread. */
     NO_THREAD(
         "no thread was bound to it. For reactive requests set"

@@ -106,7 +106,7 @@ class ProcessCommandsTest {
     assertThat(report.out())
         .contains("ACTIVE", "Resident ", "java-heap", "malloc-live", "Allocator glibc")
         .contains("DeflaterLeak.main")
-        .containsPattern("Watched for \\d+ s: growth is told over 60 s at least")
+        .containsPattern("Watched for \\d+ s: growth is shown over at least 60 s")
         .contains("too early: Too early to tell: ")
         .doesNotContain("healthy");
     assertThat(left()).isEmpty();
@@ -655,7 +655,7 @@ class ProcessCommandsTest {
 
     assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(report.exitValue()).isEqualTo(4);
-    assertThat(errors(report)).endsWith("ended meanwhile\n").hasLineCount(1);
+    assertThat(errors(report)).endsWith("ended during the command\n").hasLineCount(1);
     assertThat(left()).isEmpty();
   }
 

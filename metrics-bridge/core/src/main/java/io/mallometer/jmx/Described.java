@@ -19,7 +19,7 @@ final class Described {
     @Description("The judgement on the process: act, watch, too_early or healthy")
     String getConclusion();
 
-    @Description("The same in one sentence")
+    @Description("The conclusion in one sentence")
     String getConclusionSentence();
 
     @Description("Actions, most urgent first; empty if none is needed")
@@ -56,10 +56,10 @@ final class Described {
     @Description("Version of the application; null if it is not known")
     @Nullable String getApplicationVersion();
 
-    @Description("How the library came in, or why nothing is counted")
+    @Description("How the library came into the process, or why nothing is counted")
     String getReason();
 
-    @Description("Action if nothing is counted: a command or a setting")
+    @Description("What to do if nothing is counted: a command or a setting")
     String getRemedy();
 
     @Description("Version of the native library")
@@ -81,16 +81,16 @@ final class Described {
     @Description("Meaning of one byte of allocated, freed and live: usable, chunk or requested")
     String getByteUnit();
 
-    @Description("Remarks of the library on itself, such as a part that is off and why")
+    @Description("Notes of the library on its own work, such as a part that is off, and why")
     String getRemark();
 
-    @Description("Opens this MBean's bracket now; one that is open is dropped")
+    @Description("Starts a measurement of this MBean; a measurement that is running is dropped")
     void hook();
 
-    @Description("Closes this MBean's bracket and returns what was counted in it; null if unknown")
+    @Description("Ends the measurement of this MBean and returns its counts; null if unknown")
     @Nullable Statistics unhook();
 
-    @Description("Counts of this MBean's open bracket; null if unknown")
+    @Description("Counts of the running measurement of this MBean; null if unknown")
     @Nullable Statistics statistics();
 
     @Description(
@@ -104,13 +104,13 @@ final class Described {
   /** Those of {@link AllocatorMXBean}. */
   public interface OfAllocator {
 
-    @Description("Whose malloc serves: glibc, jemalloc, tcmalloc, mimalloc or unknown")
+    @Description("The allocator that serves malloc: glibc, jemalloc, tcmalloc, mimalloc or unknown")
     String getKind();
 
-    @Description("The same with its version, as far as it tells")
+    @Description("The allocator with its version, if it states one")
     String getAllocator();
 
-    @Description("The figures that follow, under the kind; for exporters of JMX. Empty if unknown")
+    @Description("The allocator's figures by kind, for JMX exporters; empty if unknown")
     Map<String, AllocatorMXBean.Figures> getByKind();
 
     @Description("The arenas one by one, where the allocator tells; empty if unknown")
@@ -150,11 +150,11 @@ final class Described {
      */
     @Description("Call sites taken together, largest first")
     List<CallSitesMXBean.Group> groups(
-        @Description(name = "grouping", value = "By what: site, library, frame or package")
+        @Description(name = "grouping", value = "How to group: site, library, frame or package")
             String grouping,
         @Description(
                 name = "sort",
-                value = "live, live-objects, allocated, allocated-objects or rate")
+                value = "The order: live, live-objects, allocated, allocated-objects or rate")
             String sort,
         @Description(name = "limit", value = "How many at most, 1 to 10000") int limit);
 
@@ -216,7 +216,7 @@ final class Described {
     @Description("Epochs of observation that ended")
     long getEpochs();
 
-    @Description("Those of them that say nothing, because the kernel itself cleared accessed bits")
+    @Description("Epochs without a result, because the kernel cleared accessed bits")
     long getVoidEpochs();
 
     @Description(
@@ -233,13 +233,16 @@ final class Described {
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
     /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
-    @Description("Says that a call site is fine, or takes that back, as long as names are kept")
+    @Description(
+        "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process ends, or longer if"
+            + " a file keeps the names")
     void acknowledge(
         @Description(
                 name = "site",
-                value = "Its name; one that ends in * is the beginning of a name")
+                value = "The name; one that ends in * stands for all names that begin so")
             String site,
-        @Description(name = "fine", value = "Whether it is fine") boolean fine);
+        @Description(name = "fine", value = "true to acknowledge, false to take it back")
+            boolean fine);
 
     /**
      * Searches the Java heap for the objects that hold the memory of a site, which stops the

@@ -86,7 +86,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         new CallSiteTables(mallometer),
                         Described.OfCallSites.class,
                         CallSitesMXBean.class,
-                        "Who allocated native memory, estimated from samples",
+                        "Call sites that allocate native memory, estimated from samples",
                         new NotificationBroadcasterSupport())),
             Registration.of(
                 server,

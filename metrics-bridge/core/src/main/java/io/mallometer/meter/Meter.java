@@ -133,7 +133,7 @@ public record Meter(
                   "native.malloc.allocated",
                   Type.COUNTER,
                   BYTES,
-                  "Native memory handed out, in the unit of freed and live",
+                  "Allocated native memory, in the unit of freed and live bytes",
                   untagged(NativeCounters::allocatedBytes))
               .attribute(NATIVE_MEMORY, "AllocatedBytes", BYTES),
           counted(
@@ -223,7 +223,7 @@ public record Meter(
               "native.malloc.leak.sites",
               Type.GAUGE,
               NO_UNIT,
-              "Call sites by what the memory that they hold is",
+              "Call sites by verdict",
               when(
                   snapshot -> snapshot.leaks().isPresent(),
                   leaks(LeakEvidence.LOST, LeakSummary::lost),
@@ -404,7 +404,7 @@ public record Meter(
                   "mallometer.samples",
                   Type.COUNTER,
                   NO_UNIT,
-                  "Native allocations that were looked at closely",
+                  "Sampled native allocations",
                   sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::samples))))
               .attribute(CALL_SITES, "Samples", "samples"),
           new Meter(
@@ -449,7 +449,7 @@ public record Meter(
                   NO_NAME,
                   Type.COUNTER,
                   NO_UNIT,
-                  "Successful native allocations of up to each size, under the size",
+                  "Successful native allocations of up to each size, by size",
                   upToEachSize())
               .table(NATIVE_MEMORY, "AllocationsUpTo", "allocations"),
           counted(
@@ -477,7 +477,7 @@ public record Meter(
                   NO_NAME,
                   Type.GAUGE,
                   BYTES,
-                  "Objects that are mapped singly; part of used",
+                  "Objects that have a mapping of their own; part of used",
                   AllocatorStatistics::mappedBytes)
               .attribute(ALLOCATOR, "MappedBytes", BYTES),
           allocator(
@@ -498,7 +498,7 @@ public record Meter(
                   NO_NAME,
                   Type.GAUGE,
                   NO_UNIT,
-                  "Call sites by what the memory that they hold is",
+                  "Call sites by verdict",
                   when(
                       snapshot -> snapshot.leaks().isPresent(),
                       sites(Verdict.LEAK, LeakSummary::leaking),

@@ -149,7 +149,8 @@ final class Evidence {
     try {
       body.writeTo(text);
     } catch (RuntimeException | LinkageError e) {
-      text.writeBytes(("cannot be told: " + e + "\n").getBytes(StandardCharsets.UTF_8));
+      text.writeBytes(
+          ("this part could not be made: " + e + "\n").getBytes(StandardCharsets.UTF_8));
     }
     String masked = ADDRESS.matcher(text.toString(StandardCharsets.UTF_8)).replaceAll("[unknown]");
     put(name, masked.getBytes(StandardCharsets.UTF_8));

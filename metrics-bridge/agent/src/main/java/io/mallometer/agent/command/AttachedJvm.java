@@ -253,7 +253,7 @@ final class AttachedJvm implements Source {
 
   private Failure explained(Throwable e) {
     if (ends(e)) {
-      return new Failure(ExitCode.GONE, name() + " ended meanwhile");
+      return new Failure(ExitCode.GONE, name() + " ended during the command");
     }
     String message = String.valueOf(e.getMessage());
     if (e instanceof AttachNotSupportedException && message.contains(NO_RESPONSE)) {

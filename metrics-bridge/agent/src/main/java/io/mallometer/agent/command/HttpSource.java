@@ -88,7 +88,7 @@ final class HttpSource implements Source {
   public Reply post(String what) throws Failure {
     throw new Failure(
         ExitCode.NOT_THERE,
-        what + " needs a process id: nobody can change by an address how a process counts");
+        what + " needs a process id: how a process counts cannot be changed over http");
   }
 
   @Override

@@ -51,7 +51,7 @@ final class OwnersCommand implements Callable<Integer> {
   @Option(
       names = "--site",
       paramLabel = "N",
-      description = "the call site's number, as leaks --json and sites --json show it")
+      description = "the call site's number, as leaks --json and the view sites show it")
   private @Nullable Integer site;
 
   @Option(

@@ -56,7 +56,7 @@ final class SiteGrowth {
     if (between.compareTo(Growth.SHORTEST) < 0) {
       told.put(
           "reason",
-          "Watched for %s: growth is told over %s at least"
+          "Watched for %s: growth is shown over at least %s"
               .formatted(Words.duration(between), Words.duration(Growth.SHORTEST)));
     }
     told.put("matching", changes.size());

@@ -84,7 +84,7 @@ class BoardTest {
     Json soon = Json.parse(growth.until(source.after(20).site("shop.Report.pack", 20 * MIB), 5));
     assertThat(soon.at("changes").list()).isEmpty();
     assertThat(soon.at("reason").text())
-        .isEqualTo("Watched for 20 s: growth is told over 60 s at least");
+        .isEqualTo("Watched for 20 s: growth is shown over at least 60 s");
 
     Json later = Json.parse(growth.until(source.after(60), 5));
     assertThat(later.at("reason").text()).isEmpty();

@@ -69,7 +69,7 @@ final class ObservationStart {
   String refusal() {
     return switch (result) {
       case 0 -> "";
-      case NOT_ASKED -> "nothing is observed: nobody asks for it";
+      case NOT_ASKED -> "use is not observed: no reader asked for it";
       case NO_DATA ->
           "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS is off";
       case NO_THREAD ->

@@ -91,6 +91,6 @@ class ObservationStartTest {
     evaluateEvery15SecondsForMinutes(3);
     assertThat(starts).isEqualTo(1);
     assertThat(stops).isZero();
-    assertThat(start.refusal()).contains("nobody");
+    assertThat(start.refusal()).contains("no reader");
   }
 }
