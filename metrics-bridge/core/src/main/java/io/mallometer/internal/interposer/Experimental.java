@@ -22,9 +22,13 @@ public final class Experimental {
     return isMacos() && allows(MACOS);
   }
 
-  /** Whether this is macOS. Touches nothing but a system property. */
+  /** Whether this is macOS; false where a security manager keeps the system's name. */
   static boolean isMacos() {
-    return MACOS.equals(Platform.os(System.getProperty("os.name", "")));
+    try {
+      return MACOS.equals(Platform.os(System.getProperty("os.name", "")));
+    } catch (SecurityException e) {
+      return false;
+    }
   }
 
   /** Whether the library of an operating system may be loaded. */
