@@ -34,7 +34,7 @@ static void *const functions[] = {
     mallometer_attach,      mallometer_attach_check, mallometer_detach,          mallometer_scope_open,
     mallometer_scope_read,  mallometer_scope_close,  mallometer_scope_objects,   mallometer_owners_begin,
     mallometer_owners_step, mallometer_owners_rows,  mallometer_owners_name,     mallometer_owners_end,
-    mallometer_addresses,
+    mallometer_addresses,   mallometer_neighbours,
 };
 
 /* Another copy of the library, which a file that was replaced leads to, counts nothing. */

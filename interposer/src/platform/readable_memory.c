@@ -39,6 +39,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
+static bool in_use;
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);
@@ -49,6 +50,7 @@ static void close_both(void) {
 static void close_in_child(void) {
   int saved_errno = errno;
   close_both();
+  __atomic_store_n(&in_use, false, __ATOMIC_RELAXED);
   errno = saved_errno;
 }
 
@@ -74,6 +76,7 @@ static void open_both(void) {
 
 bool own_memory_open(void) {
   static bool registered;
+  if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
   protected_words_prepare();
   if (!registered) after_fork_in_child(close_in_child);
   registered = true;
@@ -84,6 +87,7 @@ bool own_memory_open(void) {
 
 void own_memory_close(void) {
   if (!without_forks(close_both)) close_both();
+  __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
 }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
@@ -91,11 +95,24 @@ bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
 }
 
 /* A word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
-enum page_state own_page_state(uintptr_t address) {
+static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62;
-  uint64_t word;
-  off_t place = (off_t)(address / memory_page_bytes() * sizeof word);
-  if (syscall(SYS_pread64, pages, &word, sizeof word, place) != (ssize_t)sizeof word) return PAGE_UNKNOWN;
   if (word & in_memory) return PAGE_IN_MEMORY;
   return word & swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
+}
+
+void own_page_states(uintptr_t address, size_t count, uint8_t states[]) {
+  uint64_t words[OWN_PAGES_AT_ONCE];
+  off_t place = (off_t)(address / memory_page_bytes() * sizeof *words);
+  ssize_t told = syscall(SYS_pread64, pages, words, count * sizeof *words, place);
+  for (size_t i = 0; i < count; i++) {
+    bool is_told = told >= (ssize_t)((i + 1) * sizeof *words);
+    states[i] = (uint8_t)(is_told ? state_of(words[i]) : PAGE_UNKNOWN);
+  }
+}
+
+enum page_state own_page_state(uintptr_t address) {
+  uint8_t state;
+  own_page_states(address, 1, &state);
+  return (enum page_state)state;
 }

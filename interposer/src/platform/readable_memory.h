@@ -31,8 +31,8 @@ bool is_readable(uintptr_t begin, size_t bytes);
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses. One user at a
- * time. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for forks that
+ * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses, or if another
+ * thread has it open. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for forks that
  * are under way. May change errno.
  */
 bool own_memory_open(void);
@@ -48,5 +48,9 @@ enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
 
 /* Changes nothing about the page. Untouched if nothing is mapped there. May change errno. */
 enum page_state own_page_state(uintptr_t address);
+
+/* The same of as many pages from an address on, at most OWN_PAGES_AT_ONCE. */
+#define OWN_PAGES_AT_ONCE 512
+void own_page_states(uintptr_t address, size_t count, uint8_t states[]);
 
 #endif

@@ -4,6 +4,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the allocator below says of itself. Bytes; {@code NaN} where it does not say.
@@ -27,6 +28,8 @@ import java.util.List;
  * @param byArena the arenas, at most the first {@value #MOST_ARENAS}, where the allocator tells
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
  * @param costSeconds how long the reading took, with one arena after the other locked
+ * @param pinned which call sites keep free memory from being given back; empty if that is not known,
+ *     or where little is retained
  */
 public record AllocatorStatistics(
     Instant time,
@@ -42,7 +45,8 @@ public record AllocatorStatistics(
     long trims,
     List<Arena> byArena,
     List<Advice> advice,
-    double costSeconds) {
+    double costSeconds,
+    Optional<PinnedMemory> pinned) {
 
   /** The most arenas that {@link #byArena} holds. */
   public static final int MOST_ARENAS = 256;
@@ -70,6 +74,40 @@ public record AllocatorStatistics(
     advice = List.copyOf(advice);
   }
 
+  /** Statistics without what is known of pins. */
+  public AllocatorStatistics(
+      Instant time,
+      AllocatorKind kind,
+      double arenas,
+      double systemBytes,
+      double usedBytes,
+      double retainedBytes,
+      double mappedBytes,
+      double releasableBytes,
+      double residentBytes,
+      double trimmableBytes,
+      long trims,
+      List<Arena> byArena,
+      List<Advice> advice,
+      double costSeconds) {
+    this(
+        time,
+        kind,
+        arenas,
+        systemBytes,
+        usedBytes,
+        retainedBytes,
+        mappedBytes,
+        releasableBytes,
+        residentBytes,
+        trimmableBytes,
+        trims,
+        byArena,
+        advice,
+        costSeconds,
+        Optional.empty());
+  }
+
   /** Seconds since they were read; 0 if the clock was set back. */
   public double ageSeconds(Clock clock) {
     return Math.max(0, Duration.between(time, clock.instant()).toNanos() / 1e9);
@@ -95,15 +133,21 @@ public record AllocatorStatistics(
 
   /** These statistics with {@link #trimmableBytes} as given. */
   public AllocatorStatistics withTrimmable(double trimmable) {
-    return with(trimmable, advice);
+    return with(trimmable, advice, pinned);
   }
 
   /** These statistics with {@link #advice}. */
   public AllocatorStatistics withAdvice(List<Advice> given) {
-    return with(trimmableBytes, given);
+    return with(trimmableBytes, given, pinned);
   }
 
-  private AllocatorStatistics with(double trimmable, List<Advice> given) {
+  /** These statistics with {@link #pinned}. */
+  public AllocatorStatistics withPinned(Optional<PinnedMemory> known) {
+    return with(trimmableBytes, advice, known);
+  }
+
+  private AllocatorStatistics with(
+      double trimmable, List<Advice> given, Optional<PinnedMemory> known) {
     return new AllocatorStatistics(
         time,
         kind,
@@ -118,6 +162,7 @@ public record AllocatorStatistics(
         trims,
         byArena,
         given,
-        costSeconds);
+        costSeconds,
+        known);
   }
 }

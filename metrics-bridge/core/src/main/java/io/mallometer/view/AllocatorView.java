@@ -4,6 +4,7 @@ import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.Snapshot;
 import java.time.Instant;
 import java.util.List;
@@ -29,6 +30,8 @@ import java.util.function.ToDoubleFunction;
  * @param costSeconds how long the reading took
  * @param arenaTable the arenas one by one, where the allocator tells
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
+ * @param pinned which call sites keep free memory from being given back; empty where little is
+ *     retained, and where that is not known
  * @param largeAllocations the latest requests above the size MALLOMETER_HUGE, oldest first
  */
 public record AllocatorView(
@@ -47,6 +50,7 @@ public record AllocatorView(
     double costSeconds,
     List<AllocatorStatistics.Arena> arenaTable,
     List<Advice> advice,
+    Optional<PinnedMemory> pinned,
     List<HugeAllocation> largeAllocations)
     implements View {
 
@@ -68,6 +72,7 @@ public record AllocatorView(
         figure(statistics, AllocatorStatistics::costSeconds),
         statistics.map(AllocatorStatistics::byArena).orElse(List.of()),
         statistics.map(AllocatorStatistics::advice).orElse(List.of()),
+        statistics.flatMap(AllocatorStatistics::pinned),
         snapshot.hugeAllocations());
   }
 

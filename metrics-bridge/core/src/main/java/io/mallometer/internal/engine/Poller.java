@@ -126,6 +126,7 @@ public final class Poller {
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private final AllocatorReader allocatorReader;
   private final CallSiteReader callSiteReader;
+  private final PinReader pinReader;
   private final LeakWatch leakWatch;
   private final Trimmer trimmer;
   private final OwnerSearches ownerSearches;
@@ -220,6 +221,7 @@ public final class Poller {
     this.clock = clock;
     this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
     this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
+    this.pinReader = new PinReader(interposer, callSiteReader, clock, nanoTime);
     this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
     this.trimmer =
         new Trimmer(
@@ -381,7 +383,7 @@ public final class Poller {
   /** The thread's observations, which a source that is fed by hand brings itself. */
   private Snapshot withObserved(Snapshot counted) {
     Snapshot snapshot = withVersion(memorySource.present() ? counted.with(memory) : counted);
-    Optional<AllocatorStatistics> allocator = allocatorReader.latest();
+    Optional<AllocatorStatistics> allocator = allocatorReader.latest().map(pinReader::with);
     snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
     Optional<SiteSummary> sites = callSiteReader.summary();
     boolean active = snapshot.status().active();
@@ -681,6 +683,7 @@ public final class Poller {
     try {
       if (interposer.present()) {
         callSiteReader.readIfDue();
+        pinReader.readIfDue(allocatorReader.latest());
       }
     } catch (Throwable e) {
       callSitesFailure.warn("The call sites cannot be read; the last reading stays", e);

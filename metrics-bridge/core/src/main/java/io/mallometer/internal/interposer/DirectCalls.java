@@ -58,7 +58,8 @@ final class DirectCalls {
           "mallometer_owners_rows",
           "mallometer_owners_name",
           "mallometer_owners_end",
-          "mallometer_addresses");
+          "mallometer_addresses",
+          "mallometer_neighbours");
 
   private static volatile boolean linked;
   private static volatile boolean callsByAddress;
