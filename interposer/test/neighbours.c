@@ -70,7 +70,8 @@ static void changes_meanwhile(void) {
   for (int i = 0; i < 50; i++) {
     int count = read_rows();
     for (int j = 0; j < count; j++) {
-      CHECK(rows[j].before_resident_bytes <= rows[j].before_bytes && rows[j].after_resident_bytes <= rows[j].after_bytes);
+      CHECK(rows[j].before_resident_bytes <= rows[j].before_bytes &&
+            rows[j].after_resident_bytes <= rows[j].after_bytes);
       CHECK(rows[j].before_returnable_bytes <= rows[j].before_resident_bytes);
     }
   }

@@ -432,9 +432,8 @@ int mallometer_trim(void) {
 }
 
 static struct mallometer_neighbours neighbours_of(const void *object, const struct live_sample *sample) {
-  struct mallometer_neighbours row = {.site = sample->site,
-                                      .probability = sample->probability,
-                                      .born_ns = live_sample_row(sample).born_ns};
+  struct mallometer_neighbours row = {
+      .site = sample->site, .probability = sample->probability, .born_ns = live_sample_row(sample).born_ns};
   struct neighbours beside;
   if (!glibc_neighbours(object, &beside)) return row;
   row.flags = MALLOMETER_NEIGHBOURS_KNOWN | (beside.is_last ? MALLOMETER_NEIGHBOURS_LAST : 0) |

@@ -32,8 +32,8 @@ bool without_forks(void (*act)(void));
 
 /*
  * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses, or if another
- * thread has it open. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for forks that
- * are under way. May change errno.
+ * thread has it open. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for
+ * forks that are under way. May change errno.
  */
 bool own_memory_open(void);
 void own_memory_close(void);

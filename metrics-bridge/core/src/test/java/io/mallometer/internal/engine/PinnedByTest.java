@@ -1,0 +1,112 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.mallometer.internal.interposer.Neighbours;
+import io.mallometer.internal.interposer.Neighbours.Side;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.PinnedMemory;
+import io.mallometer.model.PinningSite;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Free chunks beside samples, with figures worked out by hand. */
+class PinnedByTest {
+
+  private static final Side NOTHING = new Side(0, 0, 0);
+  private static final long SECOND = 1_000_000_000L;
+
+  @Test
+  void halfOfEachFreeChunkIsPutDownToTheObjectBesideIt() {
+    // 8 samples of probability 1/2: 2 * 8 * (10,000 + 6,000) / 2 bytes, of which 4,096 / 2 whole
+    // pages before and none behind.
+    PinnedMemory pinned = pinned(repeat(8, neighbour(1, 0.5, false)), site(1, "pin", 16));
+    assertThat(pinned.bytes().value()).isEqualTo(128_000);
+    assertThat(pinned.returnableBytes().value()).isEqualTo(2 * 8 * 2048);
+    assertThat(pinned.stuckBytes().value()).isEqualTo(128_000 - 2 * 8 * 2048);
+    // 8 * w (w - 1) x^2 with w = 2, x = 8,000.
+    assertThat(pinned.bytes().variance()).isEqualTo(8 * 2 * 64e6);
+    PinningSite first = pinned.sites().get(0);
+    assertThat(first.site()).isEqualTo("pin");
+    assertThat(first.objects().value()).isEqualTo(16);
+    assertThat(first.medianAgeSeconds()).isCloseTo(60, within(1e-9));
+  }
+
+  @Test
+  void whatIsFreeAtTheEndOfAHeapIsPinnedByNothing() {
+    PinnedMemory pinned = pinned(repeat(8, neighbour(1, 1, true)), site(1, "pin", 8));
+    assertThat(pinned.bytes().value()).isEqualTo(8 * 5_000);
+  }
+
+  @Test
+  void samplesInSlotsAreStoodForByTheOthersOfTheirSite() {
+    PinnedMemory pinned = pinned(repeat(8, neighbour(1, 0.5, false)), site(1, "pin", 32));
+    assertThat(pinned.bytes().value()).isEqualTo(256_000);
+  }
+
+  @Test
+  void fewSamplesAreNotEnoughEvidence() {
+    PinnedMemory pinned = pinned(repeat(4, neighbour(1, 0.01, false)), site(1, "pin", 400));
+    assertThat(pinned.sites()).isEmpty();
+    assertThat(pinned.sentence()).startsWith("Not enough evidence");
+  }
+
+  @Test
+  void objectsOfWhichNothingIsKnownCountForNothing() {
+    Neighbours unknown = new Neighbours(1, false, false, 1, 0, NOTHING, NOTHING);
+    PinnedMemory pinned = pinned(repeat(100, unknown), site(1, "pin", 100));
+    assertThat(pinned.bytes().value()).isZero();
+    assertThat(pinned.sites()).isEmpty();
+  }
+
+  @Test
+  void theSiteWithMostFreeMemoryBesideItIsFirst() {
+    List<Neighbours> both = new ArrayList<>(repeat(30, neighbour(1, 1, false)));
+    both.addAll(repeat(60, neighbour(2, 1, true)));
+    PinnedMemory pinned = pinned(both, site(1, "little", 30), site(2, "much", 60));
+    assertThat(pinned.sites()).extracting(PinningSite::site).containsExactly("much", "little");
+    assertThat(pinned.sentence()).contains("much").doesNotContain("little");
+  }
+
+  private static Neighbours neighbour(int site, double probability, boolean last) {
+    return new Neighbours(
+        site,
+        true,
+        last,
+        probability,
+        0,
+        new Side(10_000, 10_000, 4096),
+        new Side(6_000, 6_000, 0));
+  }
+
+  private static List<Neighbours> repeat(int times, Neighbours one) {
+    return Collections.nCopies(times, one);
+  }
+
+  private static CallSite site(int number, String name, double objects) {
+    Estimate live = new Estimate(objects, 0, 1);
+    return new CallSite(
+        number,
+        List.of(),
+        name,
+        "",
+        1,
+        live,
+        live,
+        live,
+        live,
+        Double.NaN,
+        Double.NaN,
+        CallSite.Ages.UNKNOWN);
+  }
+
+  private static PinnedMemory pinned(List<Neighbours> neighbours, CallSite... sites) {
+    return PinnedBy.of(
+        neighbours, List.of(sites), Double.NaN, Instant.EPOCH, 60 * SECOND, 0.001);
+  }
+}
