@@ -28,8 +28,8 @@ import java.util.Optional;
  * @param byArena the arenas, at most the first {@value #MOST_ARENAS}, where the allocator tells
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
  * @param costSeconds how long the reading took, with one arena after the other locked
- * @param pinned which call sites keep free memory from being given back; empty if that is not known,
- *     or where little is retained
+ * @param pinned which call sites keep free memory from being given back; empty if that is not
+ *     known, or where little is retained
  */
 public record AllocatorStatistics(
     Instant time,

@@ -18,10 +18,10 @@ import java.util.Map;
  * From the free chunks beside live samples to the call sites that pin free memory.
  *
  * <p>Each free chunk lies between two objects, and half of it is put down to each. So the free
- * memory between objects is the sum over all live objects of half of what lies on either side,
- * and samples estimate that sum like any other: one of probability p counts 1/p times, with the
- * variance (1/p)(1/p - 1) x^2. Samples in page slots lie in no heap, and of some nothing is known; the
- * site's other samples stand for them, in the proportion of its live objects to those samples'.
+ * memory between objects is the sum over all live objects of half of what lies on either side, and
+ * samples estimate that sum like any other: one of probability p counts 1/p times, with the
+ * variance (1/p)(1/p - 1) x^2. Samples in page slots lie in no heap, and of some nothing is known;
+ * the site's other samples stand for them, in the proportion of its live objects to those samples'.
  */
 final class PinnedBy {
 

@@ -373,8 +373,7 @@ final class LoadedInterposer implements Interposer {
       int capacity = neighbours.capacity() / NeighboursLayout.BYTES;
       int count = copyNeighbours(capacity);
       if (count == capacity && count < MOST_NEIGHBOURS) {
-        neighbours =
-            Structs.keepInstead(neighbours, MOST_NEIGHBOURS * NeighboursLayout.BYTES);
+        neighbours = Structs.keepInstead(neighbours, MOST_NEIGHBOURS * NeighboursLayout.BYTES);
         count = copyNeighbours(MOST_NEIGHBOURS);
       }
       List<Neighbours> known = new ArrayList<>(Math.max(0, count));

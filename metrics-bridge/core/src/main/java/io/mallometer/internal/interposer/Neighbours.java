@@ -10,7 +10,13 @@ package io.mallometer.internal.interposer;
  * @param bornNanos when it was allocated, by {@link System#nanoTime()}
  */
 public record Neighbours(
-    int site, boolean known, boolean last, double probability, long bornNanos, Side before, Side after) {
+    int site,
+    boolean known,
+    boolean last,
+    double probability,
+    long bornNanos,
+    Side before,
+    Side after) {
 
   /**
    * A free chunk; 0 if there is none.

@@ -106,7 +106,6 @@ class PinnedByTest {
   }
 
   private static PinnedMemory pinned(List<Neighbours> neighbours, CallSite... sites) {
-    return PinnedBy.of(
-        neighbours, List.of(sites), Double.NaN, Instant.EPOCH, 60 * SECOND, 0.001);
+    return PinnedBy.of(neighbours, List.of(sites), Double.NaN, Instant.EPOCH, 60 * SECOND, 0.001);
   }
 }
