@@ -39,7 +39,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
-static bool in_use;
+static int users;                   /* threads that have them open */
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);
@@ -50,7 +50,7 @@ static void close_both(void) {
 static void close_in_child(void) {
   int saved_errno = errno;
   close_both();
-  __atomic_store_n(&in_use, false, __ATOMIC_RELAXED);
+  users = 0; /* they are the parent's */
   errno = saved_errno;
 }
 
@@ -69,26 +69,35 @@ bool without_forks(void (*act)(void)) {
   return alone;
 }
 
-static void open_both(void) {
-  memory = call_open("/proc/self/mem", O_RDONLY);
-  pages = call_open("/proc/self/pagemap", O_RDONLY);
+/* Who keeps forks out is alone, so one thread after the other is here. */
+static void add_user(void) {
+  users++;
+  if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);
+  if (pages < 0) pages = call_open("/proc/self/pagemap", O_RDONLY);
 }
 
+static void remove_user(void) {
+  if (--users == 0) close_both();
+}
+
+static bool is_open(void) {
+  return __atomic_load_n(&memory, __ATOMIC_RELAXED) >= 0 && __atomic_load_n(&pages, __ATOMIC_RELAXED) >= 0;
+}
+
+/* To register twice, if two threads are here first, does no harm. */
 bool own_memory_open(void) {
   static bool registered;
-  if (__atomic_exchange_n(&in_use, true, __ATOMIC_ACQUIRE)) return false;
   protected_words_prepare();
-  if (!registered) after_fork_in_child(close_in_child);
-  registered = true;
-  if (without_forks(open_both) && memory >= 0 && pages >= 0) return true;
+  if (!__atomic_load_n(&registered, __ATOMIC_RELAXED)) after_fork_in_child(close_in_child);
+  __atomic_store_n(&registered, true, __ATOMIC_RELAXED);
+  if (!without_forks(add_user)) return false;
+  if (is_open()) return true;
   own_memory_close();
   return false;
 }
 
-void own_memory_close(void) {
-  if (!without_forks(close_both)) close_both();
-  __atomic_store_n(&in_use, false, __ATOMIC_RELEASE);
-}
+/* Where forks go on for a second, the files stay open: another thread may open or use them meanwhile. */
+void own_memory_close(void) { without_forks(remove_user); }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;

@@ -31,9 +31,9 @@ bool is_readable(uintptr_t begin, size_t bytes);
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses, or if another
- * thread has it open. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for
- * forks that are under way. May change errno.
+ * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses. Threads may have
+ * it open at once; the last one closes it. A forked child has neither: it may be meant to have fewer rights than its
+ * parent. Both wait for forks that are under way. May change errno.
  */
 bool own_memory_open(void);
 void own_memory_close(void);
