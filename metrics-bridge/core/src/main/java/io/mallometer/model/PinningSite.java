@@ -5,6 +5,7 @@ package io.mallometer.model;
  *
  * @param site its name
  * @param library whose code it is
+ * @param share of the free memory between objects, what lies beside its own; 1 is all
  * @param objects its live objects beside which free memory lies
  * @param bytes resident free memory beside its objects: half of each free chunk at either end,
  *     since two objects hold it
@@ -14,6 +15,7 @@ package io.mallometer.model;
 public record PinningSite(
     String site,
     String library,
+    Estimate share,
     Estimate objects,
     Estimate bytes,
     Estimate stuckBytes,

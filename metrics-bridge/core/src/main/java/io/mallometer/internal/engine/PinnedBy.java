@@ -22,12 +22,20 @@ import java.util.Map;
  * samples estimate that sum like any other: one of probability p counts 1/p times, with the
  * variance (1/p)(1/p - 1) x^2. Samples in page slots lie in no heap, and of some nothing is known;
  * the site's other samples stand for them, in the proportion of its live objects to those samples'.
+ *
+ * <p>Rare objects have few samples of unequal weight, so that sums are uncertain. A site's share in
+ * the sum is less so, since what its samples add is in both: of a share q = T/S the variance is
+ * (Var T (1 - q)^2 + Var (S - T) q^2) / S^2. Sites are named by their shares. A sum above what the
+ * allocator retains is reduced to it, and all parts alike.
  */
 final class PinnedBy {
 
-  /** A site with fewer samples, or a wider interval, is not named. */
+  /** A site with fewer samples is not named, nor one whose samples are worth fewer equal ones. */
   static final int FEWEST_SAMPLES = 5;
 
+  static final double FEWEST_EQUAL_SAMPLES = 4;
+
+  /** Nor one whose share may be less than this part of what it is estimated to be. */
   static final double LEAST_LOW = 0.25;
 
   private static final double NANOS = 1e9;
@@ -56,69 +64,52 @@ final class PinnedBy {
     }
     Map<Integer, CallSite> byNumber = new HashMap<>();
     sites.forEach(site -> byNumber.put(site.number(), site));
-    Estimate bytes = Estimate.ZERO;
-    Estimate stuck = Estimate.ZERO;
-    Estimate returnable = Estimate.ZERO;
-    Map<String, PinningSite> named = new HashMap<>();
-    for (Map.Entry<Integer, Sum> entry : sums.entrySet()) {
-      CallSite site = byNumber.get(entry.getKey());
-      Sum sum = entry.getValue();
-      double scale = site == null ? 1 : sum.scale(site.liveObjects().value());
-      bytes = bytes.plus(sum.bytes.estimate(scale));
-      stuck = stuck.plus(sum.stuck.estimate(scale));
-      returnable = returnable.plus(sum.returnable.estimate(scale));
-      if (site != null && sum.bytes.value > 0) {
-        named.merge(site.name(), sum.site(site, scale), PinnedBy::together);
-      }
-    }
+    Sum all = new Sum();
+    Map<String, Sum> byName = new HashMap<>();
+    Map<String, CallSite> ofName = new HashMap<>();
+    sums.forEach(
+        (number, sum) -> {
+          CallSite site = byNumber.get(number);
+          if (site != null) {
+            sum.scale(site.liveObjects().value());
+            byName.computeIfAbsent(site.name(), name -> new Sum()).add(sum);
+            ofName.putIfAbsent(site.name(), site);
+          }
+          all.add(sum);
+        });
+    double reduced = all.bytes.value > retainedBytes ? retainedBytes / all.bytes.value : 1;
     List<PinningSite> largest =
-        named.values().stream()
-            .filter(PinnedBy::enough)
+        byName.entrySet().stream()
+            .filter(entry -> entry.getValue().isEnough(all))
             .sorted(
-                Comparator.comparingDouble((PinningSite site) -> site.bytes().value()).reversed())
+                Comparator.comparingDouble(
+                        (Map.Entry<String, Sum> entry) -> entry.getValue().bytes.value)
+                    .reversed())
             .limit(PinnedMemory.MOST_SITES)
+            .map(entry -> entry.getValue().site(ofName.get(entry.getKey()), all, reduced))
             .toList();
+    Estimate bytes = all.bytes.estimate(reduced).atMost(retainedBytes);
     return new PinnedMemory(
         time,
-        sentence(bytes, stuck, largest, retainedBytes),
-        bytes.atMost(retainedBytes),
-        returnable.atMost(retainedBytes),
-        stuck.atMost(retainedBytes),
+        sentence(bytes, largest, retainedBytes),
+        bytes,
+        all.returnable.estimate(reduced).atMost(retainedBytes),
+        all.stuck.estimate(reduced).atMost(retainedBytes),
         largest,
         costSeconds);
   }
 
-  private static boolean enough(PinningSite site) {
-    Estimate bytes = site.bytes();
-    return bytes.samples() >= FEWEST_SAMPLES && bytes.low() >= LEAST_LOW * bytes.value();
-  }
-
-  /** Two stacks of one name. The age is that of the one with more memory. */
-  private static PinningSite together(PinningSite one, PinningSite other) {
-    return new PinningSite(
-        one.site(),
-        one.library(),
-        one.objects().plus(other.objects()),
-        one.bytes().plus(other.bytes()),
-        one.stuckBytes().plus(other.stuckBytes()),
-        one.bytes().value() >= other.bytes().value()
-            ? one.medianAgeSeconds()
-            : other.medianAgeSeconds());
-  }
-
-  private static String sentence(
-      Estimate bytes, Estimate stuck, List<PinningSite> sites, double retainedBytes) {
+  private static String sentence(Estimate bytes, List<PinningSite> sites, double retainedBytes) {
     if (sites.isEmpty() || !(bytes.value() > 0)) {
       return "Not enough evidence: too few live samples lie beside free memory.";
     }
     PinningSite first = sites.get(0);
-    double whole = bytes.value();
     return "%s (%s to %s) of %s free memory between objects%s lies beside %s objects of %s, half of it beside objects older than %s; no trim gives back %s of that."
         .formatted(
-            Words.share(first.bytes().value() / whole),
-            Words.share(Math.min(1, first.bytes().low() / whole)),
-            Words.share(Math.min(1, first.bytes().high() / whole)),
-            Words.bytes(whole),
+            Words.share(first.share().value()),
+            Words.share(first.share().low()),
+            Words.share(first.share().high()),
+            Words.bytes(bytes.value()),
             Double.isNaN(retainedBytes)
                 ? ""
                 : " (the allocator retains " + Words.bytes(retainedBytes) + ")",
@@ -128,18 +119,33 @@ final class PinnedBy {
             Words.bytes(first.stuckBytes().value()));
   }
 
-  /** A sum over samples, before it is scaled. */
+  /** A sum over samples. */
   private static final class Weighed {
     double value;
     double variance;
+    double squares;
     long samples;
 
     void add(double weight, double amount) {
       if (amount > 0) {
         value += weight * amount;
         variance += weight * (weight - 1) * amount * amount;
+        squares += weight * weight * amount * amount;
         samples++;
       }
+    }
+
+    void add(Weighed other) {
+      value += other.value;
+      variance += other.variance;
+      squares += other.squares;
+      samples += other.samples;
+    }
+
+    void scale(double scale) {
+      value *= scale;
+      variance *= scale * scale;
+      squares *= scale * scale;
     }
 
     Estimate estimate(double scale) {
@@ -147,7 +153,7 @@ final class PinnedBy {
     }
   }
 
-  /** That of a site. */
+  /** That of a site, of all sites of one name, or of all. */
   private static final class Sum {
     final Weighed bytes = new Weighed();
     final Weighed stuck = new Weighed();
@@ -172,17 +178,44 @@ final class PinnedBy {
       ages.add(new double[] {(nowNanos - one.bornNanos()) / NANOS, weight * resident});
     }
 
-    double scale(double liveObjects) {
-      return known > 0 && liveObjects > known ? liveObjects / known : 1;
+    void add(Sum other) {
+      bytes.add(other.bytes);
+      stuck.add(other.stuck);
+      returnable.add(other.returnable);
+      beside.add(other.beside);
+      ages.addAll(other.ages);
     }
 
-    PinningSite site(CallSite site, double scale) {
+    void scale(double liveObjects) {
+      double scale = known > 0 && liveObjects > known ? liveObjects / known : 1;
+      List.of(bytes, stuck, returnable, beside).forEach(sum -> sum.scale(scale));
+      ages.forEach(age -> age[1] *= scale);
+    }
+
+    boolean isEnough(Sum all) {
+      Estimate share = shareIn(all);
+      return bytes.samples >= FEWEST_SAMPLES
+          && bytes.value * bytes.value >= FEWEST_EQUAL_SAMPLES * bytes.squares
+          && share.low() >= LEAST_LOW * share.value();
+    }
+
+    Estimate shareIn(Sum all) {
+      double share = bytes.value / all.bytes.value;
+      double others = Math.max(0, all.bytes.variance - bytes.variance);
+      double variance =
+          (bytes.variance * (1 - share) * (1 - share) + others * share * share)
+              / (all.bytes.value * all.bytes.value);
+      return new Estimate(share, variance, bytes.samples).atMost(1);
+    }
+
+    PinningSite site(CallSite site, Sum all, double reduced) {
       return new PinningSite(
           site.name(),
           site.library(),
-          beside.estimate(scale),
-          bytes.estimate(scale),
-          stuck.estimate(scale),
+          shareIn(all),
+          beside.estimate(1),
+          bytes.estimate(reduced),
+          stuck.estimate(reduced),
           medianAge());
     }
 

@@ -57,6 +57,46 @@ class PinnedByTest {
   }
 
   @Test
+  void oneSampleThatOutweighsTheOthersIsNotEnoughEvidence() {
+    List<Neighbours> unequal = new ArrayList<>(repeat(9, neighbour(1, 1, false)));
+    unequal.add(neighbour(1, 0.01, false));
+    assertThat(pinned(unequal, site(1, "pin", 109)).sites()).isEmpty();
+  }
+
+  @Test
+  void shareIsMoreCertainThanSum() {
+    // Of pin 8 samples that stand for 800 objects, of other 80 for 80: shares 10/11 and 1/11.
+    List<Neighbours> both = new ArrayList<>(repeat(8, neighbour(1, 0.01, false)));
+    both.addAll(repeat(80, neighbour(2, 1, false)));
+    PinnedMemory pinned = pinned(both, site(1, "pin", 800), site(2, "other", 80));
+    PinningSite first = pinned.sites().get(0);
+    assertThat(first.site()).isEqualTo("pin");
+    // 8 * 100 * 99 * x^2 * (1/11)^2 / (880 x)^2
+    assertThat(first.share().value()).isCloseTo(10 / 11.0, within(1e-9));
+    assertThat(first.share().variance())
+        .isCloseTo(8 * 100 * 99 / 121.0 / (880 * 880), within(1e-12));
+    assertThat(first.share().high()).isLessThanOrEqualTo(1);
+    assertThat(first.bytes().low()).isLessThan(0.5 * first.bytes().value());
+  }
+
+  @Test
+  void sumAboveWhatIsRetainedIsReducedToItWithItsParts() {
+    PinnedMemory pinned =
+        PinnedBy.of(
+            repeat(8, neighbour(1, 0.5, false)),
+            List.of(site(1, "pin", 16)),
+            64_000,
+            Instant.EPOCH,
+            60 * SECOND,
+            0.001);
+    assertThat(pinned.bytes().value()).isEqualTo(64_000);
+    assertThat(pinned.bytes().high()).isEqualTo(64_000);
+    assertThat(pinned.returnableBytes().value() + pinned.stuckBytes().value()).isEqualTo(64_000);
+    assertThat(pinned.sites().get(0).bytes().value()).isEqualTo(64_000);
+    assertThat(pinned.sites().get(0).objects().value()).isEqualTo(16);
+  }
+
+  @Test
   void objectsOfWhichNothingIsKnownCountForNothing() {
     Neighbours unknown = new Neighbours(1, false, false, 1, 0, NOTHING, NOTHING);
     PinnedMemory pinned = pinned(repeat(100, unknown), site(1, "pin", 100));
