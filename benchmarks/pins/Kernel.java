@@ -1,9 +1,15 @@
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.TrimReport;
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,8 +20,10 @@ import java.util.Random;
 import sun.misc.Unsafe;
 
 /**
- * One fragmentation kernel: {@code Kernel NAME}. Leaves free memory between objects of which those of a method
- * {@code pin} separate most, waits for the conclusion, trims, and prints one row of a table.
+ * One fragmentation kernel: {@code Kernel NAME PLANTED}, of which PLANTED is the end of the name of the call site whose
+ * objects separate most free memory. NAME is one of those below; or a shared library, of which {@code kernel_main()}
+ * runs in a thread of its own; or a class with {@code main}. Waits for the conclusion, trims, and prints one row of a
+ * table.
  */
 final class Kernel {
   private static final Unsafe UNSAFE = unsafe();
@@ -30,10 +38,11 @@ final class Kernel {
       case "few-between-large" -> fewBetweenLarge();
       case "many-between-small" -> manyBetweenSmall();
       case "old-among-young" -> oldAmongYoung();
-      default -> throw new IllegalArgumentException(arguments[0]);
+      default -> runForeign(arguments[0]);
     }
+    Instant ready = Instant.now();
     Optional<PinnedMemory> pinned = Optional.empty();
-    for (int second = 0; second < 150 && !isNamed(pinned); second++) {
+    for (int second = 0; second < 150 && !isNamed(pinned, ready); second++) {
       Thread.sleep(1000);
       pinned = mallometer.snapshot().allocator().flatMap(AllocatorStatistics::pinned);
     }
@@ -45,9 +54,9 @@ final class Kernel {
     System.out.printf(
         Locale.ROOT,
         "| %s | %s | %s | %.1f | %.1f | %.1f to %.1f | %.1f | %.1f |%n",
-        arguments[0],
+        arguments[0].replaceAll(".*/|[.]so$", ""),
         first,
-        first.endsWith("Kernel.pin") ? "yes" : "NO",
+        first.endsWith(arguments[1]) ? "yes" : "NO",
         mib(mallometer.snapshot().allocator().orElseThrow().retainedBytes()),
         mib(found.bytes().value()),
         mib(found.bytes().low()),
@@ -55,14 +64,37 @@ final class Kernel {
         mib(found.returnableBytes().value()),
         mib(trim.returnedBytes()));
     System.out.flush();
-    Runtime.getRuntime().halt(first.endsWith("Kernel.pin") ? 0 : 1);
+    Runtime.getRuntime().halt(first.endsWith(arguments[1]) ? 0 : 1);
   }
 
   /** Names of sites come within two minutes of the start. */
-  private static boolean isNamed(Optional<PinnedMemory> pinned) {
+  private static boolean isNamed(Optional<PinnedMemory> pinned, Instant ready) {
     return pinned.isPresent()
+        && pinned.get().time().isAfter(ready)
         && !pinned.get().sites().isEmpty()
         && pinned.get().sites().get(0).site().contains(".");
+  }
+
+  /** It does not end by itself, and is given half a minute for what it does. */
+  private static void runForeign(String name) throws Exception {
+    if (name.endsWith(".so")) {
+      Pointer begin = NativeLibrary.getInstance(name).getFunction("kernel_main");
+      Function.getFunction("c", "pthread_create").invokeInt(new Object[] {new Memory(8), null, begin, null});
+    } else {
+      Method begin = Class.forName(name).getMethod("main", String[].class);
+      Thread thread = new Thread(() -> invoke(begin), "kernel");
+      thread.setDaemon(true);
+      thread.start();
+    }
+    Thread.sleep(30_000);
+  }
+
+  private static void invoke(Method begin) {
+    try {
+      begin.invoke(null, (Object) new String[0]);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** 256 bytes behind each 60 KiB, which are freed. */

@@ -86,6 +86,30 @@ public interface AllocatorMXBean extends Described.OfAllocator {
   record AdviceLine(String topic, String reason, String setting) {}
 
   /**
+   * One call site that pins free memory, as composite data. Estimates.
+   *
+   * @param site its name
+   * @param library whose code it is
+   * @param share of the free memory between objects, what lies beside its own; 1 is all
+   * @param low the lower end of the share's 95 % interval
+   * @param high the upper end
+   * @param objects its live objects beside which free memory lies
+   * @param bytes resident free memory beside them
+   * @param stuckBytes the part of it that no trim gives back
+   * @param medianAgeSeconds half of it lies beside objects that are older
+   */
+  record Pinning(
+      String site,
+      String library,
+      double share,
+      double low,
+      double high,
+      long objects,
+      long bytes,
+      long stuckBytes,
+      double medianAgeSeconds) {}
+
+  /**
    * One huge request, as composite data.
    *
    * @param number 1 for the process's first

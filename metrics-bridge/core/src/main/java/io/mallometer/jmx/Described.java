@@ -123,6 +123,13 @@ final class Described {
     List<AllocatorMXBean.AdviceLine> getAdvice();
 
     @Description(
+        "Which call sites pin free memory between their objects, in one sentence; empty if unknown")
+    String getPinned();
+
+    @Description("The call sites that pin most free memory, most first; empty if unknown")
+    List<AllocatorMXBean.Pinning> getPinningSites();
+
+    @Description(
         "Asks the allocator to give free memory back; tells what came back, or why not now")
     AllocatorMXBean.Trim trim();
   }

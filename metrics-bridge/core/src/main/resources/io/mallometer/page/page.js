@@ -823,6 +823,11 @@
     fill(element('advice'), allocator.advice, () => allocator.advice.length === 0
       ? [make('p', {}, 'Nothing to advise.')]
       : [make('ul', {}, ...allocator.advice.map(advice => make('li', {}, `${advice.reason}. `, make('code', {}, advice.setting))))]);
+    const pinned = isKnown(allocator.pinned) ? allocator.pinned : {sentence: '', sites: []};
+    setText(element('pinned'), pinned.sentence);
+    element('pinning').hidden = pinned.sites.length === 0;
+    table(element('pinning-table'), ['Call site', 'Objects', 'Free beside them', 'No trim gives back', 'Older than'],
+      pinned.sites.map(site => [site.site, count(Math.round(site.objects.value)), bytes(site.bytes.value), bytes(site.stuckBytes.value), duration(site.medianAgeSeconds)]));
     element('trim').disabled = !trimAllowed || trimRefused !== '';
     setText(element('trim-note'), trimAllowed ? trimRefused
       : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent trim=true.');

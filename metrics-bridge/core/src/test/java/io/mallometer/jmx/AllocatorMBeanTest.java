@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.PinnedMemory;
+import io.mallometer.model.PinningSite;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -80,6 +84,28 @@ class AllocatorMBeanTest {
         .extracting(row -> row.get("threadName"))
         .containsExactly("worker-1");
     assertThat(connection.getAttribute(name, "StatisticsAge")).isEqualTo(0.0);
+  }
+
+  @Test
+  void pinningSitesAreATable() throws Exception {
+    Estimate one = new Estimate(1, 0, 8);
+    PinnedMemory pinned =
+        new PinnedMemory(
+            Instant.EPOCH,
+            "All of it.",
+            one,
+            one,
+            one,
+            List.of(new PinningSite("Cache.put", "libzip.so", one, one, one, one, 60)),
+            0.001);
+    assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites")).isEmpty();
+    mallometer.setAllocator(FaceContract.allocator(7_000).withPinned(Optional.of(pinned)));
+    mallometer.poll();
+
+    assertThat(connection.getAttribute(name, "Pinned")).isEqualTo("All of it.");
+    assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites"))
+        .extracting(row -> row.get("site"), row -> row.get("share"), row -> row.get("low"))
+        .containsExactly(tuple("Cache.put", 1.0, 1.0));
   }
 
   @Test
