@@ -98,7 +98,6 @@ class AllocatorMBeanTest {
             one,
             List.of(new PinningSite("Cache.put", "libzip.so", one, one, one, one, 60)),
             0.001);
-    assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites")).isEmpty();
     mallometer.setAllocator(FaceContract.allocator(7_000).withPinned(Optional.of(pinned)));
     mallometer.poll();
 
@@ -119,6 +118,8 @@ class AllocatorMBeanTest {
     }
     assertThat(connection.getAttribute(name, "Kind")).isEqualTo("unknown");
     assertThat((CompositeData[]) connection.getAttribute(name, "ArenaTable")).isEmpty();
+    assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites")).isEmpty();
+    assertThat(connection.getAttribute(name, "Pinned")).isEqualTo("");
   }
 
   @Test
