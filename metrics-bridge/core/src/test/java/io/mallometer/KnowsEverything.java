@@ -148,6 +148,7 @@ public final class KnowsEverything implements AutoCloseable {
         some.trims(),
         some.byArena(),
         some.advice(),
-        some.costSeconds());
+        some.costSeconds(),
+        some.pinned());
   }
 }

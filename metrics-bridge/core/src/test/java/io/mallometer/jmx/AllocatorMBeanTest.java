@@ -5,16 +5,12 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
-import io.mallometer.model.Estimate;
 import io.mallometer.model.HugeAllocation;
-import io.mallometer.model.PinnedMemory;
-import io.mallometer.model.PinningSite;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -88,23 +84,14 @@ class AllocatorMBeanTest {
 
   @Test
   void pinningSitesAreATable() throws Exception {
-    Estimate one = new Estimate(1, 0, 8);
-    PinnedMemory pinned =
-        new PinnedMemory(
-            Instant.EPOCH,
-            "All of it.",
-            one,
-            one,
-            one,
-            List.of(new PinningSite("Cache.put", "libzip.so", one, one, one, one, 60)),
-            0.001);
-    mallometer.setAllocator(FaceContract.allocator(7_000).withPinned(Optional.of(pinned)));
+    mallometer.setAllocator(FaceContract.allocator(7_000));
     mallometer.poll();
 
-    assertThat(connection.getAttribute(name, "Pinned")).isEqualTo("All of it.");
+    assertThat(connection.getAttribute(name, "Pinned"))
+        .isEqualTo("75 % of it lies beside Cache.put.");
     assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites"))
-        .extracting(row -> row.get("site"), row -> row.get("share"), row -> row.get("low"))
-        .containsExactly(tuple("Cache.put", 1.0, 1.0));
+        .extracting(row -> row.get("site"), row -> row.get("share"), row -> row.get("bytes"))
+        .containsExactly(tuple("Cache.put", 0.75, 20_000L));
   }
 
   @Test
