@@ -1021,7 +1021,7 @@ enum mallometer_neighbours_flag {
  * each side: all of it; the part that is in memory; of that the whole pages, which a trim gives back. What was freed
  * lately, and lies in a thread's cache or a fast bin, counts as in use.
  */
-struct mallometer_neighbours {
+struct mallometer_neighbour {
   uint32_t site;
   /* enum mallometer_neighbours_flag */
   uint32_t flags;
@@ -1041,11 +1041,11 @@ struct mallometer_neighbours {
 /*
  * Looks at what lies beside live samples, at most `capacity`; those in page slots are in no heap and are left out.
  * Takes no lock and some five microseconds for each, and one for each 2 MiB of free memory beside it. Reads through
- * /proc/self/mem. `row_size` is sizeof(struct mallometer_neighbours) of the caller. Returns how many; -EINVAL: rows is
+ * /proc/self/mem. `row_size` is sizeof(struct mallometer_neighbour) of the caller. Returns how many; -EINVAL: rows is
  * NULL, or row_size is below 80; -ENODATA: call sites are not recorded; -ENOTSUP: the allocator is not glibc's own, or
  * objects have headers; -EBUSY: the kernel does not let the process read its memory, or somebody does so now.
  */
-MALLOMETER_API int mallometer_neighbours(struct mallometer_neighbours *rows, uint32_t row_size, uint32_t capacity);
+MALLOMETER_API int mallometer_neighbours(struct mallometer_neighbour *rows, uint32_t row_size, uint32_t capacity);
 
 /* ---- Scopes ------------------------------------------------------------------------------------------- */
 

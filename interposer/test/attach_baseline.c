@@ -303,7 +303,7 @@ static void children_have_no_memory_of_parent(void) {
 static int readings;
 
 static int read_neighbours(void) {
-  static struct mallometer_neighbours rows[4096];
+  static struct mallometer_neighbour rows[4096];
   return FUNCTION(mallometer_neighbours)(rows, sizeof *rows, 4096);
 }
 

@@ -13,7 +13,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 enum { PAIRS = 400, GAP = 20000, PIN = 64, MOST = 65536 };
 
-static struct mallometer_neighbours rows[MOST];
+static struct mallometer_neighbour rows[MOST];
 static void *gaps[PAIRS], *pins[PAIRS];
 
 static NOINLINE void *pin(void) {
@@ -33,8 +33,8 @@ static bool is_of_pin(uint32_t site) {
   return mallometer_site_stack(site, &innermost, 1) == 1 && innermost - (uint64_t)(uintptr_t)pin < 60;
 }
 
-static struct mallometer_neighbours sum_of_pins(int *pinned) {
-  struct mallometer_neighbours sum = {0};
+static struct mallometer_neighbour sum_of_pins(int *pinned) {
+  struct mallometer_neighbour sum = {0};
   int count = read_rows();
   *pinned = 0;
   for (int i = 0; i < count; i++) {
@@ -91,7 +91,7 @@ int main(int count, char **arguments) {
     memset(gaps[i] = malloc(GAP), 1, GAP);
     pins[i] = pin();
   }
-  struct mallometer_neighbours sum = sum_of_pins(&pinned);
+  struct mallometer_neighbour sum = sum_of_pins(&pinned);
   CHECK_EQUAL(pinned, PAIRS);
   CHECK_EQUAL(sum.before_bytes, 0);
   uint64_t freed = 0;

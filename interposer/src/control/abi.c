@@ -431,8 +431,8 @@ int mallometer_trim(void) {
   return result;
 }
 
-static struct mallometer_neighbours neighbours_of(const void *object, const struct live_sample *sample) {
-  struct mallometer_neighbours row = {
+static struct mallometer_neighbour neighbours_of(const void *object, const struct live_sample *sample) {
+  struct mallometer_neighbour row = {
       .site = sample->site, .probability = sample->probability, .born_ns = live_sample_row(sample).born_ns};
   struct neighbours beside;
   if (!glibc_neighbours(object, &beside)) return row;
@@ -453,7 +453,7 @@ static uint32_t copy_neighbours(const struct rows *rows) {
   const void *object;
   struct live_sample sample;
   for (size_t place = 0; copied < rows->capacity && live_samples_next(&place, &object, &sample);) {
-    struct mallometer_neighbours row = neighbours_of(object, &sample);
+    struct mallometer_neighbour row = neighbours_of(object, &sample);
     struct live_sample still = live_sample_look(object);
     if (still.site != sample.site || still.born != sample.born) continue;
     rows_write(rows, copied++, &row, sizeof row);
@@ -461,7 +461,7 @@ static uint32_t copy_neighbours(const struct rows *rows) {
   return copied;
 }
 
-int mallometer_neighbours(struct mallometer_neighbours *rows, uint32_t row_size, uint32_t capacity) {
+int mallometer_neighbours(struct mallometer_neighbour *rows, uint32_t row_size, uint32_t capacity) {
   if (!rows || row_size < FIRST_NEIGHBOURS_BYTES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   if (size_source != SIZE_FROM_CHUNK) return -ENOTSUP;

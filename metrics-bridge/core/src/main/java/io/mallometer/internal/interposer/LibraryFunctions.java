@@ -118,7 +118,7 @@ final class LibraryFunctions {
     return call(ALLOCATOR, state, rows, rowSize, capacity);
   }
 
-  /** Copies {@code struct mallometer_neighbours}; returns how many, or a negative errno value. */
+  /** Copies {@code struct mallometer_neighbour}; returns how many, or a negative errno value. */
   static int mallometer_neighbours(long rows, int rowSize, int capacity) {
     return call(NEIGHBOURS, rows, rowSize, capacity);
   }

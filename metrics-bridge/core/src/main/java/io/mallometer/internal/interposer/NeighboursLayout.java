@@ -3,7 +3,7 @@ package io.mallometer.internal.interposer;
 import java.nio.ByteBuffer;
 
 /**
- * {@code struct mallometer_neighbours} of ABI version {@value Availability#ABI_VERSION}, by byte
+ * {@code struct mallometer_neighbour} of ABI version {@value Availability#ABI_VERSION}, by byte
  * offset; a test compares these offsets with a C compiler's.
  */
 final class NeighboursLayout {

@@ -61,7 +61,7 @@ class LayoutTest {
           allocator("releasable_bytes", AllocatorLayout.RELEASABLE_BYTES),
           allocator("resident_bytes", AllocatorLayout.RESIDENT_BYTES),
           allocator("trims", AllocatorLayout.TRIMS),
-          Map.entry("sizeof(struct mallometer_neighbours)", NeighboursLayout.BYTES),
+          Map.entry("sizeof(struct mallometer_neighbour)", NeighboursLayout.BYTES),
           neighbours("site", NeighboursLayout.SITE),
           neighbours("flags", NeighboursLayout.FLAGS),
           neighbours("probability", NeighboursLayout.PROBABILITY),
@@ -398,7 +398,7 @@ class LayoutTest {
   }
 
   private static Entry<String, Integer> neighbours(String field, int offset) {
-    return Map.entry("offsetof(struct mallometer_neighbours, " + field + ")", offset);
+    return Map.entry("offsetof(struct mallometer_neighbour, " + field + ")", offset);
   }
 
   private static Entry<String, Integer> event(String field, int offset) {
