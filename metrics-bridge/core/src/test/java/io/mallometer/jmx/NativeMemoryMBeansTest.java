@@ -108,7 +108,7 @@ class NativeMemoryMBeansTest {
         .hasSizeGreaterThan(20)
         .allSatisfy(attribute -> assertThat(meaningful(attribute)).isTrue());
     assertThat(info.getOperations())
-        .hasSize(3)
+        .hasSize(4)
         .allSatisfy(operation -> assertThat(meaningful(operation)).isTrue());
     assertThat(info.getAttributes())
         .filteredOn(attribute -> attribute.getName().endsWith("Bytes"))
