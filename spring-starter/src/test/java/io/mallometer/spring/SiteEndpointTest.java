@@ -220,7 +220,9 @@ class SiteEndpointTest {
     return parsed(written.toString());
   }
 
-  private static Object parsed(String json) {
+  /** Without the estimate of a pause, which follows the heap. */
+  private static Object parsed(String read) {
+    String json = read.replaceAll("\"pauseSeconds\":[^,}]+", "\"pauseSeconds\":0");
     return json.startsWith("[")
         ? JsonParserFactory.getJsonParser().parseList(json)
         : JsonParserFactory.getJsonParser().parseMap(json);

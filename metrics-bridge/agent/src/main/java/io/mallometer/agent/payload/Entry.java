@@ -77,7 +77,9 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     if (attaches && !mallometer.status().active()) {
       mallometer.counting().attach();
     }
-    monitors.forEach(mallometer.monitors()::start);
+    for (MonitorOptions monitor : monitors) {
+      mallometer.monitors().start(monitor);
+    }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
     if (push.isPresent()) {
       pushTo(mallometer, push.get());
