@@ -104,6 +104,8 @@ class Commands(unittest.TestCase):
         conclusion = f"http://127.0.0.1:{cls.http}/actuator/nativememory/conclusion"
         processes.wait_until(lambda: "state" in processes.get(conclusion), 60, "the service answers")
         processes.wait_until(lambda: "ACTIVE" in processes.get(conclusion.removesuffix("/conclusion")), 60, "the service counts")
+        budget = conclusion.replace("/conclusion", "/budget")
+        processes.wait_until(lambda: '"lines":[{' in processes.get(budget), 60, "the service has divided its resident set")
 
     @classmethod
     def start(cls, *arguments):
