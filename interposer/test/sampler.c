@@ -551,21 +551,30 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   for (unsigned i = 0; i < kinds; i++) {
     kind[i] = next_kind();
     CHECK(kind[i].stack <= stacks_with_many);
-    order[i] = i;
   }
-  start_again(DEFAULT_SAMPLE_INTERVAL);
   uint64_t allocations = next_number();
-  for (uint64_t i = 0; i < allocations; i++) {
-    uint64_t at = next_number();
-    CHECK(at < kinds);
-    const struct recorded_kind *next = &kind[to_front(order, at)];
-    bool sampled = allocate_as(next);
-    count(&stacks[next->stack], sampled);
-    count(seen_of_path(by_path, next), sampled);
+  const unsigned char *first = recording;
+  double of_paths = 0, of_stacks = 0;
+  /* The share of one run has a standard deviation of 0.003, of which the bound is three away. */
+  enum { RUNS = 4 };
+  for (unsigned run = 0; run < RUNS; run++) {
+    recording = first;
+    memset(stacks, 0, (stacks_with_many + 1) * sizeof *stacks);
+    memset(by_path, 0, MOST_PATHS * sizeof *by_path);
+    for (unsigned i = 0; i < kinds; i++) order[i] = i;
+    start_again(DEFAULT_SAMPLE_INTERVAL);
+    for (uint64_t i = 0; i < allocations; i++) {
+      uint64_t at = next_number();
+      CHECK(at < kinds);
+      const struct recorded_kind *next = &kind[to_front(order, at)];
+      bool sampled = allocate_as(next);
+      count(&stacks[next->stack], sampled);
+      count(seen_of_path(by_path, next), sampled);
+    }
+    of_paths += share_with_5_samples("call paths", by_path, MOST_PATHS) / RUNS;
+    of_stacks += share_with_5_samples("whole stacks", stacks + 1, stacks_with_many) / RUNS;
+    printf("%" PRIu64 " samples of %" PRIu64 " allocations\n", sampler_totals().samples, allocations);
   }
-  double of_paths = share_with_5_samples("call paths", by_path, MOST_PATHS),
-         of_stacks = share_with_5_samples("whole stacks", stacks + 1, stacks_with_many);
-  printf("%" PRIu64 " samples of %" PRIu64 " allocations\n", sampler_totals().samples, allocations);
   CHECK(of_paths >= 0.95);
   CHECK(of_stacks >= 0.9);
   free(kind);
