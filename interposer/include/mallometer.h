@@ -1043,7 +1043,7 @@ struct mallometer_neighbour {
  * Takes no lock and some five microseconds for each, and one for each 2 MiB of free memory beside it. Reads through
  * /proc/self/mem. `row_size` is sizeof(struct mallometer_neighbour) of the caller. Returns how many; -EINVAL: rows is
  * NULL, or row_size is below 80; -ENODATA: call sites are not recorded; -ENOTSUP: the allocator is not glibc's own, or
- * objects have headers; -EBUSY: the kernel does not let the process read its memory, or somebody does so now.
+ * objects have headers; -EBUSY: the kernel does not let the process read its memory, or forks went on for a second.
  */
 MALLOMETER_API int mallometer_neighbours(struct mallometer_neighbour *rows, uint32_t row_size, uint32_t capacity);
 
