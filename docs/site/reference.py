@@ -171,7 +171,7 @@ def settings():
         rows.append((f"`{each['name']}`", "property", f"`{default}`" if default else "none", cell(each.get("description", ""))))
     if defaults:
         raise Missing(f"properties without metadata: {', '.join(sorted(defaults))}")
-    for page, head, meaning in (("agent.md", "option", "meaning"), ("profiles.md", "agent", ""), ("opentelemetry.md", "option", "")):
+    for page, head, meaning in (("agent.md", "option", "meaning"), ("profiles.md", "agent", "meaning"), ("opentelemetry.md", "option", "meaning")):
         for row in rows_of(page, head):
             rows.append((row[head], "agent option", row["default"] or "none", row[meaning]))
     for row in rows_of("environment.md", "variable"):
