@@ -3,8 +3,9 @@
 
     docs/site/strings.py [KIND...]       kinds: message description property page command alert javadoc header
 
-message: texts of log lines, exceptions and views in Java, and of the library's lines on standard error; description: meters and
-MBeans; page: the embedded page. A text is a literal with a space in it, so names and formats are left out.
+message: texts of log lines, exceptions and views in Java, and of the library's lines on standard error; description: meters, MBeans
+and events of Flight Recorder; page: the embedded page. A text has a space in it, so names and formats are left out; {} stands
+for a value.
 """
 
 import json
@@ -16,7 +17,12 @@ import yaml
 
 REPOSITORY = reference.REPOSITORY
 MAIN = [path for folder in ("metrics-bridge", "spring-starter", "testing") for path in (REPOSITORY / folder).rglob("src/main/java/**/*.java")]
-TEXT = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*\+?\s*)+')
+LITERAL = r'"(?:[^"\\\n]|\\.)*+"'
+GROUP = rf"\((?:[^()\"]|{LITERAL}|\((?:[^()\"]|{LITERAL}|\((?:[^()\"]|{LITERAL})*+\))*+\))*+\)"
+VALUE = rf"(?:\b[\w.]++|{GROUP})(?:{GROUP}|\.\w++)*+"
+JAVA = re.compile(rf"(?:{VALUE}\s*\+\s*)*{LITERAL}(?:\s*\+\s*(?:{LITERAL}|{VALUE}))*+")
+C = re.compile(rf"{LITERAL}(?:\s*(?:{LITERAL}|PRI\w+))*+")
+TERM = re.compile(rf"{LITERAL}|{VALUE}")
 ANNOTATION = re.compile(r"@(?:Description|Command|Option|Parameters)\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\")*\))*\)")
 
 
@@ -24,16 +30,22 @@ def place(path, text, at):
     return f"{path.relative_to(REPOSITORY)}:{text.count(chr(10), 0, at) + 1}"
 
 
-def literals(path, text, pattern=TEXT):
+def sentence(expression):
+    """The text of an expression of literals and values: {} stands for a value, {a|b} for one that chooses between texts."""
+    terms = TERM.findall(expression)
+    return "".join(reference.joined(each) if each.startswith('"') else "{%s}" % "|".join(map(reference.joined, re.findall(LITERAL, each))) for each in terms)
+
+
+def literals(path, text, pattern=JAVA, read=sentence):
     for each in pattern.finditer(text):
-        joined = reference.joined(each[0])
+        joined = read(each[0])
         if re.search(r"[a-z]{2,} [a-z]", joined):
             yield place(path, text, each.start()), joined
 
 
 def code(text):
     """The text with comments blanked, so that lines keep their numbers."""
-    return re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: re.sub(r"[^\n]", " ", comment[0]), text, flags=re.S)
+    return re.sub(rf"({LITERAL})|/\*.*?\*/|//[^\n]*", lambda found: found[1] or re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
 
 
 def message():
@@ -42,13 +54,17 @@ def message():
             text = code(reference.read(path))
             yield from literals(path, ANNOTATION.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text))
     for path in sorted((REPOSITORY / "interposer/src").rglob("*.c")):
-        yield from literals(path, code(reference.read(path)))
+        yield from literals(path, code(reference.read(path)), C)
 
 
 def description():
     for name in ("meter/Meter.java", "jmx/Described.java"):
         path = reference.CORE / name
         yield from literals(path, code(reference.read(path)))
+    for path in sorted((reference.CORE / "jfr").glob("*.java")):
+        text = reference.read(path)
+        for each in re.finditer(r'@(?:Description|Label)\("([^"]*)"\)', text):
+            yield place(path, text, each.start()), each[1]
 
 
 def property_():
@@ -59,7 +75,7 @@ def property_():
 def page():
     for path in sorted((REPOSITORY / "metrics-bridge/core/src/main/resources/io/mallometer/page").glob("page*")):
         text = code(reference.read(path)) if path.suffix == ".js" else reference.read(path)
-        yield from literals(path, text, re.compile(r"'(?:[^'\\\n]|\\.)*'|`[^`]*`|\"[^\"\n]*\"|>[^<>{}]*[a-z] [a-z][^<>{}]*<"))
+        yield from literals(path, text, re.compile(r"'(?:[^'\\\n]|\\.)*'|`[^`]*`|\"[^\"\n]*\"|>[^<>{}]*[a-z] [a-z][^<>{}]*<"), str)
 
 
 def command():
