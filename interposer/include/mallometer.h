@@ -12,7 +12,7 @@
  *               returns NULL and frees p is one free. A call that fails is only counted as failed.
  *               (When C++'s new fails, the C++ library tries again: each try counts.)
  *               free(NULL) is nothing.
- *   requested   What callers asked for, in bytes. Allocations only: nobody says at free() what was asked.
+ *   requested   What callers asked for, in bytes. Allocations only: free() is not told the requested size.
  *   allocated,  What was handed out and given back, in one common unit, so that their difference is the
  *   freed, live memory in use. The unit is stated by mallometer_report.byte_unit.
  *   size class  Classes divide allocations by requested size. Class i < 19 holds sizes up to and including
@@ -78,17 +78,17 @@ enum mallometer_state {
 
 /* How the library came to count. */
 enum mallometer_mode {
-  /* It does not. */
+  /* The library does not count. */
   MALLOMETER_MODE_NONE = 0,
   /* LD_PRELOAD: from the process's start, also if a JVM started itself again for that ("relaunched" in Java). */
   MALLOMETER_MODE_PRELOADED = 1,
-  /* mallometer_attach(): from then on. */
+  /* mallometer_attach(): from the attach. */
   MALLOMETER_MODE_ATTACHED = 2
 };
 
 /* What one byte of allocated, freed and live means. */
 enum mallometer_byte_unit {
-  /* malloc_usable_size() of the object, asked of the allocator at each event. */
+  /* malloc_usable_size() of the object, which the allocator returns at each event. */
   MALLOMETER_UNIT_USABLE = 1,
   /* The same for glibc, read from the chunk header; before 2.43 objects that glibc maps singly count 8 bytes more. */
   MALLOMETER_UNIT_GLIBC_CHUNK = 2,
@@ -100,7 +100,7 @@ enum mallometer_byte_unit {
 enum mallometer_snapshot_flags {
   /* Counting was off for some time, so live and peak bytes are unknown. Never cleared. */
   MALLOMETER_INCOMPLETE = 1u,
-  /* What was allocated before mallometer_attach() is unknown: live_bytes lacks up to baseline_error_bytes. */
+  /* The memory allocated before mallometer_attach() is unknown: live_bytes lacks up to baseline_error_bytes. */
   MALLOMETER_BASELINE_UNKNOWN = 2u
 };
 
@@ -146,15 +146,14 @@ struct mallometer_counters {
   /* CLOCK_MONOTONIC of the latest mallometer_attach(), in nanoseconds; 0 if counting began with the process, and in a
    * thread snapshot. */
   uint64_t since_ns;
-  /*
-   * Bytes in use now, those that were allocated before mallometer_attach() included; never negative. After an attach
+  /* Live bytes, those that were allocated before mallometer_attach() included; never negative. After an attach
    * over glibc each object counts with its size word of 8 bytes, as glibc counts: so this is baseline_bytes and, of
    * what was counted since then, allocated_bytes - freed_bytes + 8 * (allocations - frees). Without attach it is
    * allocated_bytes - freed_bytes. 0 in a thread snapshot; in a bracket that of its end.
    */
   uint64_t live_bytes;
   /*
-   * What was in use when the latest mallometer_attach() began to count, and how much more or less that may have been;
+   * Live bytes when the latest mallometer_attach() began to count, and the largest error of that figure;
    * mallometer_attach_check() corrects both when threads are less busy. 0 without attach. With
    * MALLOMETER_BASELINE_UNKNOWN it is 0, and may have been up to baseline_error_bytes.
    */
@@ -187,17 +186,17 @@ struct mallometer_report {
   char build[32];
   /* NUL-terminated. The object that serves the allocations, such as "glibc 2.36" or "jemalloc 5.3.0". */
   char allocator[64];
-  /* NUL-terminated. Why the state is what it is, or what is off and why; empty if nothing is. */
+  /* NUL-terminated. The reason for the state, or the parts that are off and why; empty if none is. */
   char reason[160];
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0 if nothing is sampled. */
   uint64_t sample_interval_bytes;
-  /* Allocations that were looked at closely. */
+  /* Sampled allocations. */
   uint64_t samples;
-  /* What these stand for: an unbiased estimate of allocated_bytes. */
+  /* Bytes that the samples stand for: an unbiased estimate of allocated_bytes. */
   uint64_t sampled_bytes;
-  /* Allocations that the sampler stopped at, all at first and later one in up to 128, and whose call path its table
-   * (16,384) had no room for, because all that it held were in use within ten seconds: sampled by their size alone, as
-   * if they were of one call path. */
+  /* Allocations that the sampler stopped at, all at first and later one in up to 128, and whose call path had no room
+   * in its table (16,384), because all paths in it were in use within ten seconds: sampled by their size alone, as if
+   * they had one call path. */
   uint64_t samples_by_size_only;
   /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
    * 64), and those that could not be followed until they are freed: there was no room either, or they were freed past
@@ -212,7 +211,8 @@ struct mallometer_report {
    * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 6 in the last quarter.
    */
   uint64_t samples_truncated;
-  /* Samples of Java threads whose Java frames the JVM did not tell, or which had too little stack left to ask it. */
+  /* Samples of Java threads whose Java frames the JVM did not return, or which had too little stack left for the walk.
+   */
   uint64_t samples_without_java;
   /*
    * Time spent on samples, on allocations that the sampler stopped at, and to clear the slots of sampled objects, in
@@ -222,11 +222,11 @@ struct mallometer_report {
    * docs/explanation/cost.md.
    */
   uint64_t sampling_ns;
-  /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
+  /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if there is no target. */
   uint32_t overhead_target_ppm;
-  /* What is left of the probabilities with which rare code is sampled, to keep to the target; in millionths. */
+  /* Factor by which the sampling probabilities of rare code are reduced to meet the target, in millionths. */
   uint32_t sampling_share_ppm;
-  /* Java methods that stacks lead through, and the objects (executable, libraries). */
+  /* Java methods in stacks, and loaded objects (executable, libraries) in stacks. */
   uint32_t methods;
   uint32_t modules;
   /* enum mallometer_java_state */
@@ -255,7 +255,8 @@ struct mallometer_report {
   uint32_t mode;
   /* After mallometer_attach(): words of loaded objects that led to malloc and its relatives and lead to the library. */
   uint32_t words;
-  /* Words that the system did not let change; after a detach, words that still lead to the library, which passes on. */
+  /* Words that the system did not let change; after a detach, words that still lead to the library, which forwards the
+   * calls. */
   uint32_t words_refused;
   /* Calls that the loader has rewritten to jump past their word (glibc.cpu.plt_rewrite): they are not counted, and no
    * figure is exact if there are any. */
@@ -266,9 +267,10 @@ struct mallometer_report {
    * other threads waited for it. */
   uint64_t attach_lock_ns;
   /*
-   * By how much what glibc has in use exceeded live_bytes when it was last compared, in mallometer_attach_check(); it
-   * is compared as seldom as keeps the time for it below 0.1 %. What threads' caches hold explains differences up to
-   * drift_bound_bytes; beyond that, calls are not seen, and `reason` says "incomplete". 0 if it was not compared yet.
+   * Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
+   * mallometer_attach_check(), which runs so seldom that it takes less than 0.1 % of the time. The caches of threads
+   * explain differences up to drift_bound_bytes; beyond that, calls are not seen, and `reason` says "incomplete". 0
+   * before the first comparison.
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
@@ -279,7 +281,7 @@ enum mallometer_java_state {
   /* MALLOMETER_STACKS does not ask for them, or mallometer_jvm_attach() was not called. */
   MALLOMETER_JAVA_OFF = 0,
   MALLOMETER_JAVA_ON = 1,
-  /* The JVM has none to give, or its end has begun. */
+  /* The JVM has no frames to give, or its end has begun. */
   MALLOMETER_JAVA_GONE = 2
 };
 
@@ -288,7 +290,7 @@ enum mallometer_java_state {
 enum mallometer_recording_state {
   MALLOMETER_RECORDING_OFF = 0,
   MALLOMETER_RECORDING_ON = 1,
-  /* It was asked for and is off; `reason` says why. */
+  /* Recording was requested and is off; `reason` says why. */
   MALLOMETER_RECORDING_FAILED = 2
 };
 
@@ -298,7 +300,7 @@ struct mallometer_black_box {
   /* enum mallometer_recording_state */
   uint32_t state;
   uint32_t reserved;
-  /* The number in the file's header that no other life has; 0 while off. */
+  /* The number of this run in the file's header, which no other run has; 0 while off. */
   uint64_t life;
   /* NUL-terminated. The absolute path while on or failed. */
   char path[1024];
@@ -334,11 +336,11 @@ enum mallometer_allocator_kind {
   MALLOMETER_ALLOCATOR_MIMALLOC = 4
 };
 
-/* A figure that the allocator does not tell. */
+/* A figure that the allocator does not report. */
 #define MALLOMETER_UNKNOWN UINT64_MAX
 
 /*
- * What the allocator below says of itself, in bytes; MALLOMETER_UNKNOWN where it does not say.
+ * Figures that the allocator reports, in bytes; MALLOMETER_UNKNOWN where it does not report one.
  *
  * system = used + retained + overhead of the allocator, as far as it tells. Retained memory is virtual: glibc's does
  * not fall when a trim gives its pages back, so it must not be taken for resident. The same holds for glibc's
@@ -349,13 +351,13 @@ struct mallometer_allocator_state {
   uint32_t version;
   /* enum mallometer_allocator_kind */
   uint32_t kind;
-  /* How many rows were filled. */
+  /* Number of rows that were filled. */
   uint32_t rows;
   /* Arenas that exist. */
   uint64_t arenas;
   /* Obtained from the system and not returned, singly mapped objects included. */
   uint64_t system_bytes;
-  /* In use by the program, the allocator's own overhead for each object included. */
+  /* Live objects of the program, with the allocator's own overhead for each. */
   uint64_t used_bytes;
   /* Free and kept for later requests. */
   uint64_t retained_bytes;
@@ -363,7 +365,7 @@ struct mallometer_allocator_state {
   uint64_t mapped_bytes;
   /* Part of retained: whole pages that a trim would give back, if they are resident. */
   uint64_t releasable_bytes;
-  /* Resident, in the allocator's own view (jemalloc). */
+  /* Resident bytes as the allocator reports them (jemalloc). */
   uint64_t resident_bytes;
   /* Trims by mallometer_trim() since the process started. */
   uint64_t trims;
@@ -395,15 +397,15 @@ struct mallometer_site_sums {
 };
 
 /*
- * Code that allocates, told apart by its whole stack. An array element: its size is passed beside the array. One with
- * neither frames nor samples is none: two threads had met a new stack at once.
+ * Code that allocates, identified by its whole stack. An array element: its size is passed beside the array. Ignore a
+ * row with neither frames nor samples: two threads met the same new stack at once.
  */
 struct mallometer_site {
   /* 0 for the first; a site keeps its number. */
   uint32_t number;
   /* Frames of its stack, see mallometer_site_stack(). */
   uint32_t frames;
-  /* Live is the difference, of the variances as well. */
+  /* Live figures are the differences, also those of the variances. */
   struct mallometer_site_sums allocated;
   struct mallometer_site_sums freed;
 };
@@ -431,7 +433,7 @@ struct mallometer_method {
   /* NUL-terminated, each cut where it does not fit. The class as in its file: Ljava/util/zip/Deflater; */
   char class_signature[768];
   char name[256];
-  /* Empty if the class does not tell. */
+  /* Empty if the class file does not name it. */
   char source[256];
   /* Pairs of a bytecode index and the line that begins there. */
   uint32_t line_count;
@@ -450,37 +452,37 @@ struct mallometer_object {
   uint32_t site;
   uint32_t reserved;
   /*
-   * The probability with which this sample was put into a page slot, where its use is seen: of what is known of slots
-   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, or the program has locked it
-   * (mlock(2)), and of its use nothing is known.
+   * The probability with which this sample was put into a page slot, where accesses to it are seen: for figures of
+   * slots alone, it stands for 1 / (probability * placement) objects. 0: it is in no slot, or the program has locked it
+   * (mlock(2)), so accesses to it are unknown.
    */
   double placement;
   /*
-   * CLOCK_MONOTONIC at the end of the latest epoch in which somebody, the kernel included, touched it; its birth if
-   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns, both told to
-   * some ten milliseconds. 0 if nothing is known of its use.
+   * CLOCK_MONOTONIC at the end of the latest epoch in which the program or the kernel accessed it; its birth if there
+   * was no access. It was not accessed between this moment and mallometer_observation.epoch_end_ns, both to some ten
+   * milliseconds. 0 if accesses to it are unknown.
    */
   uint64_t last_access_ns;
 };
 
-/* Whether the use of objects is observed (docs/explanation/leaks.md). */
+/* Whether accesses to objects are observed (docs/explanation/leaks.md). */
 enum mallometer_leaks_state {
   /* mallometer_leaks_start() was not called, or was taken back, or MALLOMETER_LEAKS=off. */
   MALLOMETER_LEAKS_OFF = 0,
-  /* The library's thread is trying out what the system can do, or is about to go on. */
+  /* The library's thread tests the system's features, or is about to resume. */
   MALLOMETER_LEAKS_STARTING = 1,
   MALLOMETER_LEAKS_ON = 2,
   /* Off for good; `reason` says why. */
   MALLOMETER_LEAKS_FAILED = 3
 };
 
-/* By what the accessed bits of slots are cleared. */
+/* The way in which the accessed bits of slots are cleared. */
 enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY_CLEAR_REFS = 2 };
 
 /* Slots of 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
 #define MALLOMETER_SLOT_CLASSES 4
 
-/* How the observation goes. All times are nanoseconds, those of moments CLOCK_MONOTONIC. */
+/* State of the observation. All times are nanoseconds, those of moments CLOCK_MONOTONIC. */
 struct mallometer_observation {
   uint32_t size;
   uint32_t version;
@@ -490,11 +492,12 @@ struct mallometer_observation {
   uint32_t method;
   /* When the first epoch began, or the first after mallometer_leaks_stop() had ended them; 0 before. */
   uint64_t started_ns;
-  /* Epochs that ended since then, and those of them in which the kernel itself cleared accessed bits: they say nothing.
+  /* Epochs that ended since then, and those of them in which the kernel itself cleared accessed bits: they have no
+   * result.
    */
   uint64_t epochs;
   uint64_t void_epochs;
-  /* When the latest epoch that says something ended, and how long the present one is to be. */
+  /* End of the latest epoch with a result, and the planned length of the present one. */
   uint64_t epoch_end_ns;
   uint64_t epoch_ns;
   /* Processor time of the library's thread; part of mallometer_report.overhead_ns. */
@@ -516,8 +519,8 @@ struct mallometer_observation {
   /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* NUL-terminated; empty if nothing is off. While on, `reason` says why uses are not seen at present, or why nothing
-   * is put into slots for now. */
+  /* NUL-terminated; empty if nothing is off. While on, `reason` says why accesses are not seen at present, or why no
+   * further objects are observed. */
   char reason[160];
   char watch_reason[160];
 };
@@ -528,13 +531,13 @@ struct mallometer_observation {
  */
 #define MALLOMETER_DURATION_BUCKETS 48
 struct mallometer_durations {
-  /* How many were seen. */
+  /* Number of durations seen. */
   uint64_t count;
-  /* How many each stands for: sums of 1 / (probability * placement). */
+  /* Number that they stand for: sums of 1 / (probability * placement). */
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
-/* What is known of how long a call site's objects live and lie idle, from those in slots. An array element. */
+/* How long a call site's objects live and are idle, from those in slots. An array element. */
 struct mallometer_site_evidence {
   uint32_t site;
   uint32_t reserved;
@@ -543,10 +546,10 @@ struct mallometer_site_evidence {
   uint64_t freed;
   /* From birth to free. */
   struct mallometer_durations lifetimes;
-  /* From the end of the latest epoch in which the object was touched, to its free. */
+  /* From the end of the latest epoch in which the object was accessed, to its free. */
   struct mallometer_durations idle_before_free;
-  /* From the end of such an epoch to the end of the next, for objects that were touched again after a whole epoch in
-   * which they were not. */
+  /* From the end of such an epoch to the end of the next, for objects that were accessed again after a whole epoch
+   * without an access. */
   struct mallometer_durations gaps;
 };
 
@@ -567,11 +570,11 @@ struct mallometer_access {
   uint32_t frames;
   /* NUL-terminated. */
   char thread_name[16];
-  /* As mallometer_site_stack() has them; the first is the instruction behind the access. */
+  /* As mallometer_site_stack() returns them; the first is the instruction behind the access. */
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
 };
 
-/* How a search for lost objects goes (mallometer_search_start). */
+/* State of a search for lost objects (mallometer_search_start). */
 enum mallometer_search_state {
   /* None was started. */
   MALLOMETER_SEARCH_NONE = 0,
@@ -595,16 +598,16 @@ struct mallometer_searched {
   /* Processor time of the library's threads; part of mallometer_report.overhead_ns. */
   uint64_t cpu_ns;
   /*
-   * Bytes that were read, and those that were to be: in memory, and writable for the program; all without the library's
+   * Bytes that were read, and bytes to read: those in memory, and writable for the program; all without the library's
    * own tables. If more than a few pages were not read (the limit was reached), objects without references may have
-   * some in the rest. The same holds for swapped bytes, which cannot be read; where nobody knows how many those are the
-   * search fails. Where the process may not read /proc/self/pagemap, shared mappings are not read; what anybody has of
-   * them in memory is among the resident bytes. Cached pages of privately mapped files become resident then.
+   * some in the rest. The same holds for swapped bytes, which cannot be read; if their number is unknown, the search
+   * fails. Where the process may not read /proc/self/pagemap, shared mappings are not read; the part of them that any
+   * process has in memory is among the resident bytes. Cached pages of privately mapped files become resident then.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
   uint64_t swapped_bytes;
-  /* Rows there are, and live samples of the sites for which there was no room: 8,192, evenly for each site. */
+  /* Number of rows, and of live samples of the sites that found no room: 8,192 rows, shared evenly by the sites. */
   uint32_t objects;
   uint32_t left_out;
   /* NUL-terminated. */
@@ -613,7 +616,7 @@ struct mallometer_searched {
 
 /* A sampled object that was live when the search began. An array element. */
 struct mallometer_sought {
-  /* The same in each search of this process, and no other object's. Says nothing of the address. */
+  /* A number of the object, the same in each search of this process. It does not reveal the address. */
   uint64_t id;
   /* As in mallometer_object. */
   uint64_t bytes;
@@ -751,7 +754,7 @@ struct mallometer_address {
   uint64_t bytes;
 };
 
-/* What mallometer_configure() changes. */
+/* Settings that mallometer_configure() changes. */
 enum mallometer_option {
   /* Millionths of one processor's time that samples may take; 0: any. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
@@ -771,27 +774,28 @@ enum mallometer_option {
 #endif
 
 /*
- * Counts from now on in a process that runs already and was not preloaded. The library was loaded by dlopen, best with
- * RTLD_NOW | RTLD_LOCAL. Calls of malloc and its relatives are led here by words of data: of all loaded objects, the C
- * library's included, and of those that are loaded later. No code is changed and no thread is stopped; threads that
- * load libraries or look functions up wait for 1 to 50 ms. What was allocated before may be freed as ever.
+ * Starts counting in a running process that was not preloaded. The library was loaded by dlopen, best with
+ * RTLD_NOW | RTLD_LOCAL. Calls of malloc and the functions of its family are redirected to the library by pointers in
+ * data: of all loaded objects, the C library's included, and of those that are loaded later. No code is changed and no
+ * thread is stopped; threads that load libraries or look functions up wait for 1 to 50 ms. Objects allocated before may
+ * be freed as usual.
  *
  * Called again while attached, it does what mallometer_attach_check() does.
  *
  * 0: it counts. Otherwise nothing was changed, and mallometer_report.reason says why:
- * -EALREADY: it counts already by preload, or another copy of it does; -EBUSY: another thread attaches or detaches, or
- * threads fork without a pause; -ECHILD: in the child of a fork, which has loaded nothing itself; -EPERM: the
+ * -EALREADY: the library counts already by preload, or another copy of it counts; -EBUSY: another thread attaches or
+ * detaches, or threads fork all the time; -ECHILD: in the child of a fork, which has loaded nothing itself; -EPERM: the
  * environment forbids it (MALLOMETER_ATTACH=off, or a value that is not known; MALLOMETER_ENABLED=false;
  * MALLOMETER_ONLY; MALLOMETER_ACCOUNTING=header); -ENOTSUP: not over this C library or this malloc; -EACCES: the system
- * does not let words change. Allocates, and enters the loader. Not for signal handlers.
+ * forbids changes to the pointers. Allocates, and enters the loader. Not for signal handlers.
  */
 MALLOMETER_API int mallometer_attach(void);
 
 /*
- * For a process that is attached, to be called every few seconds. If the loader has loaded or unloaded objects since
+ * Checks an attached process; call it every few seconds. If the loader has loaded or unloaded objects since
  * the latest time, it looks for words that have come to lead past the library, as mallometer_attach() does, and once
- * more 5 s later; otherwise that costs about a microsecond. It also compares live bytes with what glibc has in use, as
- * seldom as keeps the time for this below 0.1 %.
+ * more 5 s later; otherwise that costs about a microsecond. It also compares live bytes with glibc's own figure, so
+ * seldom that this takes less than 0.1 % of the time.
  *
  * 0: it counts. -ENODATA: not attached, which it never changes: another part of the program may have detached. -EBUSY,
  * -ECHILD as above. -EACCES: new words cannot be changed; it is detached then, and mallometer_report.reason says why.
@@ -800,10 +804,11 @@ MALLOMETER_API int mallometer_attach(void);
 MALLOMETER_API int mallometer_attach_check(void);
 
 /*
- * Puts every word back, and counts no more; counters keep their values. Code of the library stays, and passes on the
- * calls of whoever has noted its address. mallometer_attach() may be called again, and begins a new peak and baseline.
- * -ENODATA: not attached; -EBUSY, -ECHILD as above; -EACCES: words that the system does not let change still lead here.
- * If /proc/self/maps cannot be read all do; then it may be called again. Enters the loader. Not for signal handlers.
+ * Puts every word back and stops counting; counters keep their values. The library's code stays loaded, and forwards
+ * calls from code that has noted its address. mallometer_attach() may be called again, and begins a new peak and
+ * baseline. -ENODATA: not attached; -EBUSY, -ECHILD as above; -EACCES: words that the system does not allow to change
+ * still lead to the library. If /proc/self/maps cannot be read all do; then it may be called again. Enters the loader.
+ * Not for signal handlers.
  */
 MALLOMETER_API int mallometer_detach(void);
 
@@ -828,7 +833,7 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uin
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
 
 /*
- * Moves the origin of MALLOMETER_SINCE_RESET to now. Readers of MALLOMETER_SINCE_START notice nothing. The
+ * Moves the origin of MALLOMETER_SINCE_RESET to now. It does not affect readers of MALLOMETER_SINCE_START. The
  * origin is one for the whole process: a library should use mallometer_difference instead.
  * -EBUSY: another thread is in this function.
  */
@@ -846,8 +851,8 @@ MALLOMETER_API int mallometer_enable(void);
 
 /*
  * Copies the latest huge requests (above MALLOMETER_HUGE bytes) whose numbers are above `after`, oldest first, at most
- * `capacity`. 64 are kept; a gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event)
- * of the caller. Returns how many were copied; -EINVAL: events is NULL, or event_size is below 176.
+ * `capacity`. 64 are kept; a gap in the numbers shows how many were missed. `event_size` is sizeof(struct
+ * mallometer_event) of the caller. Returns how many were copied; -EINVAL: events is NULL, or event_size is below 176.
  */
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
                                      uint64_t after);
@@ -887,87 +892,84 @@ MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_
 
 /*
  * Copies live samples, at most `capacity`; at most 69,632 exist. `object_size` is sizeof(struct mallometer_object) of
- * the caller. Objects that come and go meanwhile may be missing. Returns how many; -EINVAL: objects is NULL, or
- * object_size is below 48; -ENODATA as above.
+ * the caller. Objects that are allocated or freed during the call may be missing. Returns how many; -EINVAL: objects is
+ * NULL, or object_size is below 48; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity);
 
 /*
- * Lets stacks have Java frames from now on. Called by a thread of the JVM, in which it takes some 20 ms: the JVM makes
- * ids for all methods. Does nothing the second time. Allocates. Not for signal handlers.
- * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the
- * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface,
- * or there is no memory for its methods;
- * -EBUSY: another thread is here.
+ * Adds Java frames to stacks recorded after this call. Called by a thread of the JVM, in which it takes some 20 ms: the
+ * JVM makes ids for all methods. Does nothing the second time. Allocates. Not for signal handlers. -ENODATA: call sites
+ * are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the calling thread is none of
+ * its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface, or there is no memory for its
+ * methods; -EBUSY: another thread is in this function.
  */
 MALLOMETER_API int mallometer_jvm_attach(void);
 
 /*
- * Asks the JVM for the name of a method; numbers are consecutive from 0. Called by a thread of the JVM. To be asked
- * soon: the answer is gone with the class. Allocates. Not for signal handlers.
- * -EINVAL: method is NULL, its size is below 8, or no method has that number yet; -ESRCH: the class was unloaded;
- * -ENODATA: not attached, or the calling thread is not the JVM's.
+ * Asks the JVM for the name of a method; numbers are consecutive from 0. Called by a thread of the JVM. Call it soon:
+ * after the class is unloaded there is no answer. Allocates. Not for signal handlers. -EINVAL: method is NULL, its size
+ * is below 8, or no method has that number yet; -ESRCH: the class was unloaded; -ENODATA: not attached, or the calling
+ * thread is not the JVM's.
  */
 MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
 
 /*
- * Observes from now on whether sampled objects are used, in a thread of the library; whether that worked is for
- * mallometer_leaks to say. Only counts the second time. Starts a thread; not for signal handlers.
- * -ENODATA: call sites are not recorded, or MALLOMETER_LEAKS=off; -EAGAIN: no thread could be started, to be tried
- * again.
+ * Starts a thread that observes whether sampled objects are accessed; mallometer_leaks reports whether that works.
+ * Further calls are only counted. Starts a thread; not for signal handlers. -ENODATA: call sites are not recorded, or
+ * MALLOMETER_LEAKS=off; -EAGAIN: no thread could be started; try again.
  */
 MALLOMETER_API int mallometer_leaks_start(void);
 
 /*
- * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, no epoch ends any more, nothing is
- * watched, and nothing more comes into slots until the next one; then what is in slots counts as just used. The thread
- * stays, and sleeps.
- * -ENODATA: none is left to take back.
+ * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, epochs, watchpoints and new slots
+ * stop until the next start; then the objects in slots count as just accessed. The thread stays, and sleeps. -ENODATA:
+ * no start is left to take back.
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
-/* Reads how that goes. -EINVAL: out is NULL or its size is below 8. */
+/* Reads the state of the observation. -EINVAL: out is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 
 /*
- * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 8,192 are known. One
- * of which nothing was placed is none: two threads had met a new site at once.
- * `evidence_size` is sizeof(struct mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL:
- * evidence is NULL, or evidence_size is below 624; -ENODATA: nothing is observed.
+ * Copies the evidence on call sites' objects; numbers are consecutive from 0, at most 8,192 are known. Ignore a row of
+ * which nothing was placed: two threads met the same new site at once. `evidence_size` is sizeof(struct
+ * mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL: evidence is NULL, or evidence_size is
+ * below 624; -ENODATA: nothing is observed.
  */
 MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size,
                                        uint32_t capacity, uint32_t first);
 
 /*
- * From now on looks where objects of these call sites are last used, by hardware watchpoints on the youngest ones in
- * slots; at most 4 sites, none ends it. Not for signal handlers.
- * -EINVAL: too many, or sites is NULL; -ENODATA: nothing is observed; -ENOTSUP: mallometer_observation.watch_reason.
+ * Starts to record the latest accesses to objects of these call sites, by hardware watchpoints on the youngest ones in
+ * slots; at most 4 sites; 0 sites end it. Not for signal handlers. -EINVAL: too many, or sites is NULL; -ENODATA:
+ * nothing is observed; -ENOTSUP: mallometer_observation.watch_reason.
  */
 MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Copies the accesses that were seen so, at most two for each site that was ever watched, 128 in all. `access_size` is
- * sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL: accesses is NULL, or access_size is below
- * 560; -ENODATA as above.
+ * Copies the accesses that watchpoints saw, at most two for each site that was ever watched, 128 in all. `access_size`
+ * is sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL: accesses is NULL, or access_size is
+ * below 560; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity);
 
 /*
  * Searches the process's memory once for addresses of live samples of these call sites, 1 to 64, in a thread of the
  * library that takes a tenth of one processor, about 0.35 s of its time for each GiB; memory beyond `most_bytes` is not
- * read. Objects without references are lost, unless their address is in a register, was moved meanwhile, is encoded,
- * not aligned, swapped out, or known to the kernel alone; so only several of a site, in two searches, prove anything.
- * Lost objects that point to each other have references. While use is observed the search begins when the present epoch
- * ends, which is void then: slots are read, too. Starts a thread; not for signal handlers.
- * -EINVAL: sites is NULL, or count is not 1 to 64; -EBUSY: a search runs; -ENODATA: call sites are not recorded;
- * -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.
+ * read. Objects without references are lost, unless their address is in a register, moves during the search, is
+ * encoded, not aligned, swapped out, or known to the kernel alone; so only several objects of a site, in two searches,
+ * are evidence. Lost objects that point to each other have references. During an observation the search begins when the
+ * present epoch ends, and makes it void: slots are read, too. Starts a thread; not for signal handlers. -EINVAL: sites
+ * is NULL, or count is not 1 to 64; -EBUSY: a search runs; -ENODATA: call sites are not recorded; -ECHILD: in the child
+ * of a fork; -EAGAIN: no thread could be started, or there is no memory.
  */
 MALLOMETER_API int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes);
 
 /*
- * Reads how the latest search goes and, when it is done, copies its objects, at most `capacity` (`rows` may be NULL if
- * it is 0). `row_size` is sizeof(struct mallometer_sought) of the caller. Returns how many were copied; -EINVAL: out is
- * NULL or its size is below 8, row_size is below 48, or rows is NULL.
+ * Reads the state of the latest search and, when it is done, copies its objects, at most `capacity` (`rows` may be NULL
+ * if it is 0). `row_size` is sizeof(struct mallometer_sought) of the caller. Returns how many were copied; -EINVAL: out
+ * is NULL or its size is below 8, row_size is below 48, or rows is NULL.
  */
 MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t row_size,
                                      uint32_t capacity);
@@ -975,14 +977,14 @@ MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mal
 /* Changes an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
 MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);
 
-/* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
+/* Reads the state and cost of mallometer itself. -EINVAL: self is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 
 /*
- * Starts to record into a file: a thread of the library writes the counters once a second from now on. Whether that
- * worked is for mallometer_recording to say, also after -EIO. Opens files and starts a thread; not for signal handlers.
- * -EINVAL: path is NULL, empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
- * -ENODATA: not preloaded, excluded or unsupported; -EIO: it failed.
+ * Starts to record into a file: a thread of the library writes the counters once a second. mallometer_recording reports
+ * whether that works, also after -EIO. Opens files and starts a thread; not for signal handlers. -EINVAL: path is NULL,
+ * empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to; -ENODATA: not preloaded,
+ * excluded or unsupported; -EIO: it failed.
  */
 MALLOMETER_API int mallometer_record(const char *path);
 
@@ -992,7 +994,7 @@ MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
 /*
  * Asks the allocator for its figures, and glibc for those of at most `capacity` arenas (`rows` may be NULL if it is 0).
  * May allocate (that is counted, and freed again) and takes the allocator's locks, one arena after the other, for about
- * 150 ns for each free chunk; of threads that allocate from the same arena it makes that one wait. Not for signal
+ * 150 ns for each free chunk; a thread that allocates waits while its arena is read. Not for signal
  * handlers. `row_size` is sizeof(struct mallometer_arena) of the caller.
  * -EINVAL: out is NULL or its size is below 8, or row_size is below 40; -ENODATA: not preloaded; -ENOTSUP:
  * the allocator has no such figures.
@@ -1008,9 +1010,9 @@ MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out, 
 MALLOMETER_API int mallometer_trim(void);
 
 enum mallometer_neighbours_flag {
-  /* What lies beside the object is known; else nothing below is. */
+  /* The neighbours of the object are known; otherwise no field below is. */
   MALLOMETER_NEIGHBOURS_KNOWN = 1,
-  /* Behind the object and what is free there its heap ends. */
+  /* The heap ends behind the object and the free memory after it. */
   MALLOMETER_NEIGHBOURS_LAST = 2,
   /* It lies in glibc's main arena. */
   MALLOMETER_NEIGHBOURS_MAIN = 4
@@ -1018,8 +1020,8 @@ enum mallometer_neighbours_flag {
 
 /*
  * The free memory on both sides of a sampled object in glibc's heap, which the object separates. An array element. Of
- * each side: all of it; the part that is in memory; of that the whole pages, which a trim gives back. What was freed
- * lately, and lies in a thread's cache or a fast bin, counts as in use.
+ * each side: all of it; the part that is in memory; of that the whole pages, which a trim gives back. Memory in a
+ * thread's cache or a fast bin counts as live.
  */
 struct mallometer_neighbour {
   uint32_t site;
@@ -1039,10 +1041,10 @@ struct mallometer_neighbour {
 };
 
 /*
- * Looks at what lies beside live samples, at most `capacity`; those in page slots are in no heap and are left out.
+ * Reads the memory beside live samples, at most `capacity`; samples in page slots are in no heap and are left out.
  * Takes no lock and some five microseconds for each, and one for each 2 MiB of free memory beside it. Reads through
  * /proc/self/mem. `row_size` is sizeof(struct mallometer_neighbour) of the caller. Returns how many; -EINVAL: rows is
- * NULL, or row_size is below 80; -ENODATA: call sites are not recorded; -ENOTSUP: the allocator is not glibc's own, or
+ * NULL, or row_size is below 80; -ENODATA: call sites are not recorded; -ENOTSUP: the allocator is not glibc's, or
  * objects have headers; -EBUSY: the kernel does not let the process read its memory, or forks went on for a second.
  */
 MALLOMETER_API int mallometer_neighbours(struct mallometer_neighbour *rows, uint32_t row_size, uint32_t capacity);
@@ -1086,7 +1088,7 @@ struct mallometer_scope {
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
   /*
-   * By how much live bytes changed: allocated_bytes - freed_bytes, in a process that was attached over glibc with 8
+   * Change of live bytes: allocated_bytes - freed_bytes, in a process that was attached over glibc with 8
    * more for each object of the scope over the process, as in mallometer_counters.live_bytes.
    */
   int64_t net_bytes;

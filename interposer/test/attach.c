@@ -526,7 +526,7 @@ static void page_that_stays_open_is_told(void) {
   copy_memory(&before);
   filter_closing(range[0], range[1]);
   CHECK_EQUAL(FUNCTION(mallometer_attach)(), -EACCES);
-  CHECK(strstr(report().reason, "does not let words"));
+  CHECK(strstr(report().reason, "forbids changes"));
   CHECK(report().words_refused > 0);
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
   struct differences found = differences_since(&before);
@@ -579,7 +579,7 @@ static void goes_back_when_mappings_can_be_read(void) {
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
     CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
     CHECK_EQUAL(report().words_refused, words);
-    CHECK(strstr(report().reason, "may be called again"));
+    CHECK(strstr(report().reason, "call mallometer_detach() again"));
     CHECK(differences_since(&before).words > 5);
     struct mallometer_counters start = counters();
     free(strdup("not counted"));
@@ -1065,7 +1065,7 @@ int main(int argc, char **argv) {
   CASE("refused", refuses(-ENOTSUP, argv[4], no_filter))
   CASE("not_opened", works_under(REFUSE_OPENING))
   CASE("not_closed", works_under(REFUSE_CLOSING))
-  CASE("not_written", refuses(-EACCES, "does not let words", filter_writing))
+  CASE("not_written", refuses(-EACCES, "forbids changes", filter_writing))
   CASE("not_opened_later", goes_back_under(REFUSE_OPENING))
   CASE("not_closed_later", goes_back_under(REFUSE_CLOSING))
   CASE("not_written_later", passes_on_when_nothing_goes_back())

@@ -54,7 +54,7 @@ mkdir folder.jar "a folder"
 cp agent.jar "a folder"
 : >empty.jar
 for jar in empty short long folder; do
-  refused "$jar.jar" "$PWD/$jar.jar=port=1" "$PWD/$jar.jar: not a whole jar"
+  refused "$jar.jar" "$PWD/$jar.jar=port=1" "$PWD/$jar.jar: the jar is incomplete"
 done
 forbidden="JAVA_TOOL_OPTIONS cannot hold blanks and quotes"
 refused "a blank in the path" "$PWD/a folder/agent.jar" "$forbidden"

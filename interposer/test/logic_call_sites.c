@@ -59,7 +59,7 @@ static int without_memory_nothing_is_recorded_until_there_is_some(unsigned reque
     CHECK(!why);
     return NOT_REACHED;
   }
-  CHECK(strcmp(why, "there is no memory") == 0);
+  CHECK(strcmp(why, "no memory for the tables of call sites") == 0);
   CHECK(!call_sites_on() && call_sites_footprint() == 0);
   CHECK(!is_live_sample(stack));
   CHECK_EQUAL(copy_sites(), 0);

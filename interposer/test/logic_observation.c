@@ -398,7 +398,7 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   fail_readings(5, EMFILE);
   for (unsigned i = 0; i < 5; i++) {
     time_passes(EPOCH);
-    check_state(MALLOMETER_LEAKS_ON, "uses are not seen: the process has no file descriptor left (RLIMIT_NOFILE)");
+    check_state(MALLOMETER_LEAKS_ON, "accesses are not seen: the process has no file descriptor left (RLIMIT_NOFILE)");
     CHECK_EQUAL(described().epochs, epochs);
   }
   time_passes(EPOCH);
@@ -415,7 +415,7 @@ CASE(a_use_while_readings_fail_is_seen_later) {
   fail_readings(3, ENOMEM);
   given_use(object, SIZE);
   time_passes(3 * EPOCH);
-  check_state(MALLOMETER_LEAKS_ON, "the kernel has no memory for that");
+  check_state(MALLOMETER_LEAKS_ON, "the kernel has no memory for the reading");
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
@@ -499,7 +499,7 @@ CASE(all_uses_are_cleared_where_that_is_wanted) {
 
 CASE(canaries_that_never_read_as_used_fail_the_start) {
   kernel_clears = true;
-  start_that_fails("a page that is touched does not read as touched");
+  start_that_fails("the kernel does not report a page that was accessed as accessed");
 }
 
 CASE(without_a_thread_it_can_be_tried_again) {
@@ -594,7 +594,7 @@ CASE(a_rest_that_ends_before_it_began_is_none) {
 CASE(a_forked_child_does_not_observe) {
   void *object = object_in_slot();
   observation_forked();
-  check_state(MALLOMETER_LEAKS_FAILED, "a forked child does not observe");
+  check_state(MALLOMETER_LEAKS_FAILED, "a forked child observes no objects");
   CHECK(!allocate());
   deallocate(object);
   CHECK_EQUAL(described().slots_in_use[0], 0);

@@ -38,7 +38,7 @@ static uint32_t slots_in_use(void) {
 
 CASE(larger_pages_are_refused_and_nothing_is_in_a_slot) {
   given_page_bytes = 128 << 10;
-  CHECK(strcmp(slots_start(), "pages are of more than 64 KiB") == 0);
+  CHECK(strcmp(slots_start(), "pages are larger than 64 KiB") == 0);
   CHECK_EQUAL(memory_taken(), 0);
   CHECK(slots_reserved() == 0 && slots_footprint() == 0 && !slots_pages_before());
   CHECK(!is_in_slots(given_range) && !is_in_slots(NULL) && !is_in_slots((void *)UINTPTR_MAX));

@@ -142,7 +142,7 @@ done
 for case in addresses freed unmapped forks; do
   MODES=usable check MALLOMETER_SAMPLE_INTERVAL=1 ./search $case
 done
-MODES=usable check ./leaks off "the allocator is not glibc's own"
+MODES=usable check ./leaks off "the allocator is not glibc's"
 
 # ---- The black box, which is not told how the process ends
 

@@ -233,9 +233,9 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, 
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
-  if (size_source == SIZE_FROM_HEADER) return "objects have headers (MALLOMETER_ACCOUNTING=header)";
+  if (size_source == SIZE_FROM_HEADER) return "MALLOMETER_ACCOUNTING=header excludes leak evidence; set it to usable";
   if (size_source != SIZE_FROM_CHUNK)
-    return "the allocator is not glibc's own, or nothing is known of its objects on this processor";
+    return "the allocator is not glibc's, or the layout of its objects on this processor is not known";
   return NULL;
 }
 

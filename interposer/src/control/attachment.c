@@ -67,11 +67,11 @@ static void look_at_allocator(void *unused) {
   if (is_of_sanitizer(in_allocator)) {
     unfit = "the program is built with a sanitizer, which needs its own malloc";
   } else if (!next_allocator_bypass_executable()) {
-    unfit = "the definitions of malloc and its relatives are not known";
+    unfit = "the definitions of malloc and the functions of its family were not found";
   } else if (next_is_part_of_program()) {
-    unfit = "malloc is part of the program, whose own calls cannot be led elsewhere";
+    unfit = "malloc is linked into the executable, whose calls cannot be redirected";
   } else if (next_allocator_may_come_back()) {
-    unfit = "another malloc comes first and may call this one; name mallometer before it in LD_PRELOAD";
+    unfit = "another malloc comes first and may call mallometer's; name mallometer before it in LD_PRELOAD";
   } else {
     unfit = NULL;
   }
@@ -85,9 +85,9 @@ static int refuse_here(void) {
   objection = process_objection();
   if (objection) return refuse(-EPERM, objection);
   if (!with_loader_lock(look_for_another_copy, &another_counts))
-    return refuse(-ENOTSUP, "the loader does not tell its lock");
+    return refuse(-ENOTSUP, "the lock of the dynamic loader was not found");
   if (another_counts) return refuse(-EALREADY, "another copy of mallometer counts in this process");
-  if (!looked && !hook_ready()) return refuse(-ENOTSUP, "a function of malloc's family is missing");
+  if (!looked && !hook_ready()) return refuse(-ENOTSUP, "the allocator lacks a function of malloc's family");
   if (!looked) with_loader_lock(look_at_allocator, NULL);
   looked = true;
   return unfit ? refuse(-ENOTSUP, unfit) : 0;
@@ -122,16 +122,18 @@ static void say_counting(void) {
   int64_t drift = baseline_drift(&bound);
   uint64_t amount = (uint64_t)(drift < 0 ? -drift : drift);
   if (redirection.ignored > 0) {
-    process_state_is(MALLOMETER_STATE_COUNTING,
-                     "incomplete: %u calls jump past what was redirected (glibc.cpu.plt_rewrite)", redirection.ignored);
-  } else if (is_blind) {
     process_state_is(
         MALLOMETER_STATE_COUNTING,
-        "incomplete: calls of libraries that were loaded since may be missing, as /proc/self/maps cannot be read");
+        "incomplete: %u calls could not be redirected, because glibc made them direct jumps (glibc.cpu.plt_rewrite)",
+        redirection.ignored);
+  } else if (is_blind) {
+    process_state_is(MALLOMETER_STATE_COUNTING,
+                     "incomplete: calls from libraries loaded after the attach may be missing, because /proc/self/maps "
+                     "cannot be read");
   } else if (amount > bound) {
     process_state_is(
         MALLOMETER_STATE_COUNTING,
-        "incomplete: what glibc has in use differs by %lld bytes from what was counted: some calls are not seen",
+        "incomplete: the live bytes that glibc reports differ by %lld from those counted: some calls are not seen",
         (long long)drift);
   } else {
     process_state_is(MALLOMETER_STATE_COUNTING, "%s", "");
@@ -170,7 +172,7 @@ static int begin(void) {
   if (!redirection_works()) {
     redirection_undo(&redirection);
     must_be_undone = redirection.is_blind;
-    return go_back(-ENOTSUP, "a call of strdup was not counted after the redirection");
+    return go_back(-ENOTSUP, "the test of the redirection failed: a call of strdup was not counted");
   }
   walked(changes);
   is_blind = false;
@@ -246,8 +248,9 @@ static int end(void) {
   redirection.refused = stay;
   if (undone.is_blind) {
     process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
-                     "calls pass through, as nothing could be put back: %s; mallometer_detach() may be called again",
-                     undone.error ? strerror(undone.error) : "the loader does not tell its lock");
+                     "counting has ended, but redirected calls could not be put back and pass through the library: %s; "
+                     "call mallometer_detach() again",
+                     undone.error ? strerror(undone.error) : "the lock of the dynamic loader was not found");
     return error_of(&undone);
   }
   process_state_is(MALLOMETER_STATE_NOT_PRELOADED, "detached by mallometer_detach()");

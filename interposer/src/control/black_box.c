@@ -199,7 +199,7 @@ static void describe_life(struct box_header *header, const struct black_box_writ
 }
 
 static int fail(void) {
-  log_line(LOG_WARN, "no black box: %s", failure);
+  log_line(LOG_WARN, "the black box is not recorded: %s", failure);
   __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
   return -EIO;
 }
@@ -254,7 +254,7 @@ void black_box_describe(struct mallometer_black_box *out) {
   if (now == RECORDING) out->life = life;
   snprintf(out->path, sizeof out->path, "%s", box_path);
   snprintf(out->reason, sizeof out->reason, "%s",
-           now == FORKED   ? "a forked child does not record"
+           now == FORKED   ? "a forked child records no black box"
            : now == FAILED ? failure
                            : "");
 }

@@ -53,7 +53,7 @@ static int open_own(struct attempt *attempt, const char *path, struct box_header
   } else if (!status.is_own) {
     fault = "belongs to another user";
   } else if (!read_header(file, header)) {
-    fault = "is not a black box of mallometer's and stays as it is";
+    fault = "is not a black box and is left unchanged";
   }
   if (!fault) return file;
   close(file);
@@ -122,7 +122,9 @@ static int create_fresh(struct attempt *attempt) {
     }
     if (!remove_unfinished(attempt)) break;
   }
-  because(attempt, "%s: exists; another process is starting, or the file is not mallometer's", attempt->fresh);
+  because(attempt,
+          "%s exists: another process is starting, or the file is another program's; remove it or choose another path",
+          attempt->fresh);
   return -1;
 }
 
@@ -170,7 +172,8 @@ static enum outcome place_beside(struct attempt *attempt, int old, bool displace
   enum outcome outcome = *mapping ? DONE : REFUSED;
   if (*mapping && old >= 0 && !displaces && unlink(attempt->path) != 0) outcome = OVERTAKEN;
   if (outcome == DONE && !take_place(attempt, file, displaces, keep)) {
-    because(attempt, "%s: %s", attempt->path, errno ? strerror(errno) : "another process was first");
+    because(attempt, "%s: %s", attempt->path,
+            errno ? strerror(errno) : "another process made the file at the same time");
     outcome = OVERTAKEN;
   }
   if (outcome != DONE) {
@@ -210,7 +213,7 @@ void *black_box_create(const char *path, const struct box_header *header, char *
     because(&attempt, "the limit of file sizes (ulimit -f) is below %zu KiB", BOX_BYTES >> 10);
     return NULL;
   }
-  because(&attempt, "%s: another process was first", path);
+  because(&attempt, "%s: another process made the file at the same time", path);
   void *mapping = NULL;
   for (int i = 0; i < 3; i++) {
     if (try_once(&attempt, header, &mapping) != OVERTAKEN) break;

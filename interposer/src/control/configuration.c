@@ -198,7 +198,7 @@ static struct exit_report read_monitor(char *const environment[]) {
     } else if (is_word(at, length, "threshold")) {
       report.threshold = true;
     } else {
-      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram, returned and threshold", "what it has of these");
+      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram, returned and threshold", "the known ones");
     }
     at += length;
     at += *at == ',';

@@ -36,7 +36,7 @@ static const char *objection_to_jar(const char *jar) {
   if (file < 0) return strerror(errno);
   bool whole = is_whole_jar(file);
   close(file);
-  return whole ? NULL : "not a whole jar";
+  return whole ? NULL : "the jar is incomplete";
 }
 
 /* Whether the java launcher belongs to a run-time image without the module java.instrument, as jlink makes them. */
@@ -90,7 +90,7 @@ void java_agent_name(const char *agent) {
   }
   if (cannot_instrument()) {
     log_line(LOG_WARN,
-             "MALLOMETER_AGENT: this JVM lacks the module java.instrument; the agent is not started. Give it to jlink "
+             "MALLOMETER_AGENT: this JVM lacks the module java.instrument; the agent is not started. Add it with jlink "
              "with --add-modules.");
     return;
   }
@@ -99,7 +99,7 @@ void java_agent_name(const char *agent) {
       snprintf(options, sizeof options, "%s%s" OPTION "%s", before ? before : "", before && *before ? " " : "", agent);
   if (written < 0 || (size_t)written >= sizeof options) {
     log_line(LOG_WARN, VARIABLE
-             " is too long to name the agent in it; the agent is not started. Move options of the JVM from it to the "
+             " has no room for the agent's path; the agent is not started. Move JVM options from it to the "
              "command line.");
     return;
   }

@@ -110,7 +110,8 @@ static void refuse_or_use_headers(void) {
 
 static void refuses_deepbind(const char *file) {
   log_line(LOG_WARN,
-           "MALLOMETER_ACCOUNTING=header: %s is opened without RTLD_DEEPBIND, which would free past the headers",
+           "MALLOMETER_ACCOUNTING=header: %s is opened without RTLD_DEEPBIND, because with that flag its frees would "
+           "miss the headers",
            file ? file : "the executable");
 }
 
@@ -227,10 +228,10 @@ static void explain_not_preloaded(const void *first) {
         preload_variable);
   } else if (serving == first_object()) {
     process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
-                     "malloc of %s comes first: a malloc that is part of the program cannot be counted",
+                     "the malloc of %s comes first: a malloc that is linked into the executable cannot be counted",
                      executable_name());
   } else if (serving) {
-    process_state_is(MALLOMETER_STATE_NOT_PRELOADED, "malloc of %s comes first; name mallometer before it in %s",
+    process_state_is(MALLOMETER_STATE_NOT_PRELOADED, "the malloc of %s comes first; name mallometer before it in %s",
                      object_file_name(serving), preload_variable);
   }
 }

@@ -146,7 +146,7 @@ const char *redirection_apply(struct redirection *done) {
   *done = (struct redirection){0};
   /* Each call would count here and there. */
   if (__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
-    return "calls of the program come by interposing already; start it without DYLD_INSERT_LIBRARIES to attach";
+    return "the program's calls are interposed already; start it without DYLD_INSERT_LIBRARIES to attach";
   each_zone(hook_one, done);
   if (done->words > 0 && done->refused == 0) return NULL;
   struct redirection undone = {0};
@@ -154,7 +154,7 @@ const char *redirection_apply(struct redirection *done) {
   done->error = ENOTSUP;
   done->words = 0;
   done->refused = undone.refused;
-  return "a malloc zone is of a version that is not known, or its memory cannot be changed";
+  return "a malloc zone has an unknown version, or its memory cannot be changed";
 }
 
 void redirection_undo(struct redirection *done) {

@@ -258,21 +258,23 @@ static void go_back(struct walk *walk) {
 }
 
 static const char *go_there(struct walk *walk) {
-  if (!find_real_functions()) return "a function of the allocator is in no table of symbols";
+  if (!find_real_functions()) return "a function of the allocator is in no symbol table";
   walk->binds = calls_are_audited();
   objects_visit(bind_own, walk);
-  if (!change_symbols(walk)) return "the loader keeps its symbols elsewhere than is known";
-  if (!symbol_tables_install()) return "another library changed the loader's symbols meanwhile";
+  if (!change_symbols(walk)) return "the dynamic loader keeps its symbol tables in an unknown place";
+  if (!symbol_tables_install()) return "another library changed the symbol tables at the same time";
   redirect_words(walk);
-  return protected_words_close(&walk->words) ? NULL : "the system does not let words of loaded objects change";
+  return protected_words_close(&walk->words)
+             ? NULL
+             : "the system forbids changes to the function pointers (GOT) of loaded libraries";
 }
 
 static void apply_with_lock(void *argument) {
   struct walk *walk = argument;
   uint64_t begin = monotonic_ns();
   if (!protected_words_begin(&walk->words)) {
-    walk->failure = walk->words.error == EAGAIN ? "other threads fork without a pause"
-                                                : "the protection of mappings is not known (/proc/self/maps)";
+    walk->failure = walk->words.error == EAGAIN ? "other threads fork all the time; attach later"
+                                                : "the protection of mappings cannot be read from /proc/self/maps";
     walk->result->is_blind = true;
     walk->result->error = walk->words.error;
     return;
@@ -330,8 +332,8 @@ static bool walk_with_lock(void (*run)(void *walk), struct redirection *result) 
 }
 
 const char *redirection_apply(struct redirection *done) {
-  if (!references_are_known()) return "the processor's relocations are not known";
-  if (!walk_with_lock(apply_with_lock, done)) return "the C library does not tell its lock";
+  if (!references_are_known()) return "the relocations of this processor are not known";
+  if (!walk_with_lock(apply_with_lock, done)) return "the lock of the dynamic loader was not found";
   return walk.failure;
 }
 

@@ -51,7 +51,7 @@ static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
 static const char *no_room;    /* why nothing is put into slots for now */
 static const char *no_reading; /* why the latest reading failed; NULL if it did not */
-static const char *watch_reason = "leaks are not looked for";
+static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
@@ -142,7 +142,7 @@ static const char *cause_of(int error) {
     case ENFILE:
       return "the system has no file descriptor left";
     case ENOMEM:
-      return "the kernel has no memory for that";
+      return "the kernel has no memory for the reading";
     default:
       return "the reading failed, and is tried again";
   }
@@ -223,7 +223,7 @@ static const char *prepare(void) {
   if (!why) why = slots_start();
   if (why) return why;
   before = memory_reserve(SLOTS * sizeof *before);
-  if (!before || !placement_start()) return "no memory for evidence";
+  if (!before || !placement_start()) return "no memory for leak evidence";
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
   if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;
@@ -418,7 +418,7 @@ void observation_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) == MALLOMETER_LEAKS_OFF) return;
   stack_bytes = 0;
   watch_forked();
-  fail("a forked child does not observe");
+  fail("a forked child observes no objects");
 }
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
@@ -483,7 +483,7 @@ static const char *reason_now(int now) {
 static void describe_reason(int now, char *text, size_t capacity) {
   const char *cause = __atomic_load_n(&no_reading, __ATOMIC_ACQUIRE);
   if (now == MALLOMETER_LEAKS_ON && cause) {
-    snprintf(text, capacity, "%s cannot be read at present, and uses are not seen: %s", page_use_read_name(), cause);
+    snprintf(text, capacity, "%s cannot be read at present, so accesses are not seen: %s", page_use_read_name(), cause);
   } else {
     snprintf(text, capacity, "%s", reason_now(now));
   }

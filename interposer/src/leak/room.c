@@ -40,10 +40,11 @@ static void count_if_due(uint32_t times_cost) {
 const char *room_look(uint32_t times_cost) {
   count_if_due(times_cost);
   if (memory_is_locked()) {
-    return "the process locks its memory (mlockall): no objects are put into slots until munlockall";
+    return "the process locks its memory (mlockall): no further objects are observed until munlockall";
   }
   if (!crowded) return NULL;
   slots_merge(); /* a locked process would have them locked, too, and resident */
-  return "the process has most of the mappings it may have (vm.max_map_count): no objects are put into slots until it "
+  return "the process has most of the mappings it may have (vm.max_map_count): no further objects are observed until "
+         "it "
          "has less than half";
 }

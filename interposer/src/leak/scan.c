@@ -131,13 +131,13 @@ static const char *try_scan(void) {
   scan_cool(false);
   if (cold_failed) return cannot_clear();
   if (!scan_read()) return cannot_read();
-  if (!scan_is_valid()) return "a page that is touched does not read as touched";
-  return idle_canaries_read_as_idle() ? NULL : "a page that is cold reads as touched";
+  if (!scan_is_valid()) return "the kernel does not report a page that was accessed as accessed";
+  return idle_canaries_read_as_idle() ? NULL : "the kernel reports a page that was not accessed as accessed";
 }
 
 const char *scan_start(enum mallometer_leaks_method method) {
   clear_by = method;
-  if (!prepare_canaries()) return failed("pages cannot be made accessible", "", "");
+  if (!prepare_canaries()) return failed("the protection of pages cannot be changed", "", "");
   const char *cannot = NULL;
   for (unsigned tried = 0; tried < MOST_TRIALS; tried++) {
     cannot = try_scan();

@@ -175,7 +175,7 @@ static const struct mapping *next_mapping(const struct mappings *mappings, size_
   return NULL;
 }
 
-static const char not_told[] = "the kernel no longer tells which pages are in memory";
+static const char not_told[] = "the kernel stopped reporting which pages are in memory";
 
 static const char *compare_mappings(struct mappings *mappings) {
   uint64_t passed = 0, read_at = 0;
@@ -204,14 +204,14 @@ static const char *compare_mappings(struct mappings *mappings) {
 
 static const char *compare_all(void) {
   struct mappings mappings;
-  if (!have_slots_read()) return "slots were not read for three minutes, because their use could not be";
+  if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";
   if (!slots_are_told) return not_told;
   if (!mappings_read(&mappings)) return "the mappings of the process cannot be read";
   const char *why = compare_mappings(&mappings);
   if (mappings.rows) mappings_forget(&mappings);
   if (why || telling == TELL_BY_PAGEMAP) return why;
   uint64_t bytes = process_swapped_bytes();
-  if (bytes == UINT64_MAX) return "the kernel does not tell how much of the process is swapped out";
+  if (bytes == UINT64_MAX) return "the kernel does not report how much of the process is swapped out";
   set(&swapped, bytes);
   return NULL;
 }
@@ -238,7 +238,7 @@ static const char *look(void) {
   if (why) return why;
   left_out = sought_choose(wanted, wanted_count);
   buffer = memory_reserve(sizeof *buffer);
-  if (!buffer) return "no memory for what is read";
+  if (!buffer) return "no memory for the buffer of the search";
   buffer_bytes = memory_whole_pages(sizeof *buffer);
   why = compare_all();
   sought_mark_freed();
@@ -286,7 +286,7 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
   most_bytes = most;
   __atomic_store_n(&number, number + 1, __ATOMIC_RELAXED);
   set(&began_ns, monotonic_ns());
-  if (!sought_start()) return fails("no memory for the objects", -EAGAIN);
+  if (!sought_start()) return fails("no memory for the list of objects", -EAGAIN);
   stack_bytes = own_thread_start(search);
   return stack_bytes ? 0 : fails("a thread cannot be started", -EAGAIN);
 }

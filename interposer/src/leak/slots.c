@@ -113,11 +113,11 @@ static uintptr_t reserve(const uint32_t **layout, const char **why) {
 
 const char *slots_start(void) {
   if (slots) return NULL;
-  if (memory_page_bytes() > LARGEST_PAGE) return "pages are of more than 64 KiB";
+  if (memory_page_bytes() > LARGEST_PAGE) return "pages are larger than 64 KiB";
   bytes_of[0] = memory_page_bytes();
   if (bytes_of[1] < 4 * bytes_of[0]) bytes_of[1] = 4 * bytes_of[0];
   struct slot *records = memory_reserve(SLOTS * sizeof *records);
-  if (!records) return "no memory for the records of slots";
+  if (!records) return "no memory for the table of observed objects";
   const uint32_t *layout;
   const char *why;
   uintptr_t range = reserve(&layout, &why);

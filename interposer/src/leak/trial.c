@@ -146,7 +146,7 @@ const char *trial_of_watch(void) {
     case CHILD_KILLED:
       return watch_trial_means(WATCH_KERNEL_IS_OLD);
     default:
-      return "whether watchpoints work cannot be tested: no program can be executed";
+      return "watchpoints cannot be tested: no test process can be started";
   }
 }
 
@@ -157,7 +157,7 @@ static const char *trial_of_reading(const char *which, const char *refused) {
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
     case 127: /* the loader's */
-      return "whether memory can be read cannot be tested: no program can be executed";
+      return "reading of memory cannot be tested: no test process can be started";
     default:
       return refused;
   }
@@ -170,7 +170,7 @@ const char *trial_of_copying(enum memory_copying by) {
 
 const char *trial_of_mincore(void) {
   return trial_of_reading(TRIAL_OF_MINCORE,
-                          "the kernel does not tell which pages are in memory: pagemap and mincore are refused");
+                          "the kernel does not report which pages are in memory: pagemap and mincore are refused");
 }
 
 const char *trial_of_slots(void) {
@@ -182,11 +182,11 @@ const char *trial_of_slots(void) {
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
     case 127: /* the loader's */
-      return "whether this glibc frees slots cannot be tested: no program can be executed";
+      return "glibc cannot be tested: no test process can be started";
     case CHILD_TOO_LONG:
-      return "whether this glibc frees slots is unknown: the test took too long";
+      return "the test whether glibc frees observed objects took too long";
     default:
-      snprintf(why, sizeof why, "this glibc does not free slots as others do (trial ended with %d)", code);
+      snprintf(why, sizeof why, "glibc failed the test of freeing observed objects (status %d)", code);
       return why;
   }
 }

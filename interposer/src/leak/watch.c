@@ -376,7 +376,7 @@ const char *watch_trial_means(enum watch_trial trial) {
     case WATCH_NO_REGISTERS:
       return "the processor's debug registers are not available";
     case WATCH_REPEATS:
-      return "the kernel reports one access again and again (arm64 does not step over it)";
+      return "the kernel reports one access repeatedly (arm64 does not step over the instruction)";
     default:
       return "the kernel does not report each access in time";
   }

@@ -131,7 +131,7 @@ static bool is_not_there(void) {
 
 uintptr_t page_range_reserve(size_t bytes, const char **why) {
   (void)bytes;
-  *why = "macOS does not tell which pages a program uses";
+  *why = "macOS does not report which pages a program uses";
   return 0;
 }
 
@@ -155,9 +155,9 @@ bool page_use_clear(void *pages, size_t bytes) { return (void)pages, (void)bytes
 
 bool page_use_clear_all(void) { return is_not_there(); }
 
-const char *page_use_read_name(void) { return "reading which pages were used"; }
+const char *page_use_read_name(void) { return "the accessed bits of pages"; }
 
-const char *page_use_clear_name(void) { return "clearing which pages were used"; }
+const char *page_use_clear_name(void) { return "clearing accessed bits"; }
 
 const char *page_use_clear_all_name(void) { return page_use_clear_name(); }
 

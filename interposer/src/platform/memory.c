@@ -116,10 +116,10 @@ static bool leaves_room(size_t limit, uint64_t taken, size_t bytes) {
 const char *memory_shortage(size_t bytes) {
   size_t limit;
   if (is_limited(RLIMIT_AS, &limit) && !leaves_room(limit, process_memory().addresses, bytes)) {
-    return "the limit of addresses (RLIMIT_AS) leaves less than 64 times what the tables need";
+    return "the limit of the address space (RLIMIT_AS) leaves less than 64 times the size of the tables";
   }
   if (is_limited(RLIMIT_DATA, &limit) && !leaves_room(limit, process_memory().data, bytes)) {
-    return "the limit of writable memory (RLIMIT_DATA) leaves less than 64 times what the tables need";
+    return "the limit of writable memory (RLIMIT_DATA) leaves less than 64 times the size of the tables";
   }
   return NULL;
 }

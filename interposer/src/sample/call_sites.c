@@ -61,10 +61,10 @@ const char *call_sites_start(void) {
   const char *shortage = memory_shortage(sizeof *memory + live_samples_bytes());
   if (shortage) return shortage;
   struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
-  if (!fresh) return "there is no memory";
+  if (!fresh) return "no memory for the tables of call sites";
   if (!live_samples_start()) {
     memory_give_back(fresh, sizeof *fresh);
-    return "there is no memory";
+    return "no memory for the tables of call sites";
   }
   if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     memory_give_back(fresh, sizeof *fresh); /* another thread was first */
