@@ -80,7 +80,7 @@ class FailsOpen(unittest.TestCase):
         for length in 0, len(jar) // 2:
             with self.subTest(length):
                 self.replace("mallometer-agent.jar", jar[:length])
-                self.assertNotIn("javaagent", self.assert_starts(said="mallometer: MALLOMETER_AGENT: .*: not a whole jar; the agent is not started"))
+                self.assertNotIn("javaagent", self.assert_starts(said="mallometer: MALLOMETER_AGENT: .*: the jar is incomplete; the agent is not started"))
 
     def test_a_jvm_without_instrumentation(self):
         self.bring()

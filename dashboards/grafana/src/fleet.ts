@@ -165,7 +165,7 @@ const versions = [
 const savings = [
   rows(
     'What could be given back?',
-    'By job. A trim of all instances gives back at least the first. The second is an estimate for MALLOC_ARENA_MAX: what a trim does not reach of the retained memory, times the share of arenas beyond two for each processor.',
+    'By job. A trim of all instances gives back at least the first figure. The second figure is an estimate for MALLOC_ARENA_MAX: what a trim does not reach of the retained memory, times the share of arenas beyond two for each processor.',
     HALF,
     PLACE,
     [
@@ -215,12 +215,12 @@ const development = [
   ])
     .interval(RECORDED)
     .links([runbook('reaches-limit.md')]),
-  graph('Live memory of an instance', 'The middle, the tenth from above, and the highest of all instances. The highest that leaves the middle is an outlier; all together is load.', 'bytes', THIRD, [
+  graph('Live memory of an instance', 'The median, the 90th percentile and the maximum of all instances. A maximum that leaves the median is an outlier; if all three rise, the cause is load.', 'bytes', THIRD, [
     { expression: `quantile(0.5, ${live})`, legend: 'half have less' },
     { expression: `quantile(0.9, ${live})`, legend: 'nine of ten have less' },
     { expression: `max(${live})`, legend: 'highest' },
   ]).interval(RECORDED),
-  stack('Resident memory by part', 'The resident sets of all instances together, by what they are.', 'bytes', THIRD, [
+  stack('Resident memory by part', 'The resident sets of all instances together, by part.', 'bytes', THIRD, [
     { expression: `sum by (part) (job:native_memory_resident_bytes:sum{${selectedJobs}})`, legend: '{{part}}' },
   ]).interval(RECORDED),
 ];

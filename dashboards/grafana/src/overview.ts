@@ -108,7 +108,7 @@ const kind = [
   stack(
     'What fills the memory?',
     'The parts of the resident set, which add up, what counts against the limit, and the limit. The part that grows says what to ask next: malloc-live: Which call sites leak; ' +
-      'malloc-retained: What the allocator keeps; metaspace: classes; thread-stacks: threads; unexplained: something maps memory itself.',
+      'malloc-retained: What the allocator retains; metaspace: classes; thread-stacks: threads; unexplained: something maps memory itself.',
     'bytes',
     HALF,
     [
@@ -123,8 +123,8 @@ const kind = [
     .links([runbook('near-limit.md')]),
   graph(
     'Does native memory grow while the heap does not?',
-    'What malloc handed out and did not get back, what the allocator keeps of what it got back, and the heap. Live that climbs while the heap does ' +
-      'not is what a heap dump cannot show. Retained that climbs while live does not is the allocator\'s doing.',
+    'Live native memory (allocated and not freed), the memory that the allocator retains, and the heap. Live memory that climbs while the heap does ' +
+      'not is what a heap dump cannot show. Retained memory that climbs while live memory does not is the allocator\'s doing.',
     'bytes',
     HALF,
     [
@@ -142,7 +142,7 @@ const kind = [
 const suspects = [
   rows(
     'Which call sites hold unused memory?',
-    'leak: nothing will use it again; the line of code to open first. unused: nothing has used it so far, which a timeout or a scan may still do. The columns: what the call site holds and was not accessed; ' +
+    'leak: nothing will use it again; the line of code to open first. unused: nothing has used it so far, which a timeout or a scan may still do. The columns: the memory of the call site that was not accessed; ' +
       'the growth of all its live bytes by the line through the last hour, extrapolated if the process is younger, and empty if the call site is not among the names in native_malloc_site_live_bytes; and since when ' +
       'Prometheus has seen the suspect, a day back at most. Each process publishes the five to eight names that hold most for each verdict.',
     WHOLE,
@@ -188,7 +188,7 @@ const rates = [
   ).links([runbook('reaches-limit.md')]),
   graph(
     'Allocated and freed',
-    'How fast native memory is handed out and given back. Growth that follows this curve follows the load; growth that does not is a leak or a cache.',
+    'How fast native memory is allocated and freed. Growth that follows this curve follows the load; growth that does not is a leak or a cache.',
     'Bps',
     THIRD,
     [
@@ -198,7 +198,7 @@ const rates = [
   ),
   graph(
     'Calls a second',
-    'Small allocations are those of at most a page (4096 bytes). Failed calls found no memory or asked for too much; they should be none.',
+    'Small allocations are those of at most a page (4096 bytes). Failed calls found no memory or requested too much; there should be none.',
     'ops',
     THIRD,
     [
@@ -214,8 +214,8 @@ const rates = [
 
 const keeper = [
   graph(
-    'What does the allocator keep?',
-    'What malloc has from the system, what of it is in use, what it retains, and what a trim would give back at least. Retained and trimmable high: trim. Retained high, trimmable low: ' +
+    'What does the allocator retain?',
+    'Memory that malloc has from the system, its live and retained parts, and the least that a trim would give back. Retained and trimmable high: trim. Retained high, trimmable low: ' +
       'limit the arenas, or use another allocator.',
     'bytes',
     HALF,
@@ -228,7 +228,7 @@ const keeper = [
   ).links([runbook('retained.md')]),
   stack(
     'What does the kernel charge?',
-    'Memory of the cgroup by what it is. Page cache does not count against the limit: the kernel gives it up before it kills.',
+    'Memory of the cgroup by part. Page cache does not count against the limit: the kernel gives it up before it kills.',
     'bytes',
     HALF,
     [
@@ -264,7 +264,7 @@ const ends = [
     .links([runbook('after-a-kill.md')]),
   graph(
     'Events of the memory limit',
-    'How often the kernel met the limit (max, high), found no memory (oom) and killed (oom_kill). Any but zero at max means that the limit is being felt.',
+    'How often the kernel met the limit (max, high), found no memory (oom) and killed (oom_kill). A value above zero at max means that the process reaches the limit.',
     'none',
     HALF,
     [
@@ -308,7 +308,7 @@ const trust = [
     .links([runbook('over-target.md')]),
   graph(
     'Are samples lost?',
-    'Allocations that were looked at, and what was lost of them for want of room. Dropped no-site or not-followed: live bytes by site are too low. no-path loses nothing.',
+    'Sampled allocations, and the samples that were lost because a table was full. Dropped no-site or not-followed: live bytes by site are too low. no-path loses no sample.',
     'ops',
     QUARTER,
     [
@@ -325,7 +325,7 @@ const trust = [
 export const overview = dashboard(
   'mallometer-overview',
   'Native memory: overview',
-  "Is the native memory of one JVM a problem, of what kind, and when does it hurt. At first the instance with the most severe conclusion.",
+  "Whether the native memory of one JVM is a problem, of what kind, and when. Opens with the instance that has the most severe conclusion.",
   'now-3h',
   'one',
   [

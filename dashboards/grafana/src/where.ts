@@ -107,7 +107,7 @@ const sizes = [
 const keepers = [
   graph(
     'The allocator',
-    'What malloc has from the system, what of it is in use, what it retains, and what a trim would give back at least. Retained and trimmable high: trim. Retained high, trimmable low: ' +
+    'Memory that malloc has from the system, its live and retained parts, and the least that a trim would give back. Retained and trimmable high: trim. Retained high, trimmable low: ' +
       'limit the arenas, or use another allocator.',
     'bytes',
     HALF,
@@ -214,7 +214,7 @@ export const where = dashboard(
     { title: 'Which libraries?', panels: libraries },
     { title: 'Which instances?', panels: comparison },
     { title: 'How large, how often?', panels: sizes, closed: true },
-    { title: 'What does the allocator keep?', panels: keepers, closed: true },
+    { title: 'What does the allocator retain?', panels: keepers, closed: true },
     { title: 'Threads and huge requests', panels: others, closed: true },
   ],
 ).build();
