@@ -281,7 +281,7 @@ describe('on Spring Boot 3.5 with Spring Security', () => {
       return route.continue({headers});
     });
     await askForTrim(page);
-    await page.locator('#trim-note').filter({hasText: 'not allowed to you here (Forbidden)'}).waitFor();
+    await page.locator('#trim-note').filter({hasText: 'Your login may not trim (Forbidden)'}).waitFor();
     assert.equal(await page.isDisabled('#trim'), true);
     await close(page);
   });
@@ -422,7 +422,7 @@ describe('on the sample', () => {
     await during(15);
     const seldom = await during(180);
     assert.ok(seldom >= 2 && seldom <= 4, `${seldom} requests in three minutes`);
-    assert.match(await page.textContent('#connection'), /asked each 60 s as many watch/);
+    assert.match(await page.textContent('#connection'), /polled every 60 s because many pages are open/);
     await page.unroute(crowded);
     await during(70);
     await page.evaluate(() => {
@@ -471,8 +471,8 @@ describe('on the sample', () => {
       return {...answers, ...(answers.leaks && {leaks: []})};
     })));
     await unfold(page);
-    assert.match(await page.innerText('#allocator'), /^Allocator\s+What the allocator keeps is not known: the library is not preloaded\.$/);
-    await page.locator('#leaks').filter({hasText: 'No call site is suspected. The use of objects is not observed: the library is not preloaded.'}).waitFor();
+    assert.match(await page.innerText('#allocator'), /^Allocator\s+The memory that the allocator retains is not known: the library is not preloaded\.$/);
+    await page.locator('#leaks').filter({hasText: 'No call site is a suspect. Accesses to objects are not observed: the library is not preloaded.'}).waitFor();
     assert.match(await page.innerText('#own-remark'), /Leaks: the library is not preloaded/);
     age = 300;
     await page.reload();
@@ -537,7 +537,7 @@ describe('on the sample', () => {
       }
     }));
     assert.equal(await page.innerText('#limit-title'), '384 MiB (75 %) of the memory limit of 512 MiB');
-    assert.match(await page.innerText('#projection'), /full in 20 min, at \d\d:\d\d \(\d\d:\d\d to never\)/);
+    assert.match(await page.innerText('#projection'), /memory reaches the limit in 20 min, at \d\d:\d\d \(\d\d:\d\d to never\)/);
     const parts = await page.$$eval('#parts li', items => items.map(item => item.innerText));
     assert.deepEqual(parts.slice(0, -1), ['Java heap 200 MiB', 'malloc, live 99 MiB', 'Beside this process 84 MiB', '448 MiB in 10 min']);
     assert.match(parts.at(-1), /^512 MiB at \d\d:\d\d$/);
@@ -547,9 +547,9 @@ describe('on the sample', () => {
     assert.ok(Math.abs(heap - 200 / 383) < 0.01, `${heap}`);
     seconds = 1e8;
     await page.reload();
-    await page.locator('#projection').filter({hasText: 'not reached within 60 days'}).waitFor();
+    await page.locator('#projection').filter({hasText: 'does not reach it within 60 days'}).waitFor();
     assert.equal(await page.$('#bar .later'), null);
-    for (const [state, text] of [['too_early', 'Too early to say when it is reached.'], ['healthy', 'Memory does not grow towards it.']]) {
+    for (const [state, text] of [['too_early', 'Too early to say when memory reaches it.'], ['healthy', 'Memory does not grow towards it.']]) {
       [seconds, growth] = [null, state];
       await page.reload();
       await page.locator('#projection').filter({hasText: text}).waitFor();
@@ -560,7 +560,7 @@ describe('on the sample', () => {
   it('has not read anything in its first seconds, and says so', async () => {
     const page = await open(samplePage(), {}, answering(answers => {
       if (answers.overview) {
-        answers.overview.conclusion = {state: 'too_early', since: new Date().toISOString(), sentence: 'Too early to tell: nothing is read yet', actions: [], limit: {source: ''}, findings: []};
+        answers.overview.conclusion = {state: 'too_early', since: new Date().toISOString(), sentence: 'Too early to tell: nothing has been read yet', actions: [], limit: {source: ''}, findings: []};
         answers.overview.breakdown = {parts: []};
         answers.overview.budget.lines = [];
       }
@@ -732,7 +732,7 @@ describe('on the sample', () => {
     const text = await verdict.innerText();
     assert.match(text, new RegExp(`^${SITE}\\(ReportArchive\\.java:\\d+\\)\\s+‼ leak`));
     assert.match(text, /Suspected\s+[\d.]+ MiB\s+[\d.]+ MiB to [\d.]+ MiB/);
-    assert.match(text, /Not used for\s+\d/);
+    assert.match(text, /Not accessed for\s+\d/);
     assert.match(text, /Confidence\s+\d\d/);
     assert.match(text, /Last access(: \S| and last write: not known, \S)/);
     assert.match(text, /Allocated by[\s\S]*Deflater/);
@@ -777,7 +777,7 @@ describe('on the sample', () => {
     await page.locator('#retry').waitFor({state: 'hidden'});
     await page.locator('#process').filter({hasText: `Process ${sample.process.pid},`}).waitFor();
     await page.locator('#killed').filter({hasText: /✖ Previous run\s+The previous run was killed or crashed at \d\d:\d\d UTC/}).waitFor();
-    assert.match(await page.textContent('#announcement'), /Figures come again/);
+    assert.match(await page.textContent('#announcement'), /receives figures again/);
     assert.match(await page.textContent('#killed pre'), new RegExp(`process +${before}\\b[\\s\\S]*malloc`));
     await close(page);
   });

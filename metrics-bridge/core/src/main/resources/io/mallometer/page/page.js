@@ -435,8 +435,8 @@
       ? `${bytes(used)} (${share(used, whole)}) ${LIMITS[limit.source] ?? 'of'} ${bytes(limit.bytes)}` : `${bytes(used)} without a limit`);
     const later = isApproached ? projected(limit) : [];
     setText(element('projection'), findings.length === 0 ? 'Not read yet.' : !isKnown(limit.bytes) ? 'No memory limit is known.'
-      : isApproached ? projection(limit) : used >= whole ? 'It is used up.' : limit.seconds >= FORETOLD ? 'At this pace it is not reached within 60 days.'
-      : findings.some(({topic, state}) => topic === 'growth' && state === 'too_early') ? 'Too early to say when it is reached.' : 'Memory does not grow towards it.');
+      : isApproached ? projection(limit) : used >= whole ? 'The limit is reached.' : limit.seconds >= FORETOLD ? 'At this pace memory does not reach it within 60 days.'
+      : findings.some(({topic, state}) => topic === 'growth' && state === 'too_early') ? 'Too early to say when memory reaches it.' : 'Memory does not grow towards it.');
     const parts = isKnown(used) ? filling(breakdown, used) : [];
     fill(element('bar'), [parts, later, used, whole], () => [
       ...later.map(([, amount], i) => sized(amount / whole, {class: `later later-${i}`})).reverse(),
@@ -462,7 +462,7 @@
   function projection({seconds, lowerSeconds, upperSeconds}) {
     const isSoon = seconds < 2 * HOUR;
     const at = left => !isKnown(left) ? 'never' : isSoon && left < 24 * HOUR ? ahead(left) : duration(left);
-    return `If memory grows on like this it is full in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''} (${at(lowerSeconds)} to ${at(upperSeconds)}).`;
+    return `If growth continues at this pace, memory reaches the limit in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''} (${at(lowerSeconds)} to ${at(upperSeconds)}).`;
   }
 
   // The parts of the resident set, small ones together, and what else counts.
@@ -489,7 +489,7 @@
   function showProcess({pid, started, memory}) {
     setText(element('process'), `Process ${pid}${isKnown(started) ? `, started ${moment(started)}` : ''}`);
     if (memory.ageSeconds > 60) {
-      say(`The figures are ${duration(memory.ageSeconds)} old: the counters were not read since.`, true);
+      say(`The figures are ${duration(memory.ageSeconds)} old: mallometer has not read the counters since.`, true);
     }
   }
 
@@ -508,7 +508,7 @@
     split('charged', memory.charged, memory.chargedBytes, before('This process is in no memory cgroup that can be read.'));
     const isLiveKnown = malloc.liveBytes.some(isKnown);
     const isCounted = malloc.allocatedBytesPerSecond.some(isKnown);
-    empty('live', isLiveKnown ? '' : isCounted ? 'Not known: how much was live before the attach is unknown.' : malloc.times.length > 1 ? 'malloc is not counted.' : 'Not read yet.');
+    empty('live', isLiveKnown ? '' : isCounted ? 'Not known: the memory that was live before the attach is unknown.' : malloc.times.length > 1 ? 'malloc is not counted.' : 'Not read yet.');
     if (isLiveKnown) {
       lineChart('live', malloc.times, malloc.liveBytes, at => isKnown(malloc.liveObjects[at]) ? `, ${count(malloc.liveObjects[at])} objects` : '');
     }
@@ -609,7 +609,7 @@
   // ---- Suspects
 
   // Whoever lays another page over this one could get a click out of its reader.
-  let trimRefused = window.top === window ? '' : 'Nothing can be changed while the page is in a frame of another one.';
+  let trimRefused = window.top === window ? '' : 'Actions are off while another page shows this one in a frame.';
   let changeAllowed = false;
   const HEALTHY_SITES = 'mallometer.leak.healthy-sites (the agent\'s leak.healthySites) lists acknowledged call sites.';
 
@@ -757,8 +757,8 @@
       ['Suspected', leak.suspectedBytes > 0 ? bytes(leak.suspectedBytes) : UNKNOWN, isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
       ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
       ['Oldest', duration(leak.oldestSeconds), ''],
-      ['Not used for', duration(leak.idleSeconds), ''],
-      ['Limit reached by it alone', duration(leak.secondsToLimit), ''],
+      ['Not accessed for', duration(leak.idleSeconds), ''],
+      ['Limit reached by this site alone', duration(leak.secondsToLimit), ''],
       ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `evidence: ${leak.evidence}` : ''],
     ];
     figures(list, pairs.filter(([, value]) => value !== UNKNOWN));
@@ -766,7 +766,7 @@
   }
 
   function lastUses({lastAccess: access, lastWrite: write, number}) {
-    const reasons = [access, write].map(use => isKnown(use?.time) ? '' : use?.unavailable || 'it is looked for at leaks only');
+    const reasons = [access, write].map(use => isKnown(use?.time) ? '' : use?.unavailable || 'only leaks are watched for accesses');
     const unknown = (title, reason) => make('p', {class: 'note'}, `${title}: not known, ${reason}`);
     return reasons[0] !== '' && reasons[0] === reasons[1] ? [unknown('Last access and last write', reasons[0])]
       : [['Last access', access], ['Last write', write]].map(([title, use], i) => reasons[i] !== '' ? unknown(title, reasons[i])
@@ -777,16 +777,16 @@
     changeAllowed = trimAllowed && trimRefused === '';
     setText(element('leaks-access'), changeAllowed ? '' : `Suspects cannot be acknowledged here: ${trimRefused || 'management.endpoint.nativememory.access=unrestricted allows it in Spring Boot'}. ${HEALTHY_SITES}`);
     const states = {
-      on: isKnown(leaks?.since) ? `The use of sampled objects is observed since ${moment(leaks.since, minuteTime)}` : 'The use of sampled objects is observed',
-      starting: 'What this system can observe is being tried out',
-      off: 'The use of objects is not observed',
-      failed: 'The use of objects cannot be observed',
+      on: isKnown(leaks?.since) ? `Accesses to sampled objects are observed since ${moment(leaks.since, minuteTime)}` : 'Accesses to sampled objects are observed',
+      starting: 'Observation starts with a test of this system',
+      off: 'Accesses to objects are not observed',
+      failed: 'Accesses to objects cannot be observed',
     };
     const text = leaks ? `${[states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(': ')}.` : '';
     const found = findings.find(finding => finding.topic === 'leaks')?.text;
-    nothingSuspected = found ? `${found}.` : `No call site is suspected. ${text}`;
+    nothingSuspected = found ? `${found}.` : `No call site is a suspect. ${text}`;
     sayNothingSuspected();
-    setText(element('leaks-note'), before ? `${text} Objects that were allocated before the attach are in no verdict.` : text);
+    setText(element('leaks-note'), before ? `${text} Verdicts do not cover objects that were allocated before the attach.` : text);
   }
 
   // ---- The rest
@@ -810,7 +810,7 @@
 
   function showAllocator(allocator, trimAllowed, memory) {
     const why = isKnown(memory.counters) ? 'it was not read yet' : memory.reason;
-    empty('allocator', isKnown(allocator.time) ? '' : `What the allocator keeps is not known: ${why}.`);
+    empty('allocator', isKnown(allocator.time) ? '' : `The memory that the allocator retains is not known: ${why}.`);
     setText(element('allocator-name'), allocator.allocator);
     figures(element('allocator-figures'), [
       ['From the system', bytes(allocator.systemBytes)],
@@ -821,7 +821,7 @@
       ['Trims', count(allocator.trims)],
     ].filter(([, value]) => value !== UNKNOWN));
     fill(element('advice'), allocator.advice, () => allocator.advice.length === 0
-      ? [make('p', {}, 'Nothing to advise.')]
+      ? [make('p', {}, 'No advice.')]
       : [make('ul', {}, ...allocator.advice.map(advice => make('li', {}, `${advice.reason}. `, make('code', {}, advice.setting))))]);
     const pinned = isKnown(allocator.pinned) ? allocator.pinned : {sentence: '', sites: []};
     setText(element('pinned'), pinned.sentence);
@@ -842,7 +842,7 @@
   function showBudget(budget) {
     empty('budget', budget.lines.length > 0 ? '' : 'Not read yet.');
     setText(element('budget-verdict'), budget.verdict ? `${budget.verdict}.` : '');
-    table(element('budget-table'), ['Claim', 'Bytes', 'How it is known'], [
+    table(element('budget-table'), ['Claim', 'Bytes', 'Basis'], [
       ...budget.lines.map(line => [nameOf(line.item), bytes(line.bytes), `${line.basis}: ${line.detail}`]),
       ...(budget.lines.length > 0 ? [['In all', bytes(budget.totalBytes), isKnown(budget.limitBytes) ? `of a limit of ${bytes(budget.limitBytes)}` : 'no limit']] : []),
     ], [2]);
@@ -862,10 +862,10 @@
       ['Samples', count(sampling.samples), isKnown(sampling.intervalBytes) ? `one for each ${bytes(sampling.intervalBytes)}` : ''],
       ['Samples without a site', count(sampling.withoutSite), ''],
       ['Samples not followed', count(sampling.notFollowed), ''],
-      ['Observing use', duration(leaks?.cpuSeconds), isKnown(leaks?.residentBytes) ? `processor time so far, and ${bytes(leaks.residentBytes)}` : ''],
+      ['Observing accesses', duration(leaks?.cpuSeconds), isKnown(leaks?.residentBytes) ? `processor time so far, and ${bytes(leaks.residentBytes)}` : ''],
       ['Target for samples', isKnown(sampling.overheadTarget) ? share(sampling.overheadTarget, 1) : UNKNOWN, 'of one processor'],
     ].filter(([, value]) => value !== UNKNOWN));
-    const off = [['', own.remark], ['Leaks: ', leaks?.reason], ['Last use of objects: ', leaks?.watchReason]].filter(([, reason]) => reason);
+    const off = [['', own.remark], ['Leaks: ', leaks?.reason], ['Last accesses: ', leaks?.watchReason]].filter(([, reason]) => reason);
     fill(element('own-remark'), off, () => off.length === 0 ? [make('p', {}, 'Nothing is off.')]
       : [make('ul', {}, ...off.map(([what, reason]) => make('li', {}, `${what}${reason}`)))]);
   }
@@ -921,7 +921,7 @@
     const isNow = target.classList.contains('trouble');
     if (isNow !== isTroubled) {
       isTroubled = isNow;
-      announce(isNow ? target.textContent : `${element('sentence').textContent} Figures come again.`);
+      announce(isNow ? target.textContent : `${element('sentence').textContent} The page receives figures again.`);
     }
   }
 
@@ -939,7 +939,7 @@
     // A page may be newer than the application that answers.
     const pace = overview.askAgainSeconds ?? PACE;
     jobs[0].every = pace * SECOND;
-    const seldom = pace > PACE ? `, asked each ${duration(pace)} as many watch` : '';
+    const seldom = pace > PACE ? `, polled every ${duration(pace)} because many pages are open` : '';
     say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}${seldom}`, false);
     showProcess(overview);
     showAnswer(overview);
@@ -1019,7 +1019,7 @@
       const pause = Math.min(LONGEST_PAUSE, 2 * SECOND * 2 ** state.failures++);
       state.failedAt = Date.now() + pause;
       jobs.forEach(job => job.due = 0);
-      say(`No answer (${error.message}); the page asks again in ${duration(Math.ceil(pause / SECOND))}. What is shown is old.`, true, error);
+      say(`No answer (${error.message}); the page tries again in ${duration(Math.ceil(pause / SECOND))} and shows old figures until then.`, true, error);
     } finally {
       state.asking = false;
       offerRetry(state.failures > 0);
@@ -1159,7 +1159,7 @@
     try {
       const response = await change('trim');
       if ([403, 405].includes(response.status)) {
-        trimRefused = `Trimming is not allowed to you here (${await reason(response)}).`;
+        trimRefused = `Your login may not trim (${await reason(response)}).`;
         setText(result, '');
       } else {
         const report = isJson(response) ? await response.json() : {};
