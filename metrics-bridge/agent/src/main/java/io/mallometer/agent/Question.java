@@ -42,7 +42,7 @@ record Question(Path directory) {
   static Question parse(String options) {
     Path directory = Path.of(options);
     if (!directory.isAbsolute() || !Files.isDirectory(directory)) {
-      throw new IllegalArgumentException("\"" + options + "\" is no directory with a question");
+      throw new IllegalArgumentException("\"" + options + "\" is not a directory with a question");
     }
     return new Question(directory);
   }

@@ -44,7 +44,7 @@ class AgentTest {
     assertThat(result.output())
         .contains("waited for the agent=false", "own log manager=true")
         .contains("bean=true", "active=true", "main ends")
-        .doesNotContain("No black box");
+        .doesNotContain("black box is not recorded");
     assertThat(box).hasSize(2 << 20);
     List<Published> scraped = scrape(result);
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
@@ -61,7 +61,7 @@ class AgentTest {
     assertThat(result.output())
         .contains(
             "mallometer: UNAVAILABLE (the library is not preloaded): mallometer's command line"
-                + " (attach PID) counts from now on; from the start: ")
+                + " (attach PID) starts counting; to count from the start: ")
         .contains("LD_PRELOAD=")
         .contains("bean=true", "active=false", "allocations=null", "main ends");
     List<Published> scraped = scrape(result);
@@ -79,7 +79,8 @@ class AgentTest {
 
     assertThat(result.output())
         .containsPattern(
-            "mallometer: \\S+ counts native memory since \\S+ \\S+ UTC \\(attached; glibc [\\d.]+\\);"
+            "mallometer: \\S+ counts native memory since \\S+ \\S+ UTC \\(attached; glibc"
+                + " [\\d.]+\\);"
                 + " [\\d.]+ MiB \\+/- \\S+ (?:[KM]i)?B were allocated before the attach; http://")
         .contains("bean=true", "active=true", "main ends");
     List<Published> scraped = scrape(result);
@@ -130,7 +131,8 @@ class AgentTest {
 
     assertThat(result.output())
         .contains(
-            "mallometer: UNAVAILABLE (not attached: MALLOMETER_ATTACH=off): Start without MALLOMETER_ATTACH=off;"
+            "mallometer: UNAVAILABLE (not attached: MALLOMETER_ATTACH=off): Start without"
+                + " MALLOMETER_ATTACH=off;"
                 + " not relaunched: MALLOMETER_ATTACH=off\n")
         .contains("active=false", "main ends")
         .containsOnlyOnce("mallometer: ");

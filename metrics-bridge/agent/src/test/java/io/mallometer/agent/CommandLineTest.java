@@ -189,7 +189,7 @@ class CommandLineTest {
 
     Result result = call("report", box.toString(), "--format", "pprof", "--at", "90");
     assertThat(result.exitCode()).isEqualTo(3);
-    assertThat(result.err()).contains("no call sites at 90 % of the limit are recorded");
+    assertThat(result.err()).contains("no call sites at 90 % of the limit");
     assertThat(call("report", box.toString(), "--format", "json").err())
         .contains("a black box has no json");
     assertThat(call("report", box.toString(), "--at", "90").err())

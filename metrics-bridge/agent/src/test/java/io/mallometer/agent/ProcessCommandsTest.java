@@ -179,8 +179,8 @@ class ProcessCommandsTest {
     assertThat(leaks.out())
         .containsPattern("(healthy|growing|pool|leak) +.*DeflaterLeak\\.main")
         .containsPattern(
-            "was started without the agent and is observed only while it is asked, so far")
-        .contains("--duration 10m watches for longer", "-javaagent:mallometer-agent.jar");
+            "was started without the agent and is observed only during this command, so far")
+        .contains("Watch for longer with --duration 10m", "-javaagent:mallometer-agent.jar");
   }
 
   @Test
@@ -232,7 +232,7 @@ class ProcessCommandsTest {
     String self = Long.toString(ProcessHandle.current().pid());
     refuses(4, "there is no process 99999999", "report", "99999999");
     Process cat = new ProcessBuilder("cat").start();
-    refuses(4, "is no JVM", "report", Long.toString(cat.pid()));
+    refuses(4, "is not a JVM", "report", Long.toString(cat.pid()));
     cat.destroyForcibly().waitFor();
     refuses(4, "is not there", "report", "http://127.0.0.1:1");
     refuses(2, "--format is 'pdf'", "report", self, "--format", "pdf");
@@ -248,7 +248,8 @@ class ProcessCommandsTest {
 
     assertThat(refused.exitCode()).isEqualTo(1);
     assertThat(refused.err())
-        .contains("no question can be put into /proc", "ask its agent by http://HOST:PORT")
+        .contains(
+            "cannot write the question to /proc", "the address of its agent," + " http://HOST:PORT")
         .hasLineCount(1);
   }
 
@@ -354,7 +355,7 @@ class ProcessCommandsTest {
   void aProcessThatDoesNotAnswerInTimeMayBeBusy() throws Exception {
     refuses(
         6,
-        "did not answer within 0.001 s: it hangs or is very busy; --timeout waits longer",
+        "did not answer within 0.001 s: it hangs or is very busy; wait longer with --timeout",
         "report",
         pid(),
         "--timeout",
@@ -436,7 +437,7 @@ class ProcessCommandsTest {
       assertThat(report.out()).contains(offer);
       assertThat(call("doctor", plainPid).out()).contains("BAD  counting", offer);
       assertThat(call("top", plainPid, "--count", "1").err()).contains(offer).hasLineCount(1);
-      refuses(7, "there is nothing to end: native memory is not counted", "detach", plainPid);
+      refuses(7, "nothing to detach: native memory is not counted", "detach", plainPid);
       refuses(7, "attach needs a process id", "attach", "http://127.0.0.1:1");
     } finally {
       plain.destroyForcibly().waitFor();
@@ -448,14 +449,14 @@ class ProcessCommandsTest {
   @Order(12)
   void aPhaseLastsFromOneCommandToTheNext() throws Exception {
     assertThat(call("phase", pid(), "--begin", "first half").out())
-        .isEqualTo("no phase was open\nphase first half begins\n");
+        .isEqualTo("no phase had begun\nphase first half begins\n");
     assertThat(call("phase", pid(), "--begin", "second").out())
         .containsPattern(
             "^phase first half, \\d+\\.\\d s: [\\d,]*[1-9][\\d,]* allocations of \\S+ [KMG]iB"
-                + " requested, [\\d,]+ frees, .+ live, peak .+ above the beginning\n"
+                + " requested, [\\d,]+ frees, .+ live, peak .+ above the value at the beginning\n"
                 + "phase second begins\n$");
     assertThat(call("phase", pid()).out()).startsWith("phase second, ");
-    assertThat(call("phase", pid()).out()).isEqualTo("no phase was open\n");
+    assertThat(call("phase", pid()).out()).isEqualTo("no phase had begun\n");
     refuses(7, "phase needs a process id", "phase", "http://127.0.0.1:1");
   }
 
@@ -481,9 +482,10 @@ class ProcessCommandsTest {
             .contains("ok   attached", "ok   counting")
             .containsPattern(
                 "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
-                    + " calls that are not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
-                    + " to \\S+ (?:[KM]i)?B is normal|no difference from glibc's own figure is known); loading"
-                    + " libraries waited \\d+\\.\\d ms\n");
+                    + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
+                    + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
+                    + " not known); the attach blocked the loading of libraries for"
+                    + " \\d+\\.\\d ms\n");
         assertThat(call("report", plainPid).out())
             .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
             .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
@@ -491,15 +493,14 @@ class ProcessCommandsTest {
             .doesNotContain("NaN", "in - objects");
         assertThat(call("leaks", plainPid).out())
             .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
-            .doesNotContain("only while it is asked");
+            .doesNotContain("only during this command");
         assertThat(call("attach", plainPid).out()).contains("(attached; ");
 
         Result detach = call("detach", plainPid);
         assertThat(detach.exitCode()).as(detach.err()).isZero();
-        assertThat(detach.out())
-            .contains("is not counted any more; it counted native memory since ");
+        assertThat(detach.out()).contains("is detached; it counted native memory since ");
         assertThat(threads(plain)).doesNotContain("mallometer-poll");
-        refuses(7, "there is nothing to end", "detach", plainPid);
+        refuses(7, "nothing to detach", "detach", plainPid);
         assertThat(call("attach", plainPid).out()).contains("(attached; ");
       } finally {
         plain.destroyForcibly().waitFor();
@@ -513,16 +514,17 @@ class ProcessCommandsTest {
   void anAttachThatIsForbiddenOrNotNeededChangesNothing() throws Exception {
     assertThat(call("attach", pid()).out())
         .containsPattern("counts native memory \\(glibc \\S+\\), from its start on");
-    refuses(7, "there is nothing to end: the library was preloaded", "detach", pid());
+    refuses(7, "a preloaded library cannot be detached", "detach", pid());
     Process off = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "off"));
     try {
       assertThat(call("report", "" + off.pid()).out())
           .contains(
-              "what to do: MALLOMETER_ATTACH=off forbids to attach; from the start: LD_PRELOAD=")
+              "what to do: MALLOMETER_ATTACH=off forbids attaching; to count from the start:"
+                  + " LD_PRELOAD=")
           .doesNotContain("starts now");
       refuses(
           7,
-          "does not count: the library is not preloaded; MALLOMETER_ATTACH=off forbids to attach;",
+          "does not count: the library is not preloaded; MALLOMETER_ATTACH=off forbids attaching;",
           "leaks",
           "" + off.pid());
       refuses(
@@ -531,7 +533,7 @@ class ProcessCommandsTest {
           "attach",
           "" + off.pid());
       assertThat(call("doctor", "" + off.pid()).out())
-          .contains("its environment forbids to attach the library: MALLOMETER_ATTACH=off")
+          .contains("its environment forbids attaching the library: MALLOMETER_ATTACH=off")
           .doesNotContain("starts now");
     } finally {
       off.destroyForcibly().waitFor();
@@ -588,11 +590,11 @@ class ProcessCommandsTest {
       assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
       assertThat(report.out())
           .contains("ACTIVE: preload", "Resident ", "malloc live ")
-          .containsPattern("too early: Too early to tell: .*the application starts");
+          .containsPattern("too early: Too early to tell: .*the application is starting");
       assertThat(call("report", "" + process.pid(), "--format", "collapsed").out())
           .contains("libjvm.so!");
       assertThat(call("leaks", "" + process.pid()).out())
-          .doesNotContain("only while it is asked", "oo early");
+          .doesNotContain("only during this command", "oo early");
       assertThat(threads(process)).containsOnlyOnce("mallometer-poll");
     } finally {
       process.destroyForcibly().waitFor();
@@ -616,7 +618,7 @@ class ProcessCommandsTest {
     Process process = builder.redirectError(new File("/dev/null")).start();
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
       assertThat(output.readLine()).isEqualTo("closed");
-      assertThat(call("leaks", "" + process.pid()).out()).contains("only while it is asked");
+      assertThat(call("leaks", "" + process.pid()).out()).contains("only during this command");
       assertThat(output.ready()).isFalse();
     } finally {
       process.destroyForcibly().waitFor();
@@ -670,7 +672,9 @@ class ProcessCommandsTest {
 
       assertThat(refused.exitCode()).isEqualTo(7);
       assertThat(refused.err())
-          .contains("no module jdk.attach; use a JDK, the http address of an agent, or a black box")
+          .contains(
+              "no module jdk.attach; run the command with a JDK, or name the http address"
+                  + " of an agent or a black box")
           .hasLineCount(1);
     } finally {
       plain.destroyForcibly().waitFor();

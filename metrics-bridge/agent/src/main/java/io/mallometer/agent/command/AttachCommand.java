@@ -8,9 +8,11 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "attach",
     description = {
-      "Makes a JVM that was started without the library count native memory from now on, until detach"
+      "Makes a JVM that was started without the library count native memory from now on, until"
+          + " detach"
           + " or its end.",
-      "What was allocated before is known as a sum. Refused if MALLOMETER_ATTACH=off is in the JVM's"
+      "Earlier allocations are known only as a sum. The command is refused if"
+          + " MALLOMETER_ATTACH=off is in the JVM's"
           + " environment."
     })
 final class AttachCommand implements Callable<Integer> {

@@ -94,17 +94,17 @@ final class AttachedJvm implements Source {
     } catch (ClassNotFoundException e) {
       throw new Failure(
           ExitCode.NOT_THERE,
-          "this Java has no module jdk.attach; use a JDK, the http address of an agent, or a black"
-              + " box");
+          "this Java has no module jdk.attach; run the command with a JDK, or name the http"
+              + " address of an agent or a black box");
     }
     try {
       return new AttachedJvm(process, jar, timeout);
     } catch (IOException e) {
       throw new Failure(
           ExitCode.FAILED,
-          "no question can be put into %s, where process %d would read it (%s); ask its agent by"
+          "cannot write the question to %s, where process %d would read it (%s); use the"
                   .formatted(temporary(process), process.pid(), e.getMessage())
-              + " http://HOST:PORT, or a black box");
+              + " address of its agent, http://HOST:PORT, or a black box");
     }
   }
 
@@ -159,7 +159,7 @@ final class AttachedJvm implements Source {
           ? new Failure(
               ExitCode.NOT_THERE,
               name()
-                  + " gave no answer: it runs an agent of another version, or cannot write to "
+                  + " did not answer: it runs an agent of another version, or cannot write to "
                   + directory)
           : process.gone();
     }
@@ -178,9 +178,9 @@ final class AttachedJvm implements Source {
       answer.close();
       throw new Failure(
           ExitCode.NOT_THERE,
-          "%s has the agent of version %s, and this is %s; ask with the mallometer-agent.jar of that"
+          "%s has the agent of version %s, and this is %s; use the mallometer-agent.jar of that"
                   .formatted(name(), theirs, Commands.version())
-              + " version, or its agent by http://HOST:PORT");
+              + " version, or the address of its agent, http://HOST:PORT");
     }
     int status = Integer.parseInt(head[0]);
     if (status != 200) {
@@ -245,9 +245,9 @@ final class AttachedJvm implements Source {
     Failure unknown =
         new Failure(
             ExitCode.NO_ANSWER,
-            "%s did not answer within %s s: it hangs or is very busy; --timeout waits longer, a black"
+            "%s did not answer within %s s: it hangs or is very busy; wait longer with --timeout,"
                     .formatted(name(), seconds)
-                + " box tells without it");
+                + " or read its black box");
     return process.stopped().orElse(unknown);
   }
 
@@ -265,12 +265,12 @@ final class AttachedJvm implements Source {
           name()
               + " does not load the agent ("
               + message
-              + "); with -XX:+EnableDynamicAgentLoading, or -javaagent at its start, it does");
+              + "); start it with -XX:+EnableDynamicAgentLoading or with -javaagent");
     }
     if (e instanceof AttachNotSupportedException) {
       return new Failure(
           ExitCode.NO_ANSWER,
-          name() + " cannot be attached to: " + message + "; ask its agent by http instead");
+          name() + " cannot be attached to: " + message + "; use the http address of its agent");
     }
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
   }

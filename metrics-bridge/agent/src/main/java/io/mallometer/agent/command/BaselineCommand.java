@@ -22,8 +22,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "baseline",
     description = {
-      "Keeps measured native memory under a name, and compares later measurements with it. Reads"
-          + " what JMH writes with -rf json, what report --format json writes, and arrays of results"
+      "Saves measured native memory under a name, and compares later measurements with it. Reads"
+          + " the output of JMH with -rf json, the output of report --format json, and arrays"
+          + " of results"
           + " (docs/reference/gates.md)."
     })
 final class BaselineCommand implements Runnable {
@@ -33,7 +34,7 @@ final class BaselineCommand implements Runnable {
       paramLabel = "DIR",
       scope = ScopeType.INHERIT,
       defaultValue = "mallometer/baselines",
-      description = "where baselines are; ${DEFAULT-VALUE} by default")
+      description = "directory of baselines; ${DEFAULT-VALUE} by default")
   private Path directory = Path.of("mallometer/baselines");
 
   @Spec private CommandSpec specification = CommandSpec.create();
@@ -46,8 +47,8 @@ final class BaselineCommand implements Runnable {
   @Command(
       name = "save",
       description = {
-        "Saves results as a baseline, in place of what it had. Several files of the same tests are"
-            + " put together: several runs tell the spread between runs."
+        "Saves results as a baseline, and replaces its previous content. Several files of the"
+            + " same tests are combined, so that the spread between runs is known."
       })
   int save(
       @Parameters(paramLabel = "NAME", description = "a name, such as main") String name,
@@ -72,7 +73,7 @@ final class BaselineCommand implements Runnable {
       name = "compare",
       description = {
         "Compares results, or another baseline, with a baseline. Exits with 0 if they are equal,"
-            + " with 2 if anything is worse, and with 4 if something is better and nothing worse."
+            + " with 2 if a result is worse, and with 4 if a result is better and none is worse."
       })
   int compare(
       @Parameters(paramLabel = "NAME", description = "the baseline") String name,

@@ -136,7 +136,11 @@ public final class Commands implements Runnable {
     }
     String message = e.getMessage() == null ? e.toString() : e.getMessage();
     if (message.equals(FULL)) {
-      message = "nothing more can be written: " + FULL + "; --output FILE writes elsewhere";
+      message =
+          "the output cannot be written: "
+              + FULL
+              + "; write it to another place with"
+              + " --output FILE";
     }
     System.err.println("mallometer: " + oneLine(message));
     if (e instanceof Failure failure) {

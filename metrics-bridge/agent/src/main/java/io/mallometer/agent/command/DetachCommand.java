@@ -8,8 +8,8 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "detach",
     description =
-        "Ends counting that began with an attach, whoever attached; counters end with"
-            + " it. A preloaded library counts until the process ends.")
+        "Ends counting that began with an attach by any tool, and with it the counters. A"
+            + " preloaded library counts until the process ends.")
 final class DetachCommand implements Callable<Integer> {
 
   @Mixin private Target target = new Target();
@@ -19,7 +19,7 @@ final class DetachCommand implements Callable<Integer> {
     try (Source source = target.open()) {
       Json ended = source.post("detach").json();
       Output.standard()
-          .line(source.name() + " is not counted any more; it " + ended.at("sentence").text())
+          .line(source.name() + " is detached; it " + ended.at("sentence").text())
           .flush();
     }
     return ExitCode.OK;

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
     name = "diff",
     description = {
       "Compares two files that report --format json (or table) wrote: of one process at two times,"
-          + " or of two processes. Call sites with the same name and library are the same."
+          + " or of two processes. Call sites with the same name and library count as one."
     })
 final class DiffCommand implements Callable<Integer> {
 
@@ -70,7 +70,7 @@ final class DiffCommand implements Callable<Integer> {
       throw new Failure(ExitCode.FAILED, file + " does not exist");
     }
     throw new Failure(
-        ExitCode.UNREADABLE, file + ": no report; mallometer report --format json writes one");
+        ExitCode.UNREADABLE, file + "is not a report; mallometer report --format json writes one");
   }
 
   private static Map<String, Double> parts(Json report) {

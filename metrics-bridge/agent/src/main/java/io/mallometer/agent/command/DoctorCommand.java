@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "doctor",
     description = {
-      "Checks what works here and what does not, and says what to do: kernel, C library, permissions,"
-          + " Java, and of a JVM its preload, options and allocator.",
+      "Checks whether kernel, C library, permissions and Java suit mallometer, and says what to"
+          + " do; for a JVM also its preload, options and allocator.",
       "Exits with 1 if counting does not work."
     })
 final class DoctorCommand implements Callable<Integer> {
@@ -85,13 +85,14 @@ final class DoctorCommand implements Callable<Integer> {
         !(mappings < MAPPINGS),
         "mappings",
         "vm.max_map_count is " + Text.number(mappings),
-        "sysctl vm.max_map_count=65530, or leak evidence keeps fewer slots");
+        "sysctl vm.max_map_count=65530; with a lower value leak evidence observes fewer objects");
     double perf = number("/proc/sys/kernel/perf_event_paranoid");
     tell(
         perf <= PERF_FOR_USERS,
         "perf",
         "kernel.perf_event_paranoid is " + Text.number(perf),
-        "sysctl kernel.perf_event_paranoid=2 allows to watch who uses an object");
+        "sysctl kernel.perf_event_paranoid=2 allows watchpoints, which show the code that"
+            + " accesses an object");
     boolean huge = text("/sys/kernel/mm/transparent_hugepage/enabled").contains("[always]");
     tell(
         !huge,
@@ -107,7 +108,10 @@ final class DoctorCommand implements Callable<Integer> {
     try {
       library = BundledLibrary.extract();
     } catch (IOException e) {
-      bad("library", String.valueOf(e.getMessage()), "extract DIR unpacks it elsewhere");
+      bad(
+          "library",
+          String.valueOf(e.getMessage()),
+          "mallometer extract DIR unpacks it to" + " another directory");
       return;
     }
     good("library", library.toString());
@@ -120,7 +124,8 @@ final class DoctorCommand implements Callable<Integer> {
     } else {
       bad(
           "preload",
-          "a program did not start with it: " + (said.isBlank() ? "no message" : said.strip()),
+          "a test program did not start with the library: "
+              + (said.isBlank() ? "no message" : said.strip()),
           "glibc 2.17 or newer, or musl, on x86-64 or aarch64 is needed");
     }
   }
@@ -159,8 +164,8 @@ final class DoctorCommand implements Callable<Integer> {
     tell(
         attach,
         "attach",
-        attach ? "the module jdk.attach is there" : "this Java has no module jdk.attach",
-        "a JDK instead of a JRE, or http://HOST:PORT of an agent");
+        attach ? "the module jdk.attach is present" : "this Java has no module jdk.attach",
+        "use a JDK instead of a JRE, or the address of an agent, http://HOST:PORT");
   }
 
   private void jvms() throws IOException {
@@ -178,11 +183,11 @@ final class DoctorCommand implements Callable<Integer> {
     good("process " + process.pid(), process.commandLine());
     Optional<String> forbidden = process.attachingForbidden();
     if (forbidden.isPresent()) {
-      quietly("attach", "its environment forbids to attach the library: " + forbidden.get());
+      quietly("attach", "its environment forbids attaching the library: " + forbidden.get());
     }
     for (String other : List.of("libjemalloc", "libtcmalloc", "libmimalloc")) {
       for (String path : process.mapped(other)) {
-        quietly("allocator", path + " serves; calls take a longer path");
+        quietly("allocator", path + " is the allocator; calls take a longer path");
       }
     }
     double space = process.limit("Max address space");
@@ -275,7 +280,7 @@ final class DoctorCommand implements Callable<Integer> {
     double normal = attachment.at("driftBoundBytes").number();
     String difference =
         normal == 0 && drift == 0
-            ? "no difference from glibc's own figure is known"
+            ? "the difference from glibc's own figure is not known"
             : "glibc's own figure differs by %s, up to %s is normal"
                 .formatted(Words.bytes(drift), Words.bytes(normal));
     tell(
@@ -283,8 +288,8 @@ final class DoctorCommand implements Callable<Integer> {
         "attachment",
         String.format(
             Locale.ROOT,
-            "%s%s pointers to malloc lead to mallometer, %s could not be changed; calls that are not"
-                + " seen: %s; %s; loading libraries waited %.1f ms",
+            "%s%s pointers to malloc lead to mallometer, %s could not be changed; calls not"
+                + " seen: %s; %s; the attach blocked the loading of libraries for %.1f ms",
             complete ? "" : "incomplete: ",
             Text.number(attachment.at("words").number()),
             Text.number(attachment.at("wordsRefused").number()),

@@ -24,8 +24,8 @@ final class DyldProtection {
   private static final int LONGEST_LINE = 256;
 
   private static final String INSTEAD =
-      "; name the JDK's own program, such as $JAVA_HOME/bin/java of Eclipse Temurin, which has the"
-          + " entitlement for it (JetBrains Runtime has not)";
+      "; name the JDK's own program, such as $JAVA_HOME/bin/java of Eclipse Temurin, which has"
+          + " the entitlement (JetBrains Runtime does not)";
 
   private DyldProtection() {}
 

@@ -26,30 +26,30 @@ final class ExitCode {
 
   /** For the help. */
   static final String[] MEANINGS = {
-    "0:it worked",
-    "1:it failed",
+    "0:success",
+    "1:failure",
     "2:the command was not understood",
-    "3:the file is no black box or report that can be read",
-    "4:there is no such process, it is no JVM, or it ended during the command",
-    "5:not allowed: another user's process, or a wrong login",
+    "3:the file is not a readable black box or report",
+    "4:the process does not exist, is not a JVM, or ended during the command",
+    "5:not allowed: the process belongs to another user, or the login is wrong",
     "6:no answer within the time limit",
-    "7:the process does not have it: it is not counted, cannot be attached to, has another version,"
-        + " or MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off",
+    "7:not available in this process: it is not counted, cannot be attached to, or has another"
+        + " version, or its environment has MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off",
     "130:interrupted by Ctrl-C",
-    "141:the reader of the output ended, as head does"
+    "141:the program that reads the output ended, as head does"
   };
 
   /** For the help of the gates. */
   static final String[] GATE_MEANINGS = {
-    "0:equal, or it worked",
-    "1:it failed: a file, a baseline or the thresholds do not exist, or the disk is full",
-    "2:something is worse",
+    "0:equal, or success",
+    "1:failure: a file, a baseline or the thresholds do not exist, or the disk is full",
+    "2:at least one result is worse",
     "3:a file cannot be read, or a metric is missing, has another unit or no percentile to judge",
-    "4:something is better and nothing worse",
+    "4:at least one result is better and none is worse",
     "129:the command was not understood",
     "130:interrupted by Ctrl-C",
-    "141:the reader of the output ended, as head does",
-    "--bisect:0 equal or better, 1 worse, 125 not measured, or it failed"
+    "141:the program that reads the output ended, as head does",
+    "--bisect:0 equal or better, 1 worse, 125 not measured, or failure"
   };
 
   private ExitCode() {}

@@ -20,29 +20,29 @@ final class GateOptions {
       names = "--preset",
       defaultValue = "default",
       description =
-          "how much may differ: strict (nothing, at any percentile), default (5 %% at p25, p50 and"
+          "allowed difference: strict (none, at any percentile), default (5 %% at p25, p50 and"
               + " p75) or relaxed (25 %% there); a threshold file's own tolerance comes first")
   private String preset = "default";
 
   @Option(
       names = "--relative",
       paramLabel = "SHARE",
-      description = "in place of the preset's share, such as 10%% or 0.1")
+      description = "allowed share, in place of the preset's, such as 10%% or 0.1")
   private @Nullable String relative;
 
   @Option(
       names = "--absolute",
       paramLabel = "AMOUNT",
       description =
-          "what may differ in any case, in the metric's unit, such as 100 or 4KiB; the larger of"
-              + " both counts")
+          "allowed difference in the metric's unit, such as 100 or 4KiB; the larger of this and"
+              + " the share applies")
   private @Nullable String absolute;
 
   @Option(
       names = "--percentiles",
       paramLabel = "NAMES",
       split = ",",
-      description = "which to judge: p0, p25, p50, p75, p90, p99, p100")
+      description = "percentiles to judge: p0, p25, p50, p75, p90, p99, p100")
   private List<String> percentiles = List.of();
 
   @Option(

@@ -88,7 +88,7 @@ final class HttpSource implements Source {
   public Reply post(String what) throws Failure {
     throw new Failure(
         ExitCode.NOT_THERE,
-        what + " needs a process id: how a process counts cannot be changed over http");
+        what + " needs a process id: attach, detach and phase do not work over http");
   }
 
   @Override
@@ -149,18 +149,18 @@ final class HttpSource implements Source {
       }
       return new Reply(String.valueOf(connection.getContentType()), connection.getInputStream());
     } catch (SocketTimeoutException e) {
-      throw new Failure(ExitCode.NO_ANSWER, base + " does not answer; --timeout waits longer");
+      throw new Failure(ExitCode.NO_ANSWER, base + " does not answer; wait longer with --timeout");
     } catch (SSLException e) {
       throw new Failure(
           ExitCode.FAILED,
           base
               + ": "
               + e.getMessage()
-              + "; JDK_JAVA_OPTIONS=-Djavax.net.ssl.trustStore=FILE makes its certificate known");
+              + "; trust its certificate with JDK_JAVA_OPTIONS=-Djavax.net.ssl.trustStore=FILE");
     } catch (ConnectException | UnknownHostException e) {
       throw new Failure(
           ExitCode.GONE,
-          base + " is not there (" + e.getMessage() + "); is the agent's option port set?");
+          base + " is not there (" + e.getMessage() + "); set the agent's option port");
     }
   }
 
@@ -169,7 +169,7 @@ final class HttpSource implements Source {
       URL url = URI.create(base + path.replace(" ", "%20")).toURL();
       return (HttpURLConnection) url.openConnection();
     } catch (IllegalArgumentException | MalformedURLException | ClassCastException e) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, "\"" + base + "\" is no address");
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, "\"" + base + "\" is not an address");
     }
   }
 
@@ -177,9 +177,18 @@ final class HttpSource implements Source {
     if (status == HttpURLConnection.HTTP_UNAUTHORIZED) {
       return Source.refusal(
           status,
-          base + " wants a login; --user NAME with the password in " + PASSWORD + " gives it");
+          base
+              + " requires a login; use --user NAME with the password in "
+              + PASSWORD
+              + " gives"
+              + " it");
     }
-    String otherwise = base + " answered with status " + status + "; is it mallometer's address?";
+    String otherwise =
+        base
+            + " answered with status "
+            + status
+            + "; check that it is the"
+            + " address of mallometer";
     try (@Nullable InputStream body = connection.getErrorStream()) {
       String text = body == null ? "" : new String(body.readAllBytes(), StandardCharsets.UTF_8);
       return Source.refusal(status, Source.reason(text, otherwise));

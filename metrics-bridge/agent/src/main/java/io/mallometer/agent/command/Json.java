@@ -39,7 +39,7 @@ final class Json {
       reader.peek(); // without any value the parser gives null
       Json json = new Json(JsonParser.parseReader(reader));
       if (reader.peek() != JsonToken.END_DOCUMENT) {
-        throw new IllegalArgumentException("no JSON: it has more than one value");
+        throw new IllegalArgumentException("not JSON: it has more than one value");
       }
       return json;
     } catch (IOException | JsonParseException e) {

@@ -62,19 +62,15 @@ record JvmProcess(long pid, Path proc) {
     if (!maps("/libjvm.so")) {
       throw new Failure(
           ExitCode.GONE,
-          "process "
-              + pid
-              + " ("
-              + command()
-              + ") is no JVM; mallometer doctor lists those that there are");
+          "process " + pid + " (" + command() + ") is not a JVM; mallometer doctor lists the JVMs");
     }
     if (!expectsQuit()) {
       throw new Failure(
           ExitCode.NOT_THERE,
           "process "
               + pid
-              + " cannot be attached to: it has just been started, or has -Xrs or"
-              + " -XX:+DisableAttachMechanism; ask its agent by http://HOST:PORT instead");
+              + " cannot be attached to: it was started a moment ago, or has -Xrs or"
+              + " -XX:+DisableAttachMechanism; use the address of its agent, http://HOST:PORT");
     }
   }
 
@@ -84,13 +80,13 @@ record JvmProcess(long pid, Path proc) {
         ? Optional.of(
             new Failure(
                 ExitCode.NO_ANSWER,
-                "process " + pid + " is stopped; kill -CONT " + pid + " lets it go on"))
+                "process " + pid + " is stopped; kill -CONT " + pid + " resumes it"))
         : Optional.empty();
   }
 
   Failure gone() {
     return new Failure(
-        ExitCode.GONE, "there is no process " + pid + "; of one that died a black box may tell");
+        ExitCode.GONE, "there is no process " + pid + "; if it ended, read its black box");
   }
 
   private void refuseOtherUser() throws Failure {
@@ -99,7 +95,7 @@ record JvmProcess(long pid, Path proc) {
     if (self != ROOT && owner != self) {
       throw new Failure(
           ExitCode.NOT_ALLOWED,
-          "process %d belongs to user %s; run this as that user, or as root"
+          "process %d belongs to user %s; run the command as that user, or as root"
               .formatted(pid, userName(owner)));
     }
   }

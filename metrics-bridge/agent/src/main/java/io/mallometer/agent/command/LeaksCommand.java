@@ -21,15 +21,15 @@ final class LeaksCommand implements Callable<Integer> {
 
   @Mixin private Target target = new Target();
 
-  @Option(names = "--all", description = "healthy call sites too")
+  @Option(names = "--all", description = "show healthy call sites too")
   private boolean all;
 
   @Option(
       names = "--duration",
       paramLabel = "TIME",
       description =
-          "watch for so long first, such as 10m: a JVM that runs neither agent nor starter is"
-              + " observed only while it is asked")
+          "first watch for this time, such as 10m; a JVM without the agent and the starter is"
+              + " observed only during the command")
   private @Nullable String duration;
 
   @Option(names = "--json", description = "as JSON")
@@ -61,9 +61,9 @@ final class LeaksCommand implements Callable<Integer> {
       if (sites.isEmpty()) {
         out.line(
             fresh
-                ? "Too early to tell whether a call site leaks. That takes minutes of observation,"
-                    + " which --duration grants."
-                : "No call site is thought to leak, to be unused, to grow or to keep a pool.");
+                ? "Too early to tell whether a call site leaks. A verdict takes minutes of"
+                    + " observation; use --duration."
+                : "No call site has the verdict leak, unused, growing or pool.");
       }
       for (Json site : sites) {
         show(site, out);
@@ -82,7 +82,7 @@ final class LeaksCommand implements Callable<Integer> {
           ExitCode.NOT_THERE,
           offer.isEmpty()
               ? "%s does not count: %s".formatted(source.name(), Target.reason(root))
-              : "%s is %s; leaks are known some minutes later".formatted(source.name(), offer));
+              : "%s is %s; verdicts follow some minutes later".formatted(source.name(), offer));
     }
     return root;
   }
@@ -101,10 +101,10 @@ final class LeaksCommand implements Callable<Integer> {
 
   private static String onlyWhileAsked(String name, Duration observed) {
     return Text.plain(name)
-        + " was started without the agent and is observed only while it is asked, so far for "
+        + " was started without the agent and is observed only during this command, so far for "
         + Words.duration(observed)
-        + ". --duration 10m watches for longer; with -javaagent:mallometer-agent.jar at its start, or"
-        + " with the starter, it is observed from the start.";
+        + ". Watch for longer with --duration 10m, or start it with"
+        + " -javaagent:mallometer-agent.jar or the starter to observe it from the start.";
   }
 
   /** The JVM forgets who does not ask for two minutes. */
@@ -130,7 +130,8 @@ final class LeaksCommand implements Callable<Integer> {
           ? new Failure(
               ExitCode.NOT_THERE,
               source.name()
-                  + " has no leak evidence in this version; report --duration 5m tells what grew")
+                  + " has no leak evidence in this version; report --duration 5m shows the call"
+                  + " sites that grew")
           : e;
     }
   }

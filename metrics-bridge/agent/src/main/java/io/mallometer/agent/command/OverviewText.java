@@ -138,7 +138,7 @@ final class OverviewText {
     }
     line("");
     line(
-        "Allocator %s: %s from the system, %s used, %s kept, at least %s could be trimmed",
+        "Allocator %s: %s from the system, %s live, %s retained, at least %s could be trimmed",
         allocator.at("allocator").text(),
         Words.bytes(allocator.at("systemBytes").number()),
         Words.bytes(allocator.at("usedBytes").number()),

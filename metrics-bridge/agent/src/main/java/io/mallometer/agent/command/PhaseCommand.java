@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "phase",
     description =
-        "Ends the phase of a JVM that the command before began, tells what was counted in it, and"
+        "Ends the phase of a JVM that the previous phase command began, prints its counters, and"
             + " begins the next.")
 final class PhaseCommand implements Callable<Integer> {
 

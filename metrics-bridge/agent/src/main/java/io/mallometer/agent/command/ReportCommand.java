@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "report",
     description = {
-      "Tells where the memory of a JVM is, or what a black box (MALLOMETER_BLACKBOX) recorded and"
+      "Shows where the memory of a JVM is, or what a black box (MALLOMETER_BLACKBOX) recorded and"
           + " how the process ended."
     })
 final class ReportCommand implements Callable<Integer> {
@@ -44,22 +44,23 @@ final class ReportCommand implements Callable<Integer> {
       defaultValue = TEXT,
       description =
           "text, html, json (which diff reads), dhat, pprof, collapsed, flamegraph or table;"
-              + " ${DEFAULT-VALUE} by default. A black box has no html and no json, and of call"
-              + " sites those that --at names")
+              + " ${DEFAULT-VALUE} by default. A black box has neither html nor json, and has"
+              + " only the call sites that --at names")
   private String format = TEXT;
 
   @Option(
       names = "--duration",
       paramLabel = "TIME",
       description =
-          "watch for so long first, such as 1m or 10m; text, html and json tell what changed in it,"
-              + " over a minute at least")
+          "first watch for this time, such as 1m or 10m; text, html and json show what changed"
+              + " in it, over at least a minute")
   private @Nullable String duration;
 
   @Option(
       names = "--metric",
       defaultValue = "live",
-      description = "live, live-objects, allocated or allocated-objects, in formats that show one")
+      description =
+          "live, live-objects, allocated or allocated-objects, in formats that show" + " one value")
   private String metric = "live";
 
   @Option(

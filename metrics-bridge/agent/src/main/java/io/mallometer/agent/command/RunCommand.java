@@ -35,20 +35,20 @@ final class RunCommand implements Callable<Integer> {
       names = "--only",
       paramLabel = "NAMES",
       description =
-          "count in executables of these names only, separated by commas; java and COMMAND itself"
-              + " by default, or what MALLOMETER_ONLY says")
+          "count in executables of these names only, separated by commas; java and COMMAND"
+              + " itself by default, or the names in MALLOMETER_ONLY")
   private @Nullable String only;
 
   @Option(
       names = "--blackbox",
       paramLabel = "FILE",
-      description = "record the last hour in FILE, so that it is known after a kill")
+      description = "record the last hour in FILE, a black box that survives a kill")
   private @Nullable Path blackBox;
 
   @Option(
       names = "--sample-interval",
       paramLabel = "BYTES",
-      description = "one sample for this number of bytes on average, such as 128k")
+      description = "average number of bytes for each sample, such as 128k")
   private @Nullable String sampleInterval;
 
   @Option(
@@ -57,14 +57,15 @@ final class RunCommand implements Callable<Integer> {
       description =
           "say on standard error when a program ends, forked ones too: maximum, its peak and sums;"
               + " histogram, its allocations by requested size; returned, by the size that the"
-              + " allocator handed out, which slows the program; threshold=SIZE, its requests above SIZE with"
+              + " allocator handed out, which slows the program; threshold=SIZE, its requests"
+              + " above SIZE with"
               + " native stacks. May be repeated")
   private List<String> monitors = List.of();
 
   @Option(names = "--print-environment", hidden = true, description = "for bin/mallometer")
   private boolean printing;
 
-  @Parameters(arity = "1..*", paramLabel = "COMMAND", description = "what to run, after --")
+  @Parameters(arity = "1..*", paramLabel = "COMMAND", description = "the command to run, after --")
   private List<String> command = List.of();
 
   @Override

@@ -16,7 +16,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "save",
     description =
-        "Saves everything that is known of a JVM's native memory as a zip: a text, every view, the"
+        "Saves everything that mallometer knows about a JVM's native memory in a zip: a text,"
+            + " every view, the"
             + " black boxes and mallometer's settings. The texts hold no secrets or addresses; the"
             + " black boxes are not masked.")
 final class SaveCommand implements Callable<Integer> {
@@ -29,7 +30,7 @@ final class SaveCommand implements Callable<Integer> {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FILE",
-      description = "where to; mallometer-PID-TIME.zip by default, with the time in UTC")
+      description = "the file to write; mallometer-PID-TIME.zip by default, with the time in UTC")
   private @Nullable Path output;
 
   @Override

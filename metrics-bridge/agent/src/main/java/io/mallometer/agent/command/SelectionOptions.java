@@ -8,13 +8,13 @@ import picocli.CommandLine.Option;
 final class SelectionOptions {
 
   static final String ABOUT_RESULTS =
-      "files, or directories of which every *.json is read, such as target/mallometer";
+      "files, or directories, of which it reads every *.json, such as target/mallometer";
 
   @Option(
       names = "--metric",
       paramLabel = "PATTERN",
       description =
-          "metrics, such as native.alloc.* or score; may be given several times; "
+          "metrics, such as native.alloc.* or score; may be repeated; "
               + Selection.NATIVE
               + " by default")
   private List<String> metrics = List.of();
@@ -22,7 +22,7 @@ final class SelectionOptions {
   @Option(
       names = "--name",
       paramLabel = "PATTERN",
-      description = "tests or benchmarks, such as io.example.Codec*; may be given several times")
+      description = "tests or benchmarks, such as io.example.Codec*; may be repeated")
   private List<String> names = List.of();
 
   Selection selection() {

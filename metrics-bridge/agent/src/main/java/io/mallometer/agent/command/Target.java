@@ -20,7 +20,7 @@ final class Target {
   static final String ABOUT_TIMEOUT = "how long to wait for an answer; ${DEFAULT-VALUE} by default";
 
   static final String ABOUT_USER =
-      "the name for a login; the password is asked for or in MALLOMETER_PASSWORD";
+      "the user name for a login; the command asks for the password, or reads MALLOMETER_PASSWORD";
 
   @Parameters(
       paramLabel = "PID|URL",

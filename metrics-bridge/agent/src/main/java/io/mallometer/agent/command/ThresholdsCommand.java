@@ -30,7 +30,7 @@ final class ThresholdsCommand implements Runnable {
       paramLabel = "DIR",
       scope = ScopeType.INHERIT,
       defaultValue = "mallometer/thresholds",
-      description = "where thresholds are; ${DEFAULT-VALUE} by default")
+      description = "directory of thresholds; ${DEFAULT-VALUE} by default")
   private Path directory = Path.of("mallometer/thresholds");
 
   @Spec private CommandSpec specification = CommandSpec.create();
@@ -43,8 +43,8 @@ final class ThresholdsCommand implements Runnable {
   @Command(
       name = "check",
       description = {
-        "Compares results with the thresholds. Exits with 0 if they are equal, with 2 if anything is"
-            + " worse, and with 4 if something is better and nothing worse."
+        "Compares results with the thresholds. Exits with 0 if they are equal, with 2 if a"
+            + " result is worse, and with 4 if a result is better and none is worse."
       })
   int check(
       @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
@@ -64,8 +64,8 @@ final class ThresholdsCommand implements Runnable {
   @Command(
       name = "update",
       description = {
-        "Writes results as the thresholds. Tolerances in the files stay, and so do the thresholds"
-            + " of tests that were not measured. Prints the files that changed."
+        "Writes results as the thresholds. The tolerances in the files stay, and so do the"
+            + " thresholds of tests without results. Prints the files that changed."
       })
   int update(
       @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)

@@ -9,8 +9,10 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "trim",
     description = {
-      "Asks the allocator of a JVM to give free memory back to the system, and tells what came back.",
-      "Threads that allocate may wait meanwhile. Over http the agent needs its option trim=true."
+      "Asks the allocator of a JVM to return free memory to the system, and prints how much came"
+          + " back.",
+      "Threads that allocate may wait during the trim. Over http the agent needs its option"
+          + " trim=true."
     })
 final class TrimCommand implements Callable<Integer> {
 

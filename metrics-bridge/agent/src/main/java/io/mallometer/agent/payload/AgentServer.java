@@ -237,7 +237,7 @@ final class AgentServer implements AutoCloseable {
       exchange.plain(
           NOT_ALLOWED,
           method.equals("POST")
-              ? "there is nothing to POST to but /trim, /owners/NUMBER and /evidence\n"
+              ? "only /trim, /owners/NUMBER and /evidence accept POST\n"
               : "only GET, HEAD and POST are allowed\n");
     }
   }

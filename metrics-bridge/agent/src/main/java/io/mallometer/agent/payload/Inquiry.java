@@ -135,7 +135,7 @@ final class Inquiry {
       case "detach" -> detach(version, out);
       default ->
           throw new IllegalArgumentException(
-              "there is nothing to POST to but trim, owners/NUMBER, attach, detach and phase");
+              "only trim, owners/NUMBER, attach, detach and phase accept POST");
     }
   }
 
@@ -188,16 +188,15 @@ final class Inquiry {
     if (!before.mode().equals(SelfReport.ATTACHED)) {
       refuse(
           before.active()
-              ? "there is nothing to end: the library was preloaded, and counts until the process"
-                  + " ends"
-              : "there is nothing to end: native memory is not counted",
+              ? "a preloaded library cannot be detached: it counts until the process ends"
+              : "nothing to detach: native memory is not counted",
           version,
           out);
       return;
     }
     Status status = mallometer.counting().detach();
     if (status.active()) {
-      refuse("it goes on counting: " + mallometer.snapshot().self().remark(), version, out);
+      refuse("counting continues: " + mallometer.snapshot().self().remark(), version, out);
       return;
     }
     attached.ifPresent(Mallometer::close);

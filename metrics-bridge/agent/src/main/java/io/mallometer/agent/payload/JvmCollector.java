@@ -37,7 +37,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
     families.add(
         one(
             START,
-            "Since when the JVM runs, in seconds since 1970",
+            "Start time of the JVM, in seconds since 1970",
             ManagementFactory.getRuntimeMXBean().getStartTime() / MILLIS_PER_SECOND));
     families.add(
         one(
@@ -73,7 +73,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
             new MetricFamilySamples.Sample(name, POOL_LABELS, labels, figure.applyAsLong(usage)));
       }
     }
-    return family(name, "Of the JVM's memory pools", samples);
+    return family(name, "Of the memory pools of the JVM", samples);
   }
 
   private static MetricFamilySamples one(String name, String description, double value) {

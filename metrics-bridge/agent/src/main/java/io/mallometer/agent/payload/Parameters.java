@@ -41,7 +41,7 @@ final class Parameters {
     try {
       return URLDecoder.decode(text, StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("'" + text + "' is not well encoded", e);
+      throw new IllegalArgumentException("'" + text + "' is not correctly URL-encoded", e);
     }
   }
 

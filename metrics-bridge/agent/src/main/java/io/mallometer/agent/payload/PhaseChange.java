@@ -16,7 +16,7 @@ import java.util.Optional;
 public record PhaseChange(String sentence) implements View {
 
   static PhaseChange of(Optional<Phase> ended, String begun) {
-    String end = ended.map(PhaseChange::sentence).orElse("no phase was open");
+    String end = ended.map(PhaseChange::sentence).orElse("no phase had begun");
     return new PhaseChange(begun.isEmpty() ? end : end + "\nphase " + begun + " begins");
   }
 
@@ -34,7 +34,8 @@ public record PhaseChange(String sentence) implements View {
   private static String sentence(ScopeCounts counts) {
     return String.format(
         Locale.ROOT,
-        "%,d allocations of %s requested, %,d frees, %s live, peak %s above the beginning",
+        "%,d allocations of %s requested, %,d frees, %s live, peak %s above the value at the"
+            + " beginning",
         counts.calls(),
         Words.bytes(counts.requestedBytes()),
         counts.frees(),

@@ -151,7 +151,7 @@ class AgentServerTest {
   @Test
   void theCallSitesOfThePeakAreAnsweredAfterIt() throws Exception {
     start(OPTIONS);
-    assertThat(get("/sites?at=peak").body()).contains("no call sites were kept yet");
+    assertThat(get("/sites?at=peak").body()).contains("no call sites have been stored yet");
 
     mallometer.setSites(
         SitesByHand.reading(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 300_000)));
@@ -163,7 +163,7 @@ class AgentServerTest {
     assertThat(get("/sites").body()).contains("\"liveBytes\":{\"value\":1000,");
     assertThat(get("/sites?at=peak").body()).contains("\"liveBytes\":{\"value\":300000,");
     assertThat(get("/collapsed?at=peak").body()).contains("com.shop.Cart.zip", " 300000");
-    assertThat(get("/sites?at=95").body()).contains("95 % of the memory limit were not crossed");
+    assertThat(get("/sites?at=95").body()).contains("95 % of the memory limit was not crossed");
     assertThat(get("/sites?at=noon").statusCode()).isEqualTo(400);
   }
 
@@ -181,7 +181,7 @@ class AgentServerTest {
     assertThat(get("/sites?from=500").body()).contains("a duration before now such as 10m");
     assertThat(send("PUT", "/trim").statusCode()).isEqualTo(405);
     assertThat(send("POST", "/nonsense").body())
-        .isEqualTo("there is nothing to POST to but /trim, /owners/NUMBER and /evidence\n");
+        .isEqualTo("only /trim, /owners/NUMBER and /evidence accept POST\n");
   }
 
   @Test
@@ -223,7 +223,8 @@ class AgentServerTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit, from, to",
+        "/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit,"
+            + " from, to",
         "/sites?limit=5&tpo=5 | sites has no parameter 'tpo'",
         "/nativememory/sites?LIMIT=5 | sites has no parameter 'LIMIT'",
         "/breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",

@@ -135,7 +135,8 @@ final class Connection {
       drop(end + END_OF_HEAD.length);
       understand(text);
     } else if (headLength > LARGEST_HEAD) {
-      refuse(HEAD_TOO_LARGE, "the head of the request has more than " + LARGEST_HEAD + " bytes");
+      refuse(
+          HEAD_TOO_LARGE, "the headers of the request have more than " + LARGEST_HEAD + " bytes");
     }
   }
 

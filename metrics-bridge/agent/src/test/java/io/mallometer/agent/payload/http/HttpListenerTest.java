@@ -131,7 +131,7 @@ class HttpListenerTest {
 
     assertThat(answer("GET /now HTTP/1.1\r\nX: " + "x".repeat(20_000)))
         .startsWith("HTTP/1.1 431 ")
-        .contains("the head of the request has more than 16384 bytes");
+        .contains("the headers of the request have more than 16384 bytes");
     assertThat(answer("GET /now HTTP/1.1\r\n" + "X: x\r\n".repeat(200) + "\r\n"))
         .startsWith("HTTP/1.1 400 ")
         .contains("there are more than 100 headers");
