@@ -45,8 +45,8 @@ public final class Bracket implements AutoCloseable {
   }
 
   /**
-   * What was counted since the bracket was opened, or, once it is closed, while it was open. Empty
-   * if the library did not count at either end, or if this is a bracket over another thread.
+   * Returns the counts since the bracket was opened, or, once it is closed, while it was open.
+   * Empty if the library did not count at either end, or if this is a bracket over another thread.
    */
   public Optional<NativeCounters> statistics() {
     Optional<NativeCounters> closed = result;
@@ -54,9 +54,9 @@ public final class Bracket implements AutoCloseable {
   }
 
   /**
-   * Closes the bracket, after which its statistics do not change any more. Does nothing but answer
-   * the same again if it is closed already. A bracket over one thread that another thread closes
-   * stays empty for good.
+   * Closes the bracket. Its statistics do not change after that. Does nothing but answer the same
+   * again if it is closed already. A bracket over one thread that another thread closes stays empty
+   * for good.
    */
   public synchronized Optional<NativeCounters> unhook() {
     Optional<NativeCounters> closed = result;

@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * A facade for tests of code that takes a {@link Mallometer}: it counts what the test says, at the
- * time that the test says, without a library.
+ * A facade for tests of code that takes a {@link Mallometer}. It returns the counts that the test
+ * sets, at the time that the test sets, without a library.
  *
  * <pre>{@code
  * try (FakeMallometer mallometer = new FakeMallometer()) {
@@ -44,7 +44,7 @@ public final class FakeMallometer extends PolledMallometer {
   private final HandFedInterposer library;
   private final Poller poller;
 
-  /** Counts nothing yet, as a library that has just begun. */
+  /** Creates a facade that has counted nothing yet. */
   public FakeMallometer() {
     this(
         new NativeCounters(
@@ -52,7 +52,7 @@ public final class FakeMallometer extends PolledMallometer {
         SelfReport.absent());
   }
 
-  /** Starts with these counters and this report of the library. */
+  /** Creates a facade with these counters and this report of the library. */
   public FakeMallometer(NativeCounters counters, SelfReport self) {
     this(new HandFedInterposer(counters, self));
   }
@@ -79,17 +79,17 @@ public final class FakeMallometer extends PolledMallometer {
     library.becomes(status);
   }
 
-  /** Sets what the library counts. */
+  /** Sets the counts of the library. */
   public void setCounters(NativeCounters counters) {
     library.counts(counters);
   }
 
-  /** Sets what the library reports of itself. */
+  /** Sets the report of the library on itself. */
   public void setSelf(SelfReport self) {
     library.reports(self);
   }
 
-  /** Sets what the operating system says. */
+  /** Sets the memory figures of the operating system. */
   public void setMemory(ProcessMemory memory) {
     library.remembers(memory);
   }
@@ -99,7 +99,7 @@ public final class FakeMallometer extends PolledMallometer {
     library.isOfVersion(version);
   }
 
-  /** Sets what the allocator says. */
+  /** Sets the figures of the allocator. */
   public void setAllocator(AllocatorStatistics statistics) {
     library.says(statistics);
   }
@@ -126,7 +126,7 @@ public final class FakeMallometer extends PolledMallometer {
     poller.leakWatch().publish(report);
   }
 
-  /** Moves {@link #clock()} on, and with it all that is paced. */
+  /** Moves {@link #clock()} forward, and runs everything that is due by then. */
   public void advance(Duration duration) {
     library.elapse(duration);
   }

@@ -70,7 +70,7 @@ public final class NativeScope implements AutoCloseable {
     }
   }
 
-  /** Ends the scope, whose figures do not change any more. Does nothing the second time. */
+  /** Ends the scope. Its figures do not change after that. Does nothing the second time. */
   @Override
   public synchronized void close() {
     if (result == null) {

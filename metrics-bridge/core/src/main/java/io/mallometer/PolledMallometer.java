@@ -66,7 +66,7 @@ class PolledMallometer implements Mallometer {
   }
 
   private static final String ON_A_VIRTUAL_THREAD =
-      "a virtual thread has no counters of its own: they belong to its carrier, which changes";
+      "a virtual thread has no counters of its own: its carrier thread, which changes, has them";
 
   /** Facades that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();

@@ -548,7 +548,7 @@ public abstract class FaceContract {
         self.hugeThresholdBytes(),
         self.sampling(),
         List.of("samples_without_stack"),
-        "incomplete: 3 calls jump past what was redirected");
+        "incomplete: 3 calls could not be redirected");
   }
 
   /** A self-report whose figures all differ. */

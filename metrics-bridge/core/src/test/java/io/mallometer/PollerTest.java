@@ -194,7 +194,7 @@ class PollerTest {
           .singleElement()
           .asString()
           .contains(
-              "are ignored, because a facade with others is open",
+              "are ignored, because mallometer is open with others",
               SLOW.toString(),
               FAST.toString());
       int read = library.readings.get();

@@ -19,7 +19,7 @@ import jdk.jfr.StackTrace;
 @Name(NativeMemoryEvents.CALL_SITE)
 @Label("Native Call Site")
 @Category({"Java Application", "mallometer"})
-@Description("Code that holds native memory, estimated from samples")
+@Description("A call site that has live native memory, estimated from samples")
 @Period("60 s")
 @StackTrace(false)
 final class CallSiteEvent extends Event {
@@ -29,7 +29,7 @@ final class CallSiteEvent extends Event {
   int rank;
 
   @Label("Number")
-  @Description("The site's number, which it keeps while the process lives")
+  @Description("The site's number, constant while the process lives")
   int number;
 
   @Label("Site")
@@ -39,7 +39,7 @@ final class CallSiteEvent extends Event {
   String library = "";
 
   @Label("Live")
-  @Description("Native memory in use, estimated")
+  @Description("Live native memory, estimated")
   @DataAmount
   long liveBytes;
 
@@ -54,16 +54,16 @@ final class CallSiteEvent extends Event {
   long liveBytesHigh;
 
   @Label("Live Objects")
-  @Description("Native objects in use, estimated")
+  @Description("Live native objects, estimated")
   long liveObjects;
 
   @Label("Allocated")
-  @Description("Native memory handed out since the process started, estimated")
+  @Description("Native memory allocated since the process started, estimated")
   @DataAmount
   long allocatedBytes;
 
   @Label("Samples")
-  @Description("How many allocations were looked at")
+  @Description("Number of sampled allocations")
   long samples;
 
   @Label("Stack")

@@ -43,26 +43,27 @@ final class NativeMemoryEvent extends Event {
   long since = Long.MIN_VALUE;
 
   @Label("Live")
-  @Description("Native memory in use")
+  @Description("Live native memory: allocated and not freed")
   @DataAmount
   long liveBytes;
 
   @Label("Live Objects")
-  @Description("Native objects in use")
+  @Description("Live native objects")
   long liveObjects;
 
   @Label("Baseline")
-  @Description("Native memory that was in use when mallometer attached; part of live until freed")
+  @Description(
+      "Native memory that was live when mallometer attached; part of live until it is" + " freed")
   @DataAmount
   long baselineBytes;
 
   @Label("Peak")
-  @Description("The most native memory that was in use since counting began")
+  @Description("Peak of live native memory since counting began")
   @DataAmount
   long peakBytes;
 
   @Label("Allocated")
-  @Description("Native memory handed out since counting began")
+  @Description("Native memory allocated since counting began")
   @DataAmount
   long allocatedBytes;
 
@@ -71,7 +72,7 @@ final class NativeMemoryEvent extends Event {
   long allocations;
 
   @Label("Retained")
-  @Description("Free memory that the allocator keeps")
+  @Description("Free memory that the allocator retains")
   @DataAmount
   long retainedBytes;
 
@@ -80,7 +81,7 @@ final class NativeMemoryEvent extends Event {
   long residentBytes;
 
   @Label("Charged")
-  @Description("What the kernel charges to the memory cgroup")
+  @Description("Memory that the kernel charges to the cgroup")
   @DataAmount
   long chargedBytes;
 

@@ -9,7 +9,7 @@ import io.mallometer.internal.text.Log;
  * for what monitors see. A recording's settings say whether and how often, by {@code
  * io.mallometer.CallSite#enabled} and {@code #period}.
  *
- * <p>Costs nothing while nobody records, and does nothing on a runtime without the module {@code
+ * <p>Costs nothing without a recording, and does nothing on a runtime without the module {@code
  * jdk.jfr}.
  */
 public final class NativeMemoryEvents implements AutoCloseable {
@@ -40,18 +40,18 @@ public final class NativeMemoryEvents implements AutoCloseable {
     try {
       return new NativeMemoryEvents(PeriodicEvents.register(mallometer));
     } catch (RuntimeException | LinkageError e) {
-      LOG.warn("Flight Recorder will not show native memory", e);
+      LOG.warn("Flight Recorder cannot record native memory", e);
       return new NativeMemoryEvents(() -> {});
     }
   }
 
-  /** Takes the events away again. Does nothing the second time. */
+  /** Removes the events. Does nothing the second time. */
   @Override
   public void close() {
     try {
       events.close();
     } catch (Exception | LinkageError e) {
-      LOG.warn("Flight Recorder keeps the events of native memory", e);
+      LOG.warn("The events of native memory cannot be removed from Flight Recorder", e);
     }
   }
 }

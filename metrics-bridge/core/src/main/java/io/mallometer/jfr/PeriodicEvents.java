@@ -32,7 +32,7 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
     return events;
   }
 
-  /** Told at once where the recorder has started before. */
+  /** Called at once if the recorder has started before. */
   @Override
   public synchronized void recorderInitialized(FlightRecorder recorder) {
     if (!added && !closed) {

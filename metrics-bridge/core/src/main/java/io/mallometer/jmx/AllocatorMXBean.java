@@ -3,7 +3,7 @@ package io.mallometer.jmx;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The allocator below mallometer, as of its latest statistics, and what can be done about it.
+ * The allocator that serves malloc: its latest statistics, advice, and trims.
  *
  * <p>What is unknown is null, which JConsole shows as an empty value: everything without the native
  * library, and each figure that this allocator does not tell.

@@ -5,7 +5,7 @@ import io.mallometer.model.Baseline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an attach went, as composite data.
+ * Result of an attach, as composite data.
  *
  * @param complete whether no call is known to be missed
  * @param words pointers to malloc and its relatives that lead to mallometer

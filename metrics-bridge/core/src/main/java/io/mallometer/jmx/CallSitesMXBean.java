@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who allocated native memory, estimated from samples, with what is live of it.
+ * Call sites that allocated native memory, with their live memory, estimated from samples.
  *
  * <p>Attributes named {@code LiveBy} are those of the latest poll; all else is read when it is
  * asked for, at most once a second. What is unknown is null.

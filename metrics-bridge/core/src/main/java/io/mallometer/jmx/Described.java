@@ -13,10 +13,10 @@ final class Described {
 
   private Described() {}
 
-  /** Those of {@link NativeMemoryMXBean}. */
+  /** Attributes and operations of {@link NativeMemoryMXBean}. */
   public interface OfNativeMemory {
 
-    @Description("The judgement on the process: act, watch, too_early or healthy")
+    @Description("The conclusion on the process: act, watch, too_early or healthy")
     String getConclusion();
 
     @Description("The conclusion in one sentence")
@@ -25,10 +25,10 @@ final class Described {
     @Description("Actions, most urgent first; empty if none is needed")
     List<String> getActions();
 
-    @Description("Sizes that successful native allocations asked for, by class; empty if unknown")
+    @Description("Sizes that successful native allocations requested, by class; empty if unknown")
     List<SizeClass> getSizeDistribution();
 
-    @Description("Memory that the configuration may come to need, line by line; empty if unknown")
+    @Description("The most memory that the configuration may need, line by line; empty if unknown")
     List<BudgetLine> getBudget();
 
     @Description("Whether the limit is large enough for the configuration; empty if unknown")
@@ -40,7 +40,7 @@ final class Described {
     @Description("The file that the last hour is recorded in; empty if there is none")
     String getRecordPath();
 
-    @Description("Why there is no such file although one was asked for; empty otherwise")
+    @Description("Why there is no such file although one was configured; empty otherwise")
     String getRecordFailure();
 
     @Description("Whether native allocations are counted now")
@@ -50,7 +50,8 @@ final class Described {
     String getStatus();
 
     @Description(
-        "Version, allocator, mode and accounting of the counting library, in one text for exporters")
+        "Version, allocator, mode and accounting of the counting library, in one text for"
+            + " exporters")
     String getIdentity();
 
     @Description("Version of the application; null if it is not known")
@@ -65,17 +66,18 @@ final class Described {
     @Description("Version of the native library")
     String getBuild();
 
-    @Description("The allocator that serves allocations below mallometer")
+    @Description("The allocator that serves the allocations")
     String getAllocator();
 
     @Description("How the library came to count: preload, attached, relaunched or none")
     String getMode();
 
     @Description(
-        "When counting began: the start of the process, or the attach, ISO 8601; empty if not")
+        "When counting began: the start of the process, or the attach, ISO 8601; empty if it has"
+            + " not")
     String getSince();
 
-    @Description("How the attach went, and what was allocated before; null without attach")
+    @Description("Result of the attach, and the memory allocated before it; null without an attach")
     @Nullable AttachmentFigures getAttachment();
 
     @Description("Meaning of one byte of allocated, freed and live: usable, chunk or requested")
@@ -94,14 +96,13 @@ final class Described {
     @Nullable Statistics statistics();
 
     @Description(
-        "Ends the process's phase and returns what was counted in it, null if unknown; begins the"
-            + " next")
+        "Ends the process's phase and returns its counts, null if unknown; begins the next")
     @Nullable Statistics nextPhase(
         @Description(name = "name", value = "Name of the next phase; an empty one begins none")
             String name);
   }
 
-  /** Those of {@link AllocatorMXBean}. */
+  /** Attributes and operations of {@link AllocatorMXBean}. */
   public interface OfAllocator {
 
     @Description("The allocator that serves malloc: glibc, jemalloc, tcmalloc, mimalloc or unknown")
@@ -113,7 +114,7 @@ final class Described {
     @Description("The allocator's figures by kind, for JMX exporters; empty if unknown")
     Map<String, AllocatorMXBean.Figures> getByKind();
 
-    @Description("The arenas one by one, where the allocator tells; empty if unknown")
+    @Description("The arenas one by one, where the allocator reports them; empty if unknown")
     List<AllocatorMXBean.Arena> getArenaTable();
 
     @Description("The latest requests above the size MALLOMETER_HUGE, oldest first")
@@ -130,11 +131,12 @@ final class Described {
     List<AllocatorMXBean.Pinning> getPinningSites();
 
     @Description(
-        "Asks the allocator to give free memory back; tells what came back, or why not now")
+        "Asks the allocator to return free memory; returns how much came back, or why it was"
+            + " refused")
     AllocatorMXBean.Trim trim();
   }
 
-  /** Those of {@link CallSitesMXBean}. */
+  /** Attributes and operations of {@link CallSitesMXBean}. */
   public interface OfCallSites {
 
     @Description("When the call sites were read, ISO 8601")
@@ -155,7 +157,7 @@ final class Described {
      *
      * @throws IllegalArgumentException if an argument is none of those that it may be
      */
-    @Description("Call sites taken together, largest first")
+    @Description("Call sites in groups, largest first")
     List<CallSitesMXBean.Group> groups(
         @Description(name = "grouping", value = "How to group: site, library, frame or package")
             String grouping,
@@ -205,13 +207,13 @@ final class Described {
         throws IOException;
   }
 
-  /** Those of {@link LeakDetectorMXBean}. */
+  /** Attributes and operations of {@link LeakDetectorMXBean}. */
   public interface OfLeakDetector {
 
     @Description("When the sites were judged, ISO 8601")
     String getTime();
 
-    @Description("Whether the use of objects is observed: off, starting, on or failed")
+    @Description("Whether accesses to objects are observed: off, starting, on or failed")
     String getState();
 
     @Description("Parts of the observation that are off, and why; empty if none is")
@@ -227,8 +229,8 @@ final class Described {
     long getVoidEpochs();
 
     @Description(
-        "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100; objects that were"
-            + " allocated before an attach are in none")
+        "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100;"
+            + " verdicts do not cover objects that were allocated before an attach")
     List<LeakDetectorMXBean.Site> getVerdicts();
 
     /**
@@ -241,8 +243,8 @@ final class Described {
 
     /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
     @Description(
-        "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process ends, or longer if"
-            + " a file keeps the names")
+        "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process"
+            + " ends, or longer if a file stores the names")
     void acknowledge(
         @Description(
                 name = "site",
@@ -256,14 +258,16 @@ final class Described {
      * program for as long as the options allow.
      */
     @Description(
-        "Searches the Java heap for the objects that hold a call site's memory; stops the program for as long"
+        "Searches the Java heap for the objects that hold a call site's memory; stops the"
+            + " program for as long"
             + " as mallometer.owners.pause allows")
     LeakDetectorMXBean.Owners owners(
         @Description(name = "number", value = "The site's number") int number,
         @Description(
                 name = "links",
                 value =
-                    "Over how many links what keeps them is looked for, 0 to 8; each stops the program")
+                    "Over how many links what keeps them is looked for, 0 to 8; each stops the"
+                        + " program")
             int links);
   }
 }

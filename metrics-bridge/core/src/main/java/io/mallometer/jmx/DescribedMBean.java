@@ -63,7 +63,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     return figures.has(name) ? figures.value(name) : super.getAttribute(name);
   }
 
-  /** Without those that cannot be read. */
+  /** Returns the attributes without those that cannot be read. */
   @Override
   public AttributeList getAttributes(String[] names) {
     AttributeList values = new AttributeList();

@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which call sites leak, as of the latest evaluation. A notification of type {@link #LEAK} is sent
+ * The call sites that leak, by the latest evaluation. A notification of type {@link #LEAK} is sent
  * for each site that becomes a leak.
  *
  * <p>What is unknown is null.
@@ -32,7 +32,7 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
    * @param number the call site's number
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict leak is right
-   * @param suspectedBytes bytes in objects that nobody touched for long
+   * @param suspectedBytes bytes in objects that were not accessed for long
    * @param suspectedBytesLow the lower end of its 95 % interval
    * @param suspectedBytesHigh the upper end
    * @param suspectedObjects those objects

@@ -67,7 +67,7 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
         .flatMap(verdict -> frames(verdict.site(), number).stream())
         .findFirst()
         .map(frames -> frames.stream().map(StackFrame::toString).toList())
-        .orElseThrow(() -> new IllegalArgumentException("no verdict is known of site " + number));
+        .orElseThrow(() -> new IllegalArgumentException("there is no verdict on site " + number));
   }
 
   private static Optional<List<StackFrame>> frames(SiteVerdict.Site site, int number) {

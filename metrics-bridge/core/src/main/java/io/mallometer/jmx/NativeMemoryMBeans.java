@@ -10,9 +10,9 @@ import javax.management.NotificationBroadcasterSupport;
  * Registers {@code io.mallometer:type=NativeMemory}, {@code io.mallometer:type=Allocator}, {@code
  * io.mallometer:type=CallSites} and {@code io.mallometer:type=LeakDetector}.
  *
- * <p>A name belongs to whoever registers first: a second web application, or a second context of
- * the same one, waits without a word and registers when the name becomes free. Closing unregisters
- * only what this object registered.
+ * <p>A name belongs to the code that registers it first: a second web application, or a second
+ * context of the same one, waits without a word and registers when the name becomes free. Closing
+ * unregisters only what this object registered.
  */
 public final class NativeMemoryMBeans implements AutoCloseable {
 
@@ -75,7 +75,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         new Allocator(mallometer),
                         Described.OfAllocator.class,
                         AllocatorMXBean.class,
-                        "The allocator below, what it keeps, and trimming it",
+                        "The allocator, the memory that it retains, and trims",
                         huge)),
             Registration.of(
                 server,
@@ -104,7 +104,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
         leaks);
   }
 
-  /** Whether the MBeans that answer under the names are these. */
+  /** Returns whether the MBeans registered under the names are these. */
   public boolean registered() {
     return !registrations.isEmpty() && registrations.stream().allMatch(Registration::registered);
   }

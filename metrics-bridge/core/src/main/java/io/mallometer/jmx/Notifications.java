@@ -114,7 +114,7 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
             allocation.time().toEpochMilli(),
             String.format(
                 Locale.ROOT,
-                "%s asked for %.1f MiB",
+                "%s requested %.1f MiB",
                 allocation.threadName(),
                 allocation.bytes() / (double) (1 << 20)));
     notification.setUserData(

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One MBean under its name, or waiting for it.
  *
- * <p>The name belongs to whoever registers first: another one waits without a word and registers
- * when the name becomes free. Closing unregisters only what this object registered.
+ * <p>The name belongs to the code that registers it first: another registration waits without a
+ * message and registers when the name becomes free. Closing unregisters only what this object
+ * registered.
  */
 final class Registration implements AutoCloseable {
 

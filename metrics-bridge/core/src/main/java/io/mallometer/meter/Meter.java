@@ -63,7 +63,7 @@ public record Meter(
     Optional<Attribute> attribute,
     Function<Snapshot, List<Series>> seriesOf) {
 
-  /** How the value moves. */
+  /** Kind of a meter: how its value changes. */
   public enum Type {
     /** Only grows while the process lives. */
     COUNTER,
@@ -97,9 +97,9 @@ public record Meter(
   /** The name, in Micrometer's style, of the histogram of requested sizes, in bytes. */
   public static final String REQUEST_SIZE = "native.malloc.request.size";
 
-  /** What {@link #REQUEST_SIZE} means. */
+  /** Description of {@link #REQUEST_SIZE}. */
   public static final String REQUEST_SIZE_DESCRIPTION =
-      "Sizes that successful native allocations asked for";
+      "Sizes that successful native allocations requested";
 
   private static final String BYTES = "bytes";
   private static final String SECONDS = "seconds";
@@ -126,7 +126,7 @@ public record Meter(
                   "native.malloc.requested",
                   Type.COUNTER,
                   BYTES,
-                  "Memory that successful native allocations asked for",
+                  "Memory that successful native allocations requested",
                   untagged(NativeCounters::requestedBytes))
               .attribute(NATIVE_MEMORY, "RequestedBytes", BYTES),
           counted(
@@ -140,14 +140,14 @@ public record Meter(
                   "native.malloc.freed",
                   Type.COUNTER,
                   BYTES,
-                  "Native memory given back",
+                  "Freed native memory",
                   untagged(NativeCounters::freedBytes))
               .attribute(NATIVE_MEMORY, "FreedBytes", BYTES),
           counted(
                   "native.malloc.frees",
                   Type.COUNTER,
                   NO_UNIT,
-                  "Native objects given back",
+                  "Freed native objects",
                   untagged(NativeCounters::frees))
               .attribute(NATIVE_MEMORY, "FreeCount", "frees"),
           counted(
@@ -161,21 +161,22 @@ public record Meter(
                   "native.malloc.live",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory in use",
+                  "Live native memory: allocated and not freed",
                   untagged(NativeCounters::liveBytes))
               .attribute(NATIVE_MEMORY, "LiveBytes", BYTES),
           counted(
                   "native.malloc.peak",
                   Type.GAUGE,
                   BYTES,
-                  "The most native memory that was in use since counting began",
+                  "Peak of live native memory since counting began",
                   untagged(NativeCounters::peakBytes))
               .attribute(NATIVE_MEMORY, "PeakBytes", BYTES),
           new Meter(
                   "native.malloc.baseline",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory that was in use when mallometer attached; part of live until freed",
+                  "Native memory that was live when mallometer attached; part of live until it"
+                      + " is freed",
                   when(Meter::knowsBaseline, untagged(counted -> counted.baseline().bytes())))
               .attribute(NATIVE_MEMORY, "BaselineBytes", BYTES),
           counted(
@@ -189,7 +190,7 @@ public record Meter(
                   "native.malloc.objects",
                   Type.GAUGE,
                   NO_UNIT,
-                  "Native objects in use; unknown after an attach",
+                  "Live native objects; unknown after an attach",
                   when(Meter::knowsObjects, untagged(NativeCounters::liveObjects)))
               .attribute(NATIVE_MEMORY, "LiveObjects", "objects"),
           counted(
@@ -209,14 +210,14 @@ public record Meter(
                   "native.malloc.library.live",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory in use by the library that asked for it, estimated from samples",
+                  "Live native memory by the library that requested it, estimated from samples",
                   shares("library", snapshot -> snapshot.sites().map(SiteSummary::libraries)))
               .table(CALL_SITES, "LiveByLibrary", BYTES),
           new Meter(
                   "native.malloc.site.live",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory in use by the code that asked for it, estimated from samples",
+                  "Live native memory by the call site that requested it, estimated from samples",
                   shares("site", snapshot -> snapshot.sites().map(SiteSummary::sites)))
               .table(CALL_SITES, "LiveBySite", BYTES),
           new Meter(
@@ -257,21 +258,21 @@ public record Meter(
                   "native.allocator.used",
                   Type.GAUGE,
                   BYTES,
-                  "Memory of the allocator in use, with its overhead for each object",
+                  "Memory of live objects in the allocator, with its overhead for each object",
                   AllocatorStatistics::usedBytes)
               .attribute(ALLOCATOR, "UsedBytes", BYTES),
           allocator(
                   "native.allocator.retained",
                   Type.GAUGE,
                   BYTES,
-                  "Free memory that the allocator keeps, resident or not",
+                  "Free memory that the allocator retains, resident or not",
                   AllocatorStatistics::retainedBytes)
               .attribute(ALLOCATOR, "RetainedBytes", BYTES),
           allocator(
                   "native.allocator.trimmable",
                   Type.GAUGE,
                   BYTES,
-                  "Resident memory that a trim would give back, at least",
+                  "Lower bound of the resident memory that a trim would return",
                   AllocatorStatistics::trimmableBytes)
               .attribute(ALLOCATOR, "TrimmableBytes", BYTES),
           allocator(
@@ -292,14 +293,14 @@ public record Meter(
                   "native.memory.resident",
                   Type.GAUGE,
                   BYTES,
-                  "Resident memory by what it is; the parts add up to the resident set",
+                  "Resident memory by part; the parts add up to the resident set",
                   rows("part", Meter::residentParts, ResidentPart::tag))
               .table(NATIVE_MEMORY, "ResidentParts", BYTES),
           new Meter(
                   "cgroup.memory.charged",
                   Type.GAUGE,
                   BYTES,
-                  "Memory charged to the cgroup by what it is; the parts add up to the charge",
+                  "Memory charged to the cgroup by part; the parts add up to the charge",
                   rows("part", Meter::chargedParts, ChargedPart::tag))
               .table(NATIVE_MEMORY, "CgroupParts", BYTES),
           cgroup(
@@ -309,12 +310,12 @@ public record Meter(
               .attribute(NATIVE_MEMORY, "CgroupLimitBytes", BYTES),
           cgroup(
                   "cgroup.memory.high",
-                  "Above this the kernel slows the cgroup down and reclaims",
+                  "Memory above which the kernel slows the cgroup down and reclaims",
                   CgroupMemory::highBytes)
               .attribute(NATIVE_MEMORY, "CgroupHighBytes", BYTES),
           cgroup(
                   "cgroup.memory.working.set",
-                  "Memory charged to the cgroup without inactive files, as Kubernetes evicts by",
+                  "Memory charged to the cgroup without inactive files, by which Kubernetes evicts",
                   CgroupMemory::workingSetBytes)
               .attribute(NATIVE_MEMORY, "CgroupWorkingSetBytes", BYTES),
           cgroup("cgroup.memory.swap", "Memory of the cgroup in swap", CgroupMemory::swapBytes)
@@ -323,7 +324,8 @@ public record Meter(
                   "cgroup.memory.events",
                   Type.COUNTER,
                   NO_UNIT,
-                  "How often the cgroup reached high or max, ran out of memory, or had a process killed",
+                  "How often the cgroup reached high or max, ran out of memory, or had a process"
+                      + " killed",
                   rows("event", Meter::cgroupEvents, event -> event))
               .table(NATIVE_MEMORY, "CgroupEvents", "events"),
           always(
@@ -343,7 +345,7 @@ public record Meter(
               "mallometer.build",
               Type.GAUGE,
               NO_UNIT,
-              "Always 1; the tags say what counts: version, allocator below, way in, unit of bytes",
+              "Always 1; the tags describe the library: version, allocator, mode, unit of bytes",
               snapshot -> List.of(build(snapshot.self()))),
           new Meter(
               "mallometer.application",
@@ -362,7 +364,8 @@ public record Meter(
                   "mallometer.overhead",
                   Type.COUNTER,
                   SECONDS,
-                  "Time of samples, and of reading, decoding and recording counters; counting is not in it",
+                  "Time of samples, and of reading, decoding and recording counters; without"
+                      + " counting",
                   (snapshot, clock) -> snapshot.self().overheadSeconds())
               .attribute(NATIVE_MEMORY, "Overhead", SECONDS),
           always(
@@ -376,14 +379,15 @@ public record Meter(
                   "mallometer.conclusion",
                   Type.GAUGE,
                   NO_UNIT,
-                  "The judgement on the process: 1 for the state that holds, 0 for the others",
+                  "The conclusion on the process: 1 for the current one, 0 for the others",
                   when(snapshot -> true, conclusions()))
               .table(NATIVE_MEMORY, "ConclusionStates", "states"),
           new Meter(
                   "mallometer.limit",
                   Type.GAUGE,
                   SECONDS,
-                  "Time until memory reaches its limit if it grows on; absent while it does not grow",
+                  "Time until memory reaches its limit if growth continues; absent while it does"
+                      + " not grow",
                   Meter::secondsToLimit)
               .table(NATIVE_MEMORY, "LimitSeconds", SECONDS),
           new Meter(
@@ -411,8 +415,8 @@ public record Meter(
                   "mallometer.samples.dropped",
                   Type.COUNTER,
                   NO_UNIT,
-                  "What call sites lack for want of room: samples (no-site), their end (not-followed),"
-                      + " and the call paths of allocations (no-path)",
+                  "Missing in call sites because a table was full: samples (no-site), their end"
+                      + " (not-followed), and the call paths of allocations (no-path)",
                   sampling(
                       dropped("no-site", SelfReport.Sampling::withoutSite),
                       dropped("not-followed", SelfReport.Sampling::notFollowed),
@@ -484,14 +488,14 @@ public record Meter(
                   NO_NAME,
                   Type.GAUGE,
                   BYTES,
-                  "Part of retained: whole pages that a trim would give back, resident or not",
+                  "Part of retained: whole pages that a trim would return, resident or not",
                   AllocatorStatistics::releasableBytes)
               .attribute(ALLOCATOR, "ReleasableBytes", BYTES),
           allocator(
                   NO_NAME,
                   Type.GAUGE,
                   BYTES,
-                  "Resident memory in the allocator's own view",
+                  "Resident memory as the allocator reports it",
                   AllocatorStatistics::residentBytes)
               .attribute(ALLOCATOR, "ResidentBytes", BYTES),
           new Meter(
@@ -510,7 +514,7 @@ public record Meter(
                   NO_NAME,
                   Type.GAUGE,
                   NO_UNIT,
-                  "Call sites that leak by the evidence: lost, outlasted or known",
+                  "Call sites with the verdict leak by evidence: lost, outlasted or known",
                   when(
                       snapshot -> snapshot.leaks().isPresent(),
                       evidence(LeakEvidence.LOST, LeakSummary::lost),
@@ -528,7 +532,7 @@ public record Meter(
                           : List.of())
               .attribute(ALLOCATOR, "StatisticsAge", SECONDS));
 
-  /** All meters, in the order in which people read them. */
+  /** Returns all meters, in the order of the reference. */
   public static List<Meter> all() {
     return ALL;
   }

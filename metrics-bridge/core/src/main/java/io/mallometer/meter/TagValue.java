@@ -4,8 +4,8 @@ import io.mallometer.model.SelfReport;
 import java.util.regex.Pattern;
 
 /**
- * Names as they may stand in the tags of meters: each value is a series for good, so nothing may be
- * in it that differs from one process to the next.
+ * Names in the form that the tags of meters may have. Each value is a series for good, so it must
+ * not contain anything that differs from one process to the next.
  */
 public final class TagValue {
 

@@ -94,9 +94,10 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * What a registry's filters (common tags, renaming) make of {@link Meter#REQUEST_SIZE}, for those
-   * who publish that histogram beside Micrometer and want it to look like the rest. Registers a
-   * gauge of that name for a moment, because Micrometer applies filters only then.
+   * Returns the result that a registry's filters (common tags, renaming) have for {@link
+   * Meter#REQUEST_SIZE}, for those who publish that histogram beside Micrometer and want it to look
+   * like the rest. Registers a gauge of that name for a moment, because Micrometer applies filters
+   * only then.
    *
    * @return name and tags as the registry would have them; empty if its filters deny the meter
    */
@@ -176,7 +177,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
         update();
         complete = true;
       } catch (RuntimeException | LinkageError e) {
-        failure.warn("Not all meters of native memory are in " + registry, e);
+        failure.warn("Some meters of native memory are missing in " + registry, e);
       }
     }
 

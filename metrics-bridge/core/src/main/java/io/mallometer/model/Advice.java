@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * Something that could be done about memory, and why.
+ * Advice on memory: an action and its reason.
  *
  * @param topic what it is about: {@code arenas}, {@code trim}, {@code trim-threshold}, {@code
  *     decay}, {@code allocator}

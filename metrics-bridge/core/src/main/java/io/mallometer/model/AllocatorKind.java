@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** Whose malloc serves the process. */
+/** Kind of the allocator that serves the process. */
 public enum AllocatorKind {
   /** The GNU C library's own. */
   GLIBC("glibc"),

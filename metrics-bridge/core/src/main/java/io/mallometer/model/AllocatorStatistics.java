@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the allocator below says of itself. Bytes; {@code NaN} where it does not say.
+ * Figures that the allocator reports. Bytes; {@code NaN} where it does not say.
  *
  * <p>System memory is what it has from the operating system: used by the program, retained for
  * later requests, and its own overhead. All three are virtual. Pages of retained memory may or may
@@ -74,7 +74,7 @@ public record AllocatorStatistics(
     advice = List.copyOf(advice);
   }
 
-  /** Statistics without what is known of pins. */
+  /** Creates statistics without pinned memory. */
   public AllocatorStatistics(
       Instant time,
       AllocatorKind kind,
@@ -108,19 +108,19 @@ public record AllocatorStatistics(
         Optional.empty());
   }
 
-  /** Seconds since they were read; 0 if the clock was set back. */
+  /** Returns the seconds since the statistics were read; 0 if the clock was set back. */
   public double ageSeconds(Clock clock) {
     return Math.max(0, Duration.between(time, clock.instant()).toNanos() / 1e9);
   }
 
   /**
-   * These statistics with {@link #trimmableBytes}.
+   * Returns these statistics with {@link #trimmableBytes}.
    *
    * <p>jemalloc and tcmalloc know which of their free pages are resident, so theirs is exact. glibc
    * forgets what it gave back. But no more of its releasable pages can be absent than are absent of
    * all its memory, which is system memory without what is resident of it: the rest is there to be
-   * given back. So the figure is a lower bound. It falls short by objects in use that nobody has
-   * written to.
+   * given back. So the figure is a lower bound. It falls short by live objects that the program has
+   * not written to.
    *
    * @param mallocResidentBytes what is resident of the allocator's memory, in use or not; {@code
    *     NaN} if unknown
@@ -131,17 +131,17 @@ public record AllocatorStatistics(
     return withTrimmable(Math.max(0, releasableBytes - absent));
   }
 
-  /** These statistics with {@link #trimmableBytes} as given. */
+  /** Returns these statistics with {@link #trimmableBytes} as given. */
   public AllocatorStatistics withTrimmable(double trimmable) {
     return with(trimmable, advice, pinned);
   }
 
-  /** These statistics with {@link #advice}. */
+  /** Returns these statistics with {@link #advice}. */
   public AllocatorStatistics withAdvice(List<Advice> given) {
     return with(trimmableBytes, given, pinned);
   }
 
-  /** These statistics with {@link #pinned}. */
+  /** Returns these statistics with {@link #pinned}. */
   public AllocatorStatistics withPinned(Optional<PinnedMemory> known) {
     return with(trimmableBytes, advice, known);
   }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How mallometer came into a process that ran already.
+ * Result of an attach to a running process.
  *
  * @param words pointers to malloc and its relatives that lead to mallometer now
  * @param wordsRefused those that the system did not let change, whose calls are not counted
@@ -23,7 +23,7 @@ public record Attachment(
     double driftBytes,
     double driftBoundBytes) {
 
-  /** What is known to be missed, in words; empty if nothing is. */
+  /** Returns the calls that are known to be missed, in words; empty if there are none. */
   public String gaps() {
     if (complete()) {
       return "";
@@ -37,9 +37,9 @@ public record Attachment(
     }
     if (drifts()) {
       gaps.add(
-          "what glibc has in use differs by "
+          "the live bytes that glibc reports differ by "
               + Words.bytes(Math.abs(driftBytes))
-              + " from what was counted");
+              + " from those counted");
     }
     return String.join(", ", gaps);
   }
@@ -48,7 +48,7 @@ public record Attachment(
     return driftBytes != 0 && !(Math.abs(driftBytes) <= driftBoundBytes);
   }
 
-  /** Whether no call is known to be missed. */
+  /** Returns whether no call is known to be missed. */
   public boolean complete() {
     return wordsRefused == 0 && callsUnseen == 0 && !drifts();
   }

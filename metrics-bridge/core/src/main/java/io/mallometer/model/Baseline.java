@@ -3,7 +3,7 @@ package io.mallometer.model;
 import io.mallometer.internal.text.Words;
 
 /**
- * What was live already when mallometer attached to the process, and is part of {@link
+ * Memory that was live when mallometer attached to the process. It is part of {@link
  * NativeCounters#liveBytes()} as long as it is not freed.
  *
  * @param bytes live bytes at the attach; 0 if counting began with the process, {@code NaN} if they
@@ -13,23 +13,26 @@ import io.mallometer.internal.text.Words;
  */
 public record Baseline(double bytes, double errorBytes) {
 
-  /** Of a process that was counted from its start. */
+  /** Baseline of a process that was counted from its start. */
   public static final Baseline NONE = new Baseline(0, 0);
 
-  /** Whether it is known, and with it what is live. */
+  /** Returns whether the baseline, and with it the live memory, is known. */
   public boolean known() {
     return !Double.isNaN(bytes);
   }
 
-  /** In words, such as {@code 84.1 MiB ± 300 KiB were allocated before the attach}. */
+  /**
+   * Returns the baseline in words, such as {@code 84.1 MiB ± 300 KiB were allocated before the
+   * attach}.
+   */
   public String sentence() {
     String error = Words.bytes(errorBytes);
     return known()
         ? Words.bytes(bytes) + " ± " + error + " were allocated before the attach"
-        : "what was allocated before the attach is unknown, at most " + error;
+        : "the memory allocated before the attach is unknown, at most " + error;
   }
 
-  /** As records have it, without the classes that the JDK generates for a record's own. */
+  /** Compares like a record, without the classes that the JDK generates for records. */
   @Override
   public boolean equals(Object other) {
     return other instanceof Baseline that

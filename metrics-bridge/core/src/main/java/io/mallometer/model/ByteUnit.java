@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** What one byte of allocated, freed and live memory means. */
+/** Meaning of one byte of allocated, freed and live memory. */
 public enum ByteUnit {
   /** {@code malloc_usable_size()} of the object, asked of the allocator at each event. */
   USABLE("usable"),

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Code that allocates, told apart by its whole stack.
+ * Code that allocates, identified by its whole stack.
  *
  * @param number the site's number, which it keeps while the process lives
  * @param frames the stack, innermost first: native frames, then Java frames
@@ -42,12 +42,12 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * Quantiles of the ages of live sampled objects, each weighted with the bytes that it stands for,
-   * in seconds; {@code NaN} if there are none.
+   * Returns quantiles of the ages of live sampled objects, each weighted with the bytes that it
+   * stands for, in seconds; {@code NaN} if there are none.
    */
   public record Ages(double median, double ninetyPercent, double oldest) {
 
-    /** Of no objects. */
+    /** Figures of no objects. */
     public static final Ages UNKNOWN = new Ages(Double.NaN, Double.NaN, Double.NaN);
   }
 
@@ -55,7 +55,7 @@ public record CallSite(
     frames = List.copyOf(frames);
   }
 
-  /** This site with a rate over a time. */
+  /** Returns this site with a rate over a time. */
   public CallSite withRate(double bytesPerSecond, double seconds) {
     return new CallSite(
         number,
@@ -72,9 +72,7 @@ public record CallSite(
         ages);
   }
 
-  /**
-   * Whether the name, the library or any frame contains a text, whatever the case of its letters.
-   */
+  /** Returns whether the name, the library or any frame contains a text. Ignores case. */
   public boolean mentions(String text) {
     return mentions(text, name, library, frames);
   }
@@ -85,7 +83,7 @@ public record CallSite(
         .anyMatch(words -> words.toLowerCase(Locale.ROOT).contains(wanted));
   }
 
-  /** Which part of the process it belongs to. */
+  /** Returns the part of the process that the call site belongs to. */
   public Owner owner() {
     return Owner.of(name, frames);
   }

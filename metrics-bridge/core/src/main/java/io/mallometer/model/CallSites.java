@@ -36,8 +36,8 @@ public record CallSites(
   static final int SIZE_WORD = 8;
 
   /**
-   * Since when allocations are in the sites. Those that were made before an attach are in none, so
-   * their live bytes are what the sites do not explain.
+   * Origin of a reading: the time from which allocations are in the sites. Those that were made
+   * before an attach are in none, so their live bytes are what the sites do not explain.
    *
    * @param mode how the library came to count, as {@link SelfReport#mode()}
    * @param since when counting began; empty if it did not
@@ -49,10 +49,10 @@ public record CallSites(
   public record Origin(
       String mode, Optional<Instant> since, double allocatedBeforeBytes, double freedBeforeBytes) {
 
-    /** Of sites in which everything is that the process allocated. */
+    /** Origin of sites that cover all allocations of the process. */
     public static final Origin START = new Origin(SelfReport.PRELOAD, Optional.empty(), 0, 0);
 
-    /** Whether what the process allocated before is in no site. */
+    /** Returns whether earlier allocations of the process belong to no site. */
     public boolean attached() {
       return mode.equals(SelfReport.ATTACHED);
     }
@@ -62,7 +62,7 @@ public record CallSites(
       if (!attached()) {
         return "";
       }
-      return "Attached%s: allocations before are in no call site%s"
+      return "Attached%s: earlier allocations belong to no call site%s"
           .formatted(
               since.map(time -> " at " + time.truncatedTo(ChronoUnit.SECONDS)).orElse(""),
               Double.isNaN(allocatedBeforeBytes)
@@ -71,7 +71,7 @@ public record CallSites(
     }
   }
 
-  /** Sites in which everything is that the process allocated. */
+  /** Creates sites that cover all allocations of the process. */
   public CallSites(
       Instant time,
       List<CallSite> sites,
@@ -82,7 +82,7 @@ public record CallSites(
     this(time, sites, samples, dropped, byteUnit, reason, Origin.START, Map.of());
   }
 
-  /** Sites of libraries whose build ids are not known. */
+  /** Creates sites of libraries whose build ids are not known. */
   public CallSites(
       Instant time,
       List<CallSite> sites,
@@ -100,18 +100,18 @@ public record CallSites(
     buildIds = Map.copyOf(buildIds);
   }
 
-  /** No sites, and why. */
+  /** Creates a reading without sites, with the reason. */
   public static CallSites none(Instant time, String reason) {
     return new CallSites(time, List.of(), 0, Map.of(), ByteUnit.UNKNOWN, reason);
   }
 
-  /** This reading with other sites: fewer, or in another order. */
+  /** Returns this reading with other sites: fewer, or in another order. */
   public CallSites with(List<CallSite> others) {
     return new CallSites(time, others, samples, dropped, byteUnit, reason, origin, buildIds);
   }
 
   /**
-   * This reading of all sites, with what is not in them.
+   * Returns this reading with the samples that are in no site.
    *
    * @param counted the counters of about the same moment
    */
@@ -123,7 +123,7 @@ public record CallSites(
     return new CallSites(time, sites, samples, dropped, byteUnit, reason, known, buildIds);
   }
 
-  /** This reading with the build ids of libraries. */
+  /** Returns this reading with the build ids of libraries. */
   public CallSites withBuildIds(Map<String, String> ids) {
     return new CallSites(time, sites, samples, dropped, byteUnit, reason, origin, ids);
   }

@@ -48,8 +48,8 @@ public record CgroupMemory(
   }
 
   /**
-   * Returns what counts against the limit: without cached and mapped files, which the kernel gives
-   * up before it kills, or without inactive files where only those are known.
+   * Returns the bytes that count against the limit: without cached and mapped files, which the
+   * kernel drops before it kills, or without inactive files where only those are known.
    */
   public double usedBytes() {
     Long files = bytes.get(ChargedPart.PAGE_CACHE);

@@ -1,6 +1,9 @@
 package io.mallometer.model;
 
-/** What the kernel charges to a memory cgroup, whose limit decides about an out-of-memory kill. */
+/**
+ * A part of the memory that the kernel charges to a cgroup, whose limit decides about an
+ * out-of-memory kill.
+ */
 public enum ChargedPart {
   /** Anonymous memory of this process. */
   THIS_PROCESS("this-process"),

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The judgement on the process: one state, one sentence, and what to do. Every face shows the same.
+ * The conclusion on the process: one state, one sentence, and actions. Every face shows the same.
  *
  * @param state the first of act, watch, too early and healthy that holds
  * @param since when this state began
@@ -48,8 +48,8 @@ public record Conclusion(
   }
 
   /**
-   * How much memory there may be, and when it is used up if memory grows on as it does. The Java
-   * heap is projected to its maximum.
+   * The memory limit, and the time at which memory reaches it if growth continues. The Java heap is
+   * projected to its maximum.
    *
    * @param bytes the limit; {@code NaN} without one
    * @param usedBytes what counts against it; {@code NaN} if unknown
@@ -68,7 +68,7 @@ public record Conclusion(
       double seconds,
       double upperSeconds) {
 
-    /** Nothing is known of a limit. */
+    /** No limit is known. */
     public static final Limit NONE =
         new Limit(Double.NaN, Double.NaN, "", Double.NaN, Double.NaN, Double.NaN);
 
@@ -89,7 +89,7 @@ public record Conclusion(
   }
 
   /**
-   * One thing that was looked at.
+   * One finding: a topic that was examined, and its result.
    *
    * @param topic what it is about: {@code limit}, {@code previous}, {@code leaks}, {@code growth},
    *     {@code retained}, {@code budget}, {@code unexplained} or {@code counting}
@@ -108,7 +108,7 @@ public record Conclusion(
     return new Conclusion(
         State.TOO_EARLY,
         since,
-        "Too early to tell: nothing is read yet",
+        "Too early to tell: nothing has been read yet",
         List.of(),
         Limit.NONE,
         Optional.empty(),

@@ -20,7 +20,7 @@ package io.mallometer.model;
  */
 public record Estimate(double value, double variance, long samples, double most) {
 
-  /** Nothing of anything. */
+  /** Estimate of zero. */
   public static final Estimate ZERO = new Estimate(0, 0, 0);
 
   /** The 97.5 % quantile of the normal distribution. */
@@ -44,7 +44,7 @@ public record Estimate(double value, double variance, long samples, double most)
   }
 
   /**
-   * This estimate of a part of a whole.
+   * Returns this estimate of a part of a whole.
    *
    * @param whole what was counted of the whole; {@code NaN} if unknown
    */

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.util.function.Function;
 
-/** By what call sites are taken together. */
+/** Criterion by which call sites are grouped. */
 public enum Grouping {
   /** The name of the site: {@code Class.method} or {@code library!symbol}. */
   SITE("site", CallSite::name),

@@ -3,7 +3,8 @@ package io.mallometer.model;
 import java.time.Instant;
 
 /**
- * What the process was at one moment of the last hour. Figures that were not known are {@code NaN}.
+ * Figures of the process at one moment of the last hour. Figures that were not known are {@code
+ * NaN}.
  *
  * @param time when it was read, by the wall clock
  * @param liveBytes native memory in use

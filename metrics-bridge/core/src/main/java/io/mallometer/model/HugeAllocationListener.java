@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** Is told of requests above {@link SelfReport#hugeThresholdBytes()}. */
+/** Listener for requests above {@link SelfReport#hugeThresholdBytes()}. */
 @FunctionalInterface
 public interface HugeAllocationListener {
 

@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A moment whose call sites are kept until the next of its kind. */
+/** A moment whose call sites are stored until the next moment of its kind. */
 public enum KeptMoment {
   /** When live bytes were highest, as far as polls saw it. */
   PEAK("peak", 0),
@@ -22,7 +22,9 @@ public enum KeptMoment {
     this.percent = percent;
   }
 
-  /** Returns the moment when so many percent of the limit were crossed; empty if none is kept. */
+  /**
+   * Returns the moment at which this percentage of the limit was crossed; empty if none is stored.
+   */
   public static Optional<KeptMoment> ofPercent(int percent) {
     return Stream.of(values())
         .filter(moment -> moment != PEAK && moment.percent == percent)

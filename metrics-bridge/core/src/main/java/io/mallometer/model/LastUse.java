@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where an object of a site was last used, as far as a watchpoint saw it.
+ * The last access to an object of a site that a watchpoint saw.
  *
  * @param time when; empty if unavailable
  * @param thread the thread's name
@@ -19,7 +19,7 @@ public record LastUse(
     frames = List.copyOf(frames);
   }
 
-  /** Nothing is known, and why. */
+  /** Creates an empty result with the reason why nothing is known. */
   public static LastUse unavailable(String reason) {
     return new LastUse(Optional.empty(), "", List.of(), reason);
   }

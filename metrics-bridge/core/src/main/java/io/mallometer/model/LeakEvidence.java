@@ -2,9 +2,9 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** On what a verdict stands. */
+/** The evidence for a verdict. */
 public enum LeakEvidence {
-  /** Of a leak: no address of the sampled objects exists, so nobody can use or free them. */
+  /** Of a leak: no address of the sampled objects exists, so no code can use or free them. */
   LOST,
 
   /** Of a leak: objects that were left alone for longer than the longest timeout. */

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whether and how leaks are looked for.
+ * Options of the search for leaks.
  *
  * @param enabled whether the use of objects is observed and judged
  * @param profile what kind of program it is
@@ -14,11 +14,10 @@ import java.util.Optional;
  *     needs: what is left alone for longer is a leak
  * @param timeScale by what the floor of the profile and all pauses are divided: 1, or more in
  *     tests, which cannot wait for minutes
- * @param healthySites names of call sites that are known to be fine; one that ends in {@code *} is
- *     the beginning of a name
- * @param healthySitesFile where the names are kept of which somebody says at run time that they are
- *     fine, one a line; empty if that holds until the process ends. The file need not exist, its
- *     directory must
+ * @param healthySites names of acknowledged call sites; one that ends in {@code *} stands for all
+ *     names that begin so
+ * @param healthySitesFile file for the names that are acknowledged at run time, one a line; empty
+ *     if acknowledgements last until the process ends. The file need not exist, its directory must
  */
 public record LeakOptions(
     boolean enabled,
@@ -28,7 +27,7 @@ public record LeakOptions(
     List<String> healthySites,
     Optional<Path> healthySitesFile) {
 
-  /** For which sessions and connections rarely wait longer. */
+  /** Time that timeouts of sessions and connections rarely exceed. */
   public static final Duration DEFAULT_LONGEST_TIMEOUT = Duration.ofMinutes(30);
 
   /** The largest time scale: at more the system's clocks would be in the way. */
@@ -39,40 +38,40 @@ public record LeakOptions(
     healthySites = List.copyOf(healthySites);
   }
 
-  /** Enabled, for a service. */
+  /** Default: enabled, for a service. */
   public static LeakOptions defaults() {
     return new LeakOptions(
         true, LeakProfile.SERVICE, DEFAULT_LONGEST_TIMEOUT, 1, List.of(), Optional.empty());
   }
 
-  /** Nothing is observed. */
+  /** No observation: nothing is observed. */
   public static LeakOptions off() {
     return new LeakOptions(
         false, LeakProfile.SERVICE, DEFAULT_LONGEST_TIMEOUT, 1, List.of(), Optional.empty());
   }
 
-  /** These options for another kind of program. */
+  /** Returns these options for another kind of program. */
   public LeakOptions withProfile(LeakProfile profile) {
     return new LeakOptions(
         enabled, profile, longestTimeout, timeScale, healthySites, healthySitesFile);
   }
 
-  /** These options for a program with other timeouts. */
+  /** Returns these options for a program with other timeouts. */
   public LeakOptions withLongestTimeout(Duration timeout) {
     return new LeakOptions(enabled, profile, timeout, timeScale, healthySites, healthySitesFile);
   }
 
-  /** These options with another time scale. */
+  /** Returns these options with another time scale. */
   public LeakOptions withTimeScale(double scale) {
     return new LeakOptions(enabled, profile, longestTimeout, scale, healthySites, healthySitesFile);
   }
 
-  /** These options with other names of sites that are fine. */
+  /** Returns these options with other names of acknowledged sites. */
   public LeakOptions withHealthySites(List<String> names) {
     return new LeakOptions(enabled, profile, longestTimeout, timeScale, names, healthySitesFile);
   }
 
-  /** These options with a file for what is said at run time. */
+  /** Returns these options with a file for acknowledgements at run time. */
   public LeakOptions withHealthySitesFile(Path file) {
     return new LeakOptions(
         enabled, profile, longestTimeout, timeScale, healthySites, Optional.of(file));

@@ -6,9 +6,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What kind of program it is: for how long a program of that kind may leave an object alone that it
- * still needs. That is only the least idle time at which an object is suspected: what a site's
- * objects do raises it.
+ * Kind of program, which decides for how long it may not access an object that it still needs. That
+ * is only the least idle time at which an object is suspected: what a site's objects do raises it.
  */
 public enum LeakProfile {
   /** Periodic work: all data is reached within some periods. */

@@ -21,7 +21,7 @@ public record LeakReport(
     sites = List.copyOf(sites);
   }
 
-  /** No verdicts, and why. */
+  /** Creates a report without verdicts, with the reason. */
   public static LeakReport none(Instant time, String reason) {
     return new LeakReport(time, Observation.off(reason), List.of(), reason);
   }
@@ -34,12 +34,12 @@ public record LeakReport(
         .toList();
   }
 
-  /** This report with other verdicts. */
+  /** Returns this report with other verdicts. */
   public LeakReport with(List<SiteVerdict> others) {
     return new LeakReport(time, observation, others, reason);
   }
 
-  /** Leaks of the application of which nobody said that they are fine. */
+  /** Returns the leaks of the application that are not acknowledged. */
   public List<SiteVerdict> leaks() {
     List<SiteVerdict> leaks = new ArrayList<>();
     for (SiteVerdict site : sites) {

@@ -6,9 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How many suspects there are, each of one name, and what the worst leaks keep, in few names: what
- * the meters show. Sites of which somebody said that they are fine are not in it, nor HotSpot's own
- * and mallometer's.
+ * Suspects by name and the memory of the worst leaks, in a few names, for the meters. Acknowledged
+ * sites and those of HotSpot and mallometer are not in it.
  *
  * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go.
@@ -40,13 +39,13 @@ public record LeakSummary(
     List<SiteVerdict> worst,
     Optional<String> worstInWords) {
 
-  /** As many names come in. */
+  /** Most names in a summary. */
   public static final int TOP = 5;
 
-  /** Among as many first a name stays that is in. */
+  /** Rank down to which a name stays in the summary once it is in. */
   public static final int STAYING = 8;
 
-  /** As many are recorded. */
+  /** Most suspects that are recorded. */
   public static final int WORST = 5;
 
   public LeakSummary {

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * How to read the native library.
+ * Options for reading the native library.
  *
  * @param pollInterval time between two polls. At least {@link #SHORTEST_POLL_INTERVAL}; a shorter
  *     one is raised to it
@@ -37,10 +37,13 @@ public record MallometerOptions(
     Optional<String> applicationVersion,
     OwnerBudget owners) {
 
-  /** Five seconds: three polls within a usual scrape interval of 15 s. */
+  /** Default poll interval: five seconds, three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
 
-  /** Ten milliseconds, many times what a poll takes in a process of some hundred threads. */
+  /**
+   * Shortest time between two polls: ten milliseconds, many times the duration of a poll in a
+   * process of some hundred threads.
+   */
   public static final Duration SHORTEST_POLL_INTERVAL = Duration.ofMillis(10);
 
   /** A minute: a trim keeps other threads from allocating for a while. */
@@ -66,7 +69,7 @@ public record MallometerOptions(
         OwnerBudget.defaults());
   }
 
-  /** These options with another poll interval. */
+  /** Returns these options with another poll interval. */
   public MallometerOptions withPollInterval(Duration pollInterval) {
     return new MallometerOptions(
         pollInterval,
@@ -79,7 +82,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with another least time between two trims. */
+  /** Returns these options with another least time between two trims. */
   public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
     return new MallometerOptions(
         pollInterval,
@@ -92,7 +95,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with a file to record into. */
+  /** Returns these options with a file to record into. */
   public MallometerOptions withRecordPath(Path recordPath) {
     return new MallometerOptions(
         pollInterval,
@@ -105,7 +108,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with other packages of the application. */
+  /** Returns these options with other packages of the application. */
   public MallometerOptions withApplicationPackages(List<String> packages) {
     return new MallometerOptions(
         pollInterval,
@@ -118,7 +121,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with another way to look for leaks. */
+  /** Returns these options with another way to look for leaks. */
   public MallometerOptions withLeaks(LeakOptions leaks) {
     return new MallometerOptions(
         pollInterval,
@@ -131,7 +134,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with a limit of the resident set. */
+  /** Returns these options with a limit of the resident set. */
   public MallometerOptions withLimitBytes(long limitBytes) {
     return new MallometerOptions(
         pollInterval,
@@ -144,7 +147,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with a version of the application. */
+  /** Returns these options with a version of the application. */
   public MallometerOptions withApplicationVersion(String applicationVersion) {
     return new MallometerOptions(
         pollInterval,
@@ -157,7 +160,7 @@ public record MallometerOptions(
         owners);
   }
 
-  /** These options with another budget for searches of the Java heap. */
+  /** Returns these options with another budget for searches of the Java heap. */
   public MallometerOptions withOwners(OwnerBudget owners) {
     return new MallometerOptions(
         pollInterval,

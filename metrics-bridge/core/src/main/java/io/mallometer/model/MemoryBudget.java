@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.util.List;
 
 /**
- * What this process may come to need by its configuration, against the limit of its cgroup.
+ * Memory that this process may need by its configuration, against the limit of its cgroup.
  *
  * @param lines the table
  * @param totalBytes the sum of the lines

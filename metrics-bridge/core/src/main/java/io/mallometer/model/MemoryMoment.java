@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where the memory was at one moment of the last hour.
+ * Division of the memory at one moment of the last hour.
  *
  * @param time when it was read
  * @param resident resident bytes by part, as of the latest split then; empty before the first
@@ -23,7 +23,7 @@ public record MemoryMoment(
     charged = Map.copyOf(charged);
   }
 
-  /** What a snapshot says. */
+  /** Creates the division of the memory from a snapshot. */
   public static MemoryMoment of(Snapshot snapshot) {
     Optional<ResidentMemory> resident = snapshot.memory().resident();
     Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();

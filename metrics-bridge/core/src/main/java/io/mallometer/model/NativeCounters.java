@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * What was counted of native allocations: since counting began, or within a bracket.
+ * Counts of native allocations since counting began, or within a bracket.
  *
  * <p>A successful malloc, calloc, memalign, ... is one allocation, free of a pointer is one free, a
  * successful realloc of a pointer is one of each, also in place; failures count only as failed.
@@ -46,7 +46,7 @@ public record NativeCounters(
     Baseline baseline,
     boolean complete) {
 
-  /** What was counted from the start of the process, or of a thread. */
+  /** Creates counts from the start of the process, or of a thread. */
   public NativeCounters(
       SizeDistribution allocationsBySize,
       long frees,
@@ -93,16 +93,16 @@ public record NativeCounters(
   }
 
   /**
-   * Objects in use; in a bracket or for a thread the net change, which may be negative. {@code NaN}
-   * when counting was off for some time, or began with an attach: how many there were then is
-   * unknown.
+   * Returns the live objects; in a bracket or for a thread the net change, which may be negative.
+   * {@code NaN} when counting was off for some time, or began with an attach: how many there were
+   * then is unknown.
    */
   public double liveObjects() {
     return complete && baseline.equals(Baseline.NONE) ? allocations() - frees : Double.NaN;
   }
 
   /**
-   * What was counted between {@code start} and this. Peak, largest request, threads and
+   * Returns the counts between {@code start} and this. Peak, largest request, threads and
    * completeness are not differences: they stay those of this.
    */
   public NativeCounters minus(NativeCounters start) {

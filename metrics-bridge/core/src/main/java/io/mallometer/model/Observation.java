@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How the observation of objects goes: whether their use is seen, and what that costs.
+ * State of the observation of objects: whether accesses are seen, and the cost.
  *
  * @param state whether it works
  * @param reason what is off and why; empty if nothing is
@@ -47,9 +47,9 @@ public record Observation(
     String watchReason,
     String lostMemory) {
 
-  /** Whether use is seen. */
+  /** State of the observation: whether accesses are seen. */
   public enum State {
-    /** Nobody asked for it, or the environment forbids it. */
+    /** No reader requested it, or the environment forbids it. */
     OFF,
     /** What the system can do is being tried out. */
     STARTING,
@@ -77,7 +77,7 @@ public record Observation(
     slots = List.copyOf(slots);
   }
 
-  /** Nothing is observed. */
+  /** No observation: nothing is observed. */
   public static Observation off(String reason) {
     return new Observation(
         State.OFF,
@@ -100,7 +100,7 @@ public record Observation(
         reason);
   }
 
-  /** The same with what the latest search for lost memory came to. */
+  /** Returns the same with the result of the latest search for lost memory. */
   public Observation withLostMemory(String words) {
     return new Observation(
         state,
@@ -123,7 +123,7 @@ public record Observation(
         words);
   }
 
-  /** Whether at least one epoch told something. */
+  /** Returns whether at least one epoch had a result. */
   public boolean hasSeen() {
     return state == State.ON && startedNanos != 0 && epochEndNanos > startedNanos;
   }

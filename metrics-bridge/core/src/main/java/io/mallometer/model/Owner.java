@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.util.List;
 import java.util.Locale;
 
-/** Which part of the process a call site belongs to. */
+/** Part of the process that a call site belongs to. */
 public enum Owner {
   /** The program and the libraries that it uses. */
   APPLICATION,

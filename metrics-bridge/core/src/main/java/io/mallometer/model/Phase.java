@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.time.Instant;
 
 /**
- * What the process allocated between two moments.
+ * Allocations of the process between two moments.
  *
  * @param name as given at its beginning
  * @param begin when it began

@@ -3,8 +3,8 @@ package io.mallometer.model;
 import java.util.Optional;
 
 /**
- * Where the memory of the process goes as the operating system sees it; known with and without the
- * native library. What cannot be read on this system is empty.
+ * Memory of the process as the operating system sees it, known with and without the native library.
+ * What cannot be read on this system is empty.
  *
  * @param residentBytes the resident set at the latest poll; {@code NaN} if unknown
  * @param resident the latest split of the resident set, some seconds older than the rest
@@ -33,7 +33,7 @@ public record ProcessMemory(
     this(residentBytes, resident, cgroup, budget, Double.NaN, Double.NaN);
   }
 
-  /** Nothing was read, or nothing can be. */
+  /** Memory that was not read, or cannot be. */
   public static ProcessMemory unknown() {
     return UNKNOWN;
   }

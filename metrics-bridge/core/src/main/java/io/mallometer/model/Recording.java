@@ -1,18 +1,18 @@
 package io.mallometer.model;
 
 /**
- * Whether the last hour is recorded in a file that outlives the process, the black box.
+ * State of the recording of the last hour in the black box, a file that outlives the process.
  *
  * @param state whether it is
- * @param path the file; empty if nobody asked for one
+ * @param path the file; empty if no recording was requested
  * @param life the number in the file's header that no other life has; 0 unless recording
  * @param reason why it is off although it was asked for; empty otherwise
  */
 public record Recording(State state, String path, long life, String reason) {
 
-  /** What became of the wish to record. */
+  /** State of a recording. */
   public enum State {
-    /** Nobody asked for it. */
+    /** No recording was requested. */
     OFF,
     /** The file is written. */
     ON,
@@ -22,12 +22,12 @@ public record Recording(State state, String path, long life, String reason) {
 
   private static final Recording OFF = new Recording(State.OFF, "", 0, "");
 
-  /** Nobody asked for a recording. */
+  /** No recording was requested. */
   public static Recording off() {
     return OFF;
   }
 
-  /** It was asked for and failed. */
+  /** A recording was requested and failed. */
   public static Recording failed(String path, String reason) {
     return new Recording(State.FAILED, path, 0, reason);
   }

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The resident memory of the process, split by what it is.
+ * The resident memory of the process, split into parts.
  *
  * @param time when it was read; the split is made less often than the counters are read
  * @param totalBytes the resident set: the sum of all mappings, and of all parts
@@ -34,7 +34,7 @@ public record ResidentMemory(
     bytes = Map.copyOf(bytes);
   }
 
-  /** Resident bytes of a part; empty if it could not be told apart. */
+  /** Returns the resident bytes of a part; empty if the part could not be separated. */
   public Optional<Long> of(ResidentPart part) {
     return Optional.ofNullable(bytes.get(part));
   }

@@ -1,8 +1,8 @@
 package io.mallometer.model;
 
 /**
- * What resident memory is: every page of the process belongs to exactly one part, so that the parts
- * add up to the resident set size.
+ * A part of the resident memory: every page of the process belongs to exactly one part, so that the
+ * parts add up to the resident set size.
  */
 public enum ResidentPart {
   /** The reserved range of the Java heap. */

@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * Options of a scope: what it measures beside its counts.
+ * Options of a scope: measurements beside its counts.
  *
  * @param matched whether frees are matched with allocations by address, which tells temporary from
  *     retained memory. It costs memory and time while the scope is open: {@code

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What mallometer itself is and costs.
+ * Version, mode and cost of mallometer itself.
  *
  * @param build the native library's version, such as {@code "0.1.0"}; {@value #UNKNOWN} without it
  * @param allocator the object that serves the allocations, such as {@code "glibc 2.36"} or {@code
@@ -52,8 +52,8 @@ public record SelfReport(
     String remark) {
 
   /**
-   * What the library looked at closely since the process started. All {@code NaN} without it, and
-   * while it samples nothing.
+   * Samples of the library since the process started. All {@code NaN} without it, and while it
+   * samples nothing.
    *
    * @param intervalBytes how many bytes are allocated for each sample, on average; 1 if every
    *     allocation is one
@@ -80,7 +80,7 @@ public record SelfReport(
       double share,
       double tableBytes) {
 
-    /** Of a library that is not there, or samples nothing. */
+    /** Sampling of a library that is not loaded or samples nothing. */
     public static final Sampling OFF =
         new Sampling(
             Double.NaN,
@@ -96,16 +96,16 @@ public record SelfReport(
   /** The {@link #mode()} of a process that was started with the library. */
   public static final String PRELOAD = "preload";
 
-  /** That of a process that had the library attached. */
+  /** Mode of a process to which the library was attached. */
   public static final String ATTACHED = "attached";
 
-  /** That of a process that executed itself once more to be started with the library. */
+  /** Mode of a process that relaunched itself with the library. */
   public static final String RELAUNCHED = "relaunched";
 
-  /** That of a process that nobody counts in. */
+  /** Mode of a process that is not counted. */
   public static final String NONE = "none";
 
-  /** The name of what cannot be named without the library. */
+  /** Placeholder for a name that only the library knows. */
   public static final String UNKNOWN = "unknown";
 
   /** The report of a process without the library. */
@@ -113,7 +113,7 @@ public record SelfReport(
     return absent(UNKNOWN);
   }
 
-  /** The report of a process without the library, of which it is known what serves. */
+  /** Creates the report of a process without the library whose allocator is known. */
   public static SelfReport absent(String allocator) {
     return new SelfReport(
         UNKNOWN,

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What changed of a call site between two moments. What is not known of one of them is {@code NaN}:
- * of more than 4,096 sites only the largest are kept.
+ * Change of a call site between two moments. What is not known of one of them is {@code NaN}: of
+ * more than 4,096 sites only the largest are kept.
  *
  * @param number the site's number
  * @param name who allocates
@@ -31,15 +31,15 @@ public record SiteChange(
     double allocatedBytes,
     double allocatedObjects) {
 
-  /** By growth of the live bytes; what is unknown comes last. */
+  /** Order by growth of the live bytes, unknown growth last. */
   public static final Comparator<SiteChange> MOST_GROWTH_FIRST =
       mostFirst(SiteChange::liveBytesGrowth);
 
-  /** By growth of the live objects; what is unknown comes last. */
+  /** Order by growth of the live objects, unknown growth last. */
   public static final Comparator<SiteChange> MOST_OBJECTS_FIRST =
       mostFirst(SiteChange::liveObjectsGrowth);
 
-  /** By the bytes allocated in between; what is unknown comes last. */
+  /** Order by the bytes allocated in between, unknown figures last. */
   public static final Comparator<SiteChange> MOST_ALLOCATED_FIRST =
       mostFirst(SiteChange::allocatedBytes);
 
@@ -47,22 +47,22 @@ public record SiteChange(
     frames = List.copyOf(frames);
   }
 
-  /** By how much the bytes in use grew; negative if they shrank. */
+  /** Returns the growth of the live bytes; negative if they shrank. */
   public double liveBytesGrowth() {
     return liveBytesAfter - liveBytesBefore;
   }
 
-  /** By how much the objects in use grew; negative if they shrank. */
+  /** Returns the growth of the live objects; negative if they shrank. */
   public double liveObjectsGrowth() {
     return liveObjectsAfter - liveObjectsBefore;
   }
 
-  /** Which part of the process it belongs to. */
+  /** Returns the part of the process that the call site belongs to. */
   public Owner owner() {
     return Owner.of(name, frames);
   }
 
-  /** Whether name, library or any frame contains a text, whatever the case of its letters. */
+  /** Returns whether name, library or any frame contains a text. Ignores case. */
   public boolean mentions(String text) {
     return CallSite.mentions(text, name, library, frames);
   }
@@ -75,7 +75,7 @@ public record SiteChange(
         });
   }
 
-  /** Whether anything is different, or unknown. */
+  /** Returns whether any figure differs or is unknown. */
   public boolean moved() {
     return liveBytesGrowth() != 0 || liveObjectsGrowth() != 0 || allocatedBytes != 0;
   }

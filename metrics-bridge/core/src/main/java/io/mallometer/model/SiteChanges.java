@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What changed of the call sites between two moments of the last hour.
+ * Changes of the call sites between two moments of the last hour.
  *
  * @param from the first moment, of those that are kept the nearest to the one asked for, or the
  *     first reading if that was later; empty if nothing is known
@@ -21,7 +21,7 @@ public record SiteChanges(
     changes = List.copyOf(changes);
   }
 
-  /** Nothing is known, and why. */
+  /** Creates an empty result with the reason why nothing is known. */
   public static SiteChanges none(String reason) {
     return new SiteChanges(Optional.empty(), Optional.empty(), List.of(), reason);
   }

@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** What is estimated of a call site, or of several together. */
+/** Estimated figures of a call site, or of several together. */
 public sealed interface SiteFigures permits CallSite, SiteGroup {
 
   /** Objects allocated since the process started. */

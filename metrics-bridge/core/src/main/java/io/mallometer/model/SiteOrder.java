@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.util.Comparator;
 import java.util.function.ToDoubleFunction;
 
-/** By which figure call sites are sorted, largest first; what is unknown comes last. */
+/** Figure by which call sites are sorted, largest first, unknown figures last. */
 public enum SiteOrder {
   /** Bytes in use. */
   LIVE("live", figures -> figures.liveBytes().value()),

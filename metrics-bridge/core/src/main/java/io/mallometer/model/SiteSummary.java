@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Who holds most of the live memory, in few names: what the meters show.
+ * Libraries and call sites with most live memory, in a few names, for the meters.
  *
  * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go with each
@@ -26,16 +26,16 @@ public record SiteSummary(
     List<Share> largestSites,
     double allocatedBeforeBytes) {
 
-  /** The name of what is not among the first. */
+  /** Name for all that are not listed by their own name. */
   public static final String OTHER = "other";
 
-  /** As many names come in. */
+  /** Most names in a summary. */
   public static final int TOP = 10;
 
-  /** Among as many first a name stays that is in. */
+  /** Rank down to which a name stays in the summary once it is in. */
   public static final int STAYING = 15;
 
-  /** As many sites are recorded. */
+  /** Most sites that are recorded. */
   public static final int LARGEST = 20;
 
   /**

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What call sites taken together held in the last hour.
+ * Live memory of groups of call sites in the last hour.
  *
  * @param times the moments that are kept, oldest first, the last being now
  * @param groups those with most live bytes and those that grew most, most live bytes first
@@ -27,7 +27,7 @@ public record SiteTrends(List<Instant> times, List<Group> groups, String reason)
       largest = List.copyOf(largest);
     }
 
-    /** From the first moment to the last; {@code NaN} if there are none. */
+    /** Returns the growth from the first moment to the last; {@code NaN} if there are none. */
     public double growthBytes() {
       return liveBytes.isEmpty()
           ? Double.NaN

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the memory that a call site holds is.
+ * Verdict on the memory of a call site.
  *
  * @param verdict the verdict
  * @param since since when it is this verdict; of a site that never had another, since when sites
@@ -46,7 +46,7 @@ public record SiteVerdict(
       List<StackFrame> frames,
       List<Stack> others) {
 
-    /** As many stacks are kept beside the one on which the verdict stands. */
+    /** Most stacks that are listed beside the one of the verdict. */
     public static final int MOST_OTHERS = 9;
 
     public Site {
@@ -59,14 +59,14 @@ public record SiteVerdict(
       this(name, library, number, stacks, frames, List.of());
     }
 
-    /** Which part of the process it belongs to. */
+    /** Returns the part of the process that the call site belongs to. */
     public Owner owner() {
       return Owner.of(name, frames);
     }
   }
 
   /**
-   * One of several stacks.
+   * One stack of a call site that has several.
    *
    * @param number the call site's number
    * @param liveBytes its live bytes
@@ -118,7 +118,7 @@ public record SiteVerdict(
   }
 
   /**
-   * How much a site holds, and how that goes on.
+   * Live memory of a site, and its growth.
    *
    * @param liveBytes its live bytes
    * @param bytesPerHour how many more are live each hour, by the last minutes, of a leak and of
@@ -137,7 +137,7 @@ public record SiteVerdict(
       double secondsToLimit,
       Optional<Instant> stopped) {
 
-    /** Growth that goes on, or is not known. */
+    /** Growth that continues, or is not known. */
     public Growth(
         double liveBytes, double bytesPerHour, double shareOfLimit, double secondsToLimit) {
       this(liveBytes, bytesPerHour, shareOfLimit, secondsToLimit, Optional.empty());
@@ -145,7 +145,7 @@ public record SiteVerdict(
   }
 
   /**
-   * On what a verdict stands.
+   * The evidence for a verdict.
    *
    * @param evidence what was observed of the objects
    * @param confidence how likely the verdict {@link Verdict#LEAK} is right, by how often it was in
@@ -156,17 +156,17 @@ public record SiteVerdict(
   public record Grounds(
       LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {}
 
-  /** The same with or without somebody's word that the site is fine. */
+  /** Returns the same verdict, acknowledged or not. */
   public SiteVerdict acknowledged(boolean fine) {
     return new SiteVerdict(verdict, since, sentence, site, suspected, growth, grounds, fine);
   }
 
-  /** Whether it is a leak of the application of which nobody said that it is fine. */
+  /** Returns whether it is a leak of the application that is not acknowledged. */
   public boolean alarming() {
     return verdict == Verdict.LEAK && !acknowledged && site.owner() == Owner.APPLICATION;
   }
 
-  /** Whether it grows, by the last minutes. */
+  /** Returns whether the site grew in the last minutes. */
   public boolean grows() {
     return growth.bytesPerHour() > 0;
   }

@@ -4,8 +4,7 @@ import java.util.Arrays;
 import java.util.function.IntToLongFunction;
 
 /**
- * How many allocations there were of each size: a histogram over 20 fixed classes of requested
- * size.
+ * Number of allocations of each size: a histogram over 20 fixed classes of requested size.
  *
  * <p>Class {@code i < 19} holds requests of up to and including {@code 2^(4+i)} bytes (16 B, 32 B,
  * ..., 4 MiB) that no smaller class holds; class 19 holds all above. Totals are sums over classes,
@@ -97,7 +96,7 @@ public final class SizeDistribution {
     return counts.clone();
   }
 
-  /** What came after {@code start}: the difference, class by class. */
+  /** Returns the allocations after {@code start}: the difference, class by class. */
   public SizeDistribution minus(SizeDistribution start) {
     return of(i -> counts[i] - start.counts[i]);
   }

@@ -45,12 +45,12 @@ public record Snapshot(
     hugeAllocations = List.copyOf(hugeAllocations);
   }
 
-  /** A snapshot of what the library counts alone. */
+  /** Creates a snapshot of the library's counts alone. */
   public Snapshot(Instant time, Status status, Optional<NativeCounters> process, SelfReport self) {
     this(time, status, process, self, List.of());
   }
 
-  /** A snapshot of what the library counts, with the huge requests. */
+  /** Creates a snapshot of the library's counts, with the huge requests. */
   public Snapshot(
       Instant time,
       Status status,
@@ -76,7 +76,7 @@ public record Snapshot(
     return new Snapshot(time, status, Optional.empty(), SelfReport.absent());
   }
 
-  /** This snapshot with what the operating system says. */
+  /** Returns this snapshot with the memory figures of the operating system. */
   public Snapshot with(ProcessMemory known) {
     return new Snapshot(
         time,
@@ -92,7 +92,7 @@ public record Snapshot(
         applicationVersion);
   }
 
-  /** This snapshot with what the allocator says. */
+  /** Returns this snapshot with the figures of the allocator. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
     return new Snapshot(
         time,
@@ -108,7 +108,7 @@ public record Snapshot(
         applicationVersion);
   }
 
-  /** This snapshot with who holds the memory. */
+  /** Returns this snapshot with the largest libraries and call sites. */
   public Snapshot with(SiteSummary known) {
     return new Snapshot(
         time,
@@ -124,7 +124,7 @@ public record Snapshot(
         applicationVersion);
   }
 
-  /** This snapshot with who leaks. */
+  /** Returns this snapshot with the suspects. */
   public Snapshot with(LeakSummary known) {
     return new Snapshot(
         time,
@@ -140,7 +140,7 @@ public record Snapshot(
         applicationVersion);
   }
 
-  /** This snapshot with the judgement on the process. */
+  /** Returns this snapshot with the conclusion on the process. */
   public Snapshot with(Conclusion known) {
     return new Snapshot(
         time,
@@ -156,7 +156,7 @@ public record Snapshot(
         applicationVersion);
   }
 
-  /** This snapshot with the version of the application. */
+  /** Returns this snapshot with the version of the application. */
   public Snapshot withApplicationVersion(Optional<String> known) {
     return new Snapshot(
         time,
@@ -172,7 +172,7 @@ public record Snapshot(
         known);
   }
 
-  /** How long ago this was read; zero if the clock was set back since. */
+  /** Returns the time since this was read; zero if the clock was set back. */
   public Duration age(Clock clock) {
     Duration age = Duration.between(time, clock.instant());
     return age.isNegative() ? Duration.ZERO : age;

@@ -16,7 +16,7 @@ package io.mallometer.model;
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
 
-  /** Which code. */
+  /** Kind of code of a frame. */
   public enum Kind {
     /** Machine code of a library or of the executable. */
     NATIVE,
@@ -35,8 +35,8 @@ public record StackFrame(
   }
 
   /**
-   * Whether it is one of the frames by which the JDK calls a native function or a method handle.
-   * They differ between two JDKs, and before and after compilation.
+   * Returns whether the JDK calls a native function or a method handle by this frame. They differ
+   * between two JDKs, and before and after compilation.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA

@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * Whether mallometer counts, why or why not, and what to do about it.
+ * Whether mallometer counts, the reason, and the remedy.
  *
  * @param state whether native allocations are counted
  * @param reason while {@link State#ACTIVE} how the library came in, as {@link SelfReport#mode()},
@@ -32,12 +32,12 @@ public record Status(State state, String reason, String remedy) {
     return new Status(State.ACTIVE, gaps.isEmpty() ? mode : mode + "; incomplete: " + gaps, "");
   }
 
-  /** Whether native allocations are counted now. */
+  /** Returns whether native allocations are counted now. */
   public boolean active() {
     return state == State.ACTIVE;
   }
 
-  /** One line for a log: state, reason, and the remedy if there is one. */
+  /** Returns one line for a log: state, reason, and the remedy if there is one. */
   @Override
   public String toString() {
     return state + " (" + reason + ")" + (remedy.isEmpty() ? "" : ": " + remedy);

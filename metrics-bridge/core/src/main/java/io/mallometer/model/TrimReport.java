@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What became of an attempt to trim.
+ * Result of an attempt to trim.
  *
  * @param outcome whether it was done
  * @param explanation one sentence; for a refusal why, and when it is possible again
@@ -24,7 +24,7 @@ public record TrimReport(
     double seconds,
     Optional<Instant> nextPossible) {
 
-  /** Whether the allocator was asked to give memory back. */
+  /** Returns whether the allocator was asked to give memory back. */
   public enum Outcome {
     /** It was. */
     DONE,
@@ -35,8 +35,8 @@ public record TrimReport(
   }
 
   /**
-   * By how much the resident set shrank; negative if other threads took more meanwhile than came
-   * back; {@code NaN} if unknown.
+   * Returns the bytes by which the resident set shrank; negative if other threads took more during
+   * the trim than came back; {@code NaN} if unknown.
    */
   public double returnedBytes() {
     return residentBeforeBytes - residentAfterBytes;

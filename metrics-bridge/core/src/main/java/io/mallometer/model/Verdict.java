@@ -2,13 +2,13 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** What the memory that a call site holds is. */
+/** Verdict on the memory of a call site. */
 public enum Verdict {
-  /** Objects that nobody will use again, and more of them keep coming. */
+  /** Objects that the program will not use again, and more of them arrive. */
   LEAK,
 
   /**
-   * Objects that nobody has touched since they were allocated or for some minutes. Whether a
+   * Objects that were not accessed since they were allocated or for some minutes. Whether a
    * timeout, a scan or a swap will use or free them is not known yet.
    */
   UNUSED,
@@ -17,7 +17,7 @@ public enum Verdict {
   GROWING,
 
   /**
-   * Objects that nobody has touched for long, but not a leak: others like them were used or freed
+   * Objects that were not accessed for long, but not a leak: others like them were used or freed
    * again.
    */
   POOL,

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  */
 public final class Page {
 
-  /** Its media type. */
+  /** Media type of the page. */
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
@@ -41,8 +41,8 @@ public final class Page {
   private Page() {}
 
   /**
-   * A token that a server asks of those who change something, so that no other site can make a
-   * browser do it.
+   * A token that a server requires in requests that change something, so that no other site can
+   * make a browser send them.
    *
    * @param header the header that carries it
    * @param value the token

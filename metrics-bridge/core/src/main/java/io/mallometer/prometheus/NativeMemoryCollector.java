@@ -55,7 +55,10 @@ public final class NativeMemoryCollector extends Collector implements Collector.
     return families;
   }
 
-  /** All families, also those that have no samples now, so that a clash of names shows at once. */
+  /**
+   * Returns all families, also those without samples at present, so that a clash of names shows at
+   * once.
+   */
   @Override
   public List<MetricFamilySamples> describe() {
     List<MetricFamilySamples> families = new ArrayList<>();

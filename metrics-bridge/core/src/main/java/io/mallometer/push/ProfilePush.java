@@ -12,9 +12,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a profile of the call sites to a store at an interval: what was allocated since the last
- * one, and what is live. The protocol is Pyroscope's ({@code push.v1.PusherService/Push} of its
- * Connect API), which Grafana Alloy's {@code pyroscope.receive_http} understands as well.
+ * Sends a profile of the call sites to a store at an interval: the memory allocated since the
+ * previous profile, and the live memory. The protocol is Pyroscope's ({@code
+ * push.v1.PusherService/Push} of its Connect API), which Grafana Alloy's {@code
+ * pyroscope.receive_http} understands as well.
  *
  * <p>It uses one daemon thread. A profile that the store does not take for now (no connection, a
  * status of 5xx, 408 or 429) is sent again, after 1 s, 2 s, 4 s and so on up to the interval.
@@ -69,8 +70,8 @@ public final class ProfilePush implements AutoCloseable {
   }
 
   /**
-   * Sends nothing until {@link #resume()}, and closes the connection of a push that is under way;
-   * its profile is sent again. Waits for a second at most.
+   * Pauses until {@link #resume()}, and closes the connection of a push that is under way; its
+   * profile is sent again. Waits for a second at most.
    */
   public void pause() {
     Thread ended;
@@ -90,7 +91,7 @@ public final class ProfilePush implements AutoCloseable {
     }
   }
 
-  /** Goes on after {@link #pause()}, unless it is closed. */
+  /** Resumes after {@link #pause()}, unless it is closed. */
   public synchronized void resume() {
     if (closed || thread != null) {
       return;
@@ -203,7 +204,7 @@ public final class ProfilePush implements AutoCloseable {
           return false; // its connection was closed
         }
         failure.warn(
-            "A profile cannot be pushed to %s: %s. It is sent again; ten wait at most."
+            "A profile cannot be pushed to %s: %s. mallometer sends it again; at most ten profiles wait."
                 .formatted(options.url(), e.getMessage() == null ? e : e.getMessage()),
             null);
         return false;

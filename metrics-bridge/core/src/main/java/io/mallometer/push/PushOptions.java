@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where profiles are sent, how often, and as whom.
+ * Options of pushed profiles: address, interval and login.
  *
  * @param url the address of the store, such as {@code https://pyroscope:4040}, without the path of
  *     the protocol
@@ -45,7 +45,7 @@ public record PushOptions(
    * @param password the password
    */
   public record Login(String user, String password) {
-    /** Without the password. */
+    /** Returns the options as text, without the password. */
     @Override
     public String toString() {
       return user;

@@ -16,7 +16,8 @@ import java.util.regex.Pattern;
 
 /**
  * Collapsed stacks: {@code outer;inner 4096}. Frames are functions without lines, so several lines
- * may have the same stack; whoever reads adds them up. Names carry no marks for their kind.
+ * may have the same stack; the reader of the report adds them up. Names carry no marks for their
+ * kind.
  */
 final class CollapsedReport implements Report {
 

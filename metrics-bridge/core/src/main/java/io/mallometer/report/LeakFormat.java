@@ -49,12 +49,12 @@ public enum LeakFormat {
     return contentType;
   }
 
-  /** What a file's name ends with, after the dot. */
+  /** Returns the suffix of a file's name, without the dot. */
   public String extension() {
     return extension;
   }
 
-  /** What it is for, in a few words. */
+  /** Returns the purpose of the format, in a few words. */
   public String title() {
     return title;
   }

@@ -56,8 +56,7 @@ final class LeakPage implements LeakFormat.Writing {
     }
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
-      out.append(
-          "<p>No call site is thought to leak, to be unused, to grow or to keep a pool.</p>\n");
+      out.append("<p>No call site has the verdict leak, unused, growing or pool.</p>\n");
     }
     for (SiteVerdict verdict : shown) {
       write(verdict, out);

@@ -25,7 +25,7 @@ final class LeakText implements LeakFormat.Writing {
     }
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
-      line(out, "No call site is thought to leak, to be unused, to grow or to keep a pool.");
+      line(out, "No call site has the verdict leak, unused, growing or pool.");
     }
     for (SiteVerdict verdict : shown) {
       line(out, "");
@@ -59,7 +59,7 @@ final class LeakText implements LeakFormat.Writing {
         observation.hasSeen()
             ? "%d epochs of observation".formatted(observation.epochs())
                 + (reason.isEmpty() ? "" : "; " + reason)
-            : "the use of objects is not observed: " + (reason.isEmpty() ? "not yet" : reason);
+            : "accesses to objects are not observed: " + (reason.isEmpty() ? "not yet" : reason);
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
   }
 
@@ -78,7 +78,7 @@ final class LeakText implements LeakFormat.Writing {
                 known(verdict.grounds().confidence(), " (confidence %.2f)"),
                 shown(verdict.since()),
                 verdict.grounds().evidence().tag(),
-                verdict.acknowledged() ? "; known to be fine" : ""));
+                verdict.acknowledged() ? "; acknowledged" : ""));
     Estimate bytes = verdict.suspected().bytes();
     if (bytes.value() > 0) {
       facts.add(

@@ -94,8 +94,7 @@ final class PprofReport implements Report {
     Instant from = changes.from().orElseThrow(() -> unknown(changes));
     Instant to = changes.to().orElseThrow(() -> unknown(changes));
     List<String> comments = new ArrayList<>();
-    comments.add(
-        "What changed since %s, estimated; bytes: %s".formatted(from, now.byteUnit().tag()));
+    comments.add("Changes since %s, estimated; bytes: %s".formatted(from, now.byteUnit().tag()));
     if (!changes.reason().isEmpty()) {
       comments.add(changes.reason());
     }

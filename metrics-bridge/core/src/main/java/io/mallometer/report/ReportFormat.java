@@ -21,7 +21,7 @@ public enum ReportFormat {
       "flamegraph",
       "text/html;charset=UTF-8",
       "html",
-      "one HTML file that draws itself",
+      "one HTML file that needs no other file",
       new FlameGraphReport()),
   /** A gzipped profile for {@code go tool pprof}, with all four figures. */
   PPROF(
@@ -64,12 +64,12 @@ public enum ReportFormat {
     return contentType;
   }
 
-  /** What a file's name ends with, after the dot. */
+  /** Returns the suffix of a file's name, without the dot. */
   public String extension() {
     return extension;
   }
 
-  /** What it is for, in a few words. */
+  /** Returns the purpose of the format, in a few words. */
   public String title() {
     return title;
   }
@@ -86,8 +86,8 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes what was allocated between two readings and what is live at the second, as stores of
-   * profiles want it at each interval, in the format of {@link #PPROF}.
+   * Writes the memory allocated between two readings and the memory live at the second, as stores
+   * of profiles expect it at each interval, in the format of {@link #PPROF}.
    */
   public static void writeInterval(CallSites before, CallSites now, OutputStream out)
       throws IOException {
@@ -95,8 +95,8 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes what changed between two moments, in the format that has a place for it: {@link #PPROF}.
-   * Its duration is the time between them; what shrank is negative.
+   * Writes the changes between two moments, in the format that can hold them: {@link #PPROF}. Its
+   * duration is the time between them; what shrank is negative.
    *
    * @param now a reading of all sites
    * @param metric which figure is shown first

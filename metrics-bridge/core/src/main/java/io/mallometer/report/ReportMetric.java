@@ -5,7 +5,7 @@ import io.mallometer.model.Estimate;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Which figure of a call site a report is about. */
+/** Figure of a call site that a report shows. */
 public enum ReportMetric {
   /** Bytes in use. */
   LIVE_BYTES("live", "bytes"),

@@ -7,7 +7,7 @@ import io.mallometer.model.Snapshot;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was allocated before mallometer attached. It is part of live bytes until it is freed, and of
+ * Memory allocated before mallometer attached. It is part of live bytes until it is freed, and of
  * no call site.
  *
  * @param bytes what was in use at the attach

@@ -12,8 +12,9 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What {@code nativememory/allocator} answers: the allocator below and what it keeps. Like {@link
- * NativeMemoryView}, unknown numbers are {@code NaN}: all of them without the native library.
+ * Answer of {@code nativememory/allocator}: the allocator and the memory that it retains. Like
+ * {@link NativeMemoryView}, unknown numbers are {@code NaN}: all of them without the native
+ * library.
  *
  * @param allocator what serves the allocations, with its version as far as it tells
  * @param kind the same without version, as in the tag of {@code native.allocator.*}

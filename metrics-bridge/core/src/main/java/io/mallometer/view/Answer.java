@@ -3,7 +3,7 @@ package io.mallometer.view;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** What a request over HTTP is answered. */
+/** Answer to a request over HTTP. */
 public sealed interface Answer {
 
   /** How it went. */
@@ -38,7 +38,7 @@ public sealed interface Answer {
       this.status = status;
     }
 
-    /** HTTP's status. */
+    /** Returns the HTTP status. */
     public int status() {
       return status;
     }

@@ -5,8 +5,8 @@ import io.mallometer.model.PreviousRun;
 import java.util.Optional;
 
 /**
- * What {@code nativememory/blackbox} answers: the file that outlives the process, and how the life
- * before this one ended.
+ * Answer of {@code nativememory/blackbox}: the file that outlives the process, and the end of the
+ * previous run.
  *
  * @param record the file
  * @param lastLife the life before; empty if none is recorded

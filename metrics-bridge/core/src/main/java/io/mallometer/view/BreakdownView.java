@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/breakdown} answers: resident memory by what it is. Like {@link
- * NativeMemoryView}, unknown numbers are {@code NaN}.
+ * Answer of {@code nativememory/breakdown}: resident memory by part. Like {@link NativeMemoryView},
+ * unknown numbers are {@code NaN}.
  *
  * @param residentBytes the resident set at the latest poll
  * @param time when the parts were split, in ISO 8601; null until they were

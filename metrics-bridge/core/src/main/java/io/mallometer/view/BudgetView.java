@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/budget} answers: what the configuration may come to need against the
+ * Answer of {@code nativememory/budget}: the memory that the configuration may need, against the
  * cgroup's limit. Before the first split everything is unknown.
  *
  * @param verdict what follows, one sentence

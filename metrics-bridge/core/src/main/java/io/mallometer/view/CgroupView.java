@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/cgroup} answers: the memory cgroup as the kernel accounts for it.
- * Outside a cgroup everything is unknown.
+ * Answer of {@code nativememory/cgroup}: the memory cgroup as the kernel accounts for it. Outside a
+ * cgroup everything is unknown.
  *
  * @param version 1 or 2
  * @param chargedBytes what is charged now: the sum of the parts

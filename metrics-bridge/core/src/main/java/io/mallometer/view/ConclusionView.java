@@ -24,7 +24,7 @@ public record ConclusionView(
     implements View {
 
   /**
-   * One thing that was looked at.
+   * One finding: a topic that was examined, and its result.
    *
    * @param topic what it is about
    * @param state the state that it asks for

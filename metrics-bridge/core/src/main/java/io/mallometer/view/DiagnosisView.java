@@ -15,7 +15,7 @@ public record DiagnosisView(String severity, String sentence, List<Finding> find
     implements View {
 
   /**
-   * One thing that was looked at.
+   * One finding: a topic that was examined, and its result.
    *
    * @param topic what it is about
    * @param severity how much it matters

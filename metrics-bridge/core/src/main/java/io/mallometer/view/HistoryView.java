@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/history} answers: the last hour at falling resolution. Like {@link
+ * Answer of {@code nativememory/history}: the last hour at falling resolution. Like {@link
  * NativeMemoryView}, unknown numbers are {@code NaN}.
  *
  * @param points oldest first: five minutes as often as is polled, a quarter of an hour by ten

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/leaks} answers: an array. Like {@link NativeMemoryView}, unknown numbers
+ * Answer of {@code nativememory/leaks}: an array. Like {@link NativeMemoryView}, unknown numbers
  * are {@code NaN}. Objects that were allocated before an attach are in no verdict; {@link
  * NativeMemoryView} says whether and when there was one.
  *
@@ -31,7 +31,7 @@ public record LeaksView(List<Site> sites) implements View {
    * @param others stacks of the others, most bytes first, at most nine
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict {@code leak} is right, 0 to 1
-   * @param suspectedBytes bytes in objects that nobody touched for long
+   * @param suspectedBytes bytes in objects that were not accessed for long
    * @param suspectedBytesLow the lower end of its 95 % interval
    * @param suspectedBytesHigh its upper end
    * @param suspectedObjects those objects
@@ -114,7 +114,7 @@ public record LeaksView(List<Site> sites) implements View {
   }
 
   /**
-   * Where an object was used, or why that is not known.
+   * The last access to an object, or the reason why it is not known.
    *
    * @param time when, in ISO 8601; null if unavailable, as are the next two
    * @param thread the thread's name

@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the endpoint {@code nativememory} answers. Bytes are whole numbers.
+ * Answer of the endpoint {@code nativememory}. Bytes are whole numbers.
  *
  * @param state {@code ACTIVE}, {@code DISABLED} or {@code UNAVAILABLE}
  * @param reason while active how the library came in and what is not counted, otherwise why nothing
@@ -51,8 +51,8 @@ public record NativeMemoryView(
     implements View {
 
   /**
-   * What was counted in the whole process. Allocated, freed, live and peak share the unit that
-   * {@link Self#byteUnit()} names.
+   * Counts of the whole process. Allocated, freed, live and peak share the unit that {@link
+   * Self#byteUnit()} names.
    *
    * @param allocations successful allocations, by {@code small} and {@code large} and their sum
    * @param frees frees
@@ -133,7 +133,7 @@ public record NativeMemoryView(
   }
 
   /**
-   * Who holds most of the live memory, estimated from samples.
+   * Libraries and call sites with most live memory, estimated from samples.
    *
    * @param time when the call sites were read, in ISO 8601
    * @param libraries by the library that asked for it, most first, the last being {@code other}
@@ -161,7 +161,7 @@ public record NativeMemoryView(
   public record Share(String name, long liveBytes) {}
 
   /**
-   * What was looked at closely. All {@code NaN} while nothing is sampled.
+   * Samples. All {@code NaN} while nothing is sampled.
    *
    * @param intervalBytes how many bytes are allocated for each sample, on average
    * @param samples allocations that were looked at
@@ -190,7 +190,7 @@ public record NativeMemoryView(
   }
 
   /**
-   * What mallometer itself is and costs.
+   * Version, mode and cost of mallometer itself.
    *
    * @param build the native library's version
    * @param allocator the object that serves the allocations
@@ -246,7 +246,7 @@ public record NativeMemoryView(
   }
 
   /**
-   * How an attach went.
+   * Result of an attach.
    *
    * @param complete whether no call is known to be missed
    * @param gaps what is missed, in words; empty if nothing is known to be
@@ -282,7 +282,7 @@ public record NativeMemoryView(
   }
 
   /**
-   * How the observation of objects goes.
+   * State of the observation of objects.
    *
    * @param state {@code off}, {@code starting}, {@code on} or {@code failed}
    * @param reason what is off and why; empty if nothing is
@@ -358,15 +358,15 @@ public record NativeMemoryView(
   }
 
   /**
-   * How many call sites have a verdict, without those that are known to be fine.
+   * Number of call sites with a verdict, without acknowledged ones.
    *
    * @param leak memory leaks there
    * @param lost leaks whose objects have no address any more
    * @param outlasted leaks whose objects outlasted the longest timeout
    * @param known leaks whose stack was one in an earlier run
-   * @param unused objects that nobody touched so far
+   * @param unused objects that were not accessed so far
    * @param growing ever more memory that is used, or of whose use nothing is known
-   * @param pool objects that nobody touches, but no leak
+   * @param pool objects that are not accessed, but no leak
    */
   public record Verdicts(
       int leak, int lost, int outlasted, int known, int unused, int growing, int pool) {

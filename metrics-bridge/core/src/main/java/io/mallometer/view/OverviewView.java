@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What {@code nativememory/overview} answers: everything that changes with each poll, in one body,
- * for a page that many people watch.
+ * Answer of {@code nativememory/overview}: everything that changes with each poll, in one body, for
+ * a page that many people watch.
  *
  * @param pid the process id
  * @param started when the process started, in ISO 8601; another one means another process
@@ -62,7 +62,10 @@ public record OverviewView(
                 Arrays.stream(LeakFormat.values()).map(Export::of),
                 Stream.of(
                     new Export(
-                        Views.EVIDENCE, Views.EVIDENCE, "zip", "all of it, to attach to a ticket")))
+                        Views.EVIDENCE,
+                        Views.EVIDENCE,
+                        "zip",
+                        "all reports in one archive, for a ticket")))
             .flatMap(exports -> exports)
             .toList();
 

@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Which parameters a request may have. One that is misspelt is refused: whoever asks for five sites
- * with {@code ?top=5} is not to take all of them for the first five.
+ * The parameters that a request may have. A misspelt one is refused: a request for five sites with
+ * {@code ?top=5} must not return all of them.
  */
 public final class ParameterNames {
 
@@ -31,7 +31,7 @@ public final class ParameterNames {
   }
 
   /**
-   * Looks whether all that were given are known.
+   * Checks that all given parameters are known.
    *
    * @param asked what they were given for, as in the address
    * @throws IllegalArgumentException if one is not; the message names it and those that there are

@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
 /**
- * Why a request has no other answer.
+ * Reason for the refusal of a request.
  *
  * @param reason what is wrong, and what would be right
  */

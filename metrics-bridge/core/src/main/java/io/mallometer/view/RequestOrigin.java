@@ -6,9 +6,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which site made a browser send a request that changes something, as the browser says: a page from
- * elsewhere must not trim or acknowledge by the hand of whoever looks at it. Programs that are no
- * browsers say nothing and are let through; they act for nobody else.
+ * Origin of a request that changes something, as the browser reports it. A page of another site
+ * must not make a viewer's browser trim or acknowledge. Programs that are no browsers say nothing
+ * and are let through; they act for themselves.
  *
  * <p>{@code Sec-Fetch-Site} decides where it is sent, because it does not depend on what a proxy
  * makes of the host; browsers leave it out over plain HTTP to other machines, and then {@code
@@ -27,7 +27,7 @@ public record RequestOrigin(
   /** The header in which a browser names the sender's site. */
   public static final String ORIGIN = "Origin";
 
-  /** What a request is answered that comes from elsewhere; empty if it may go on. */
+  /** Returns the refusal of a request from another origin; empty if the request is allowed. */
   public Optional<Told> refusal() {
     if (fetchSite != null) {
       return fetchSite.equals("same-origin") || fetchSite.equals("none")
@@ -36,7 +36,7 @@ public record RequestOrigin(
     }
     return origin == null || isAsked(origin)
         ? Optional.empty()
-        : refused("%s, and %s was asked".formatted(origin, host));
+        : refused("%s, not from %s".formatted(origin, host));
   }
 
   /** The scheme is not compared: a proxy may take TLS off. */
@@ -48,6 +48,7 @@ public record RequestOrigin(
   private static Optional<Told> refused(String sender) {
     return Optional.of(
         Told.refused(
-            Outcome.FORBIDDEN, "this changes something and is refused: it comes from " + sender));
+            Outcome.FORBIDDEN,
+            "this request changes something and is refused, because it comes from " + sender));
   }
 }

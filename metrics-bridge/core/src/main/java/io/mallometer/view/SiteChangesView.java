@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * What {@code nativememory/sites?from=} answers. Unknown numbers are {@code NaN}.
+ * Answer of {@code nativememory/sites?from=}. Unknown numbers are {@code NaN}.
  *
  * @param from the first moment, the nearest to the one asked for, in ISO 8601
  * @param to the second moment, likewise
@@ -21,7 +21,7 @@ public record SiteChangesView(
     Instant from, Instant to, String reason, int matching, List<Change> changes) implements View {
 
   /**
-   * What changed of a site, estimated.
+   * Change of a site, estimated.
    *
    * @param number the site's number
    * @param name who allocates

@@ -8,7 +8,7 @@ import io.mallometer.model.SiteOrder;
 import java.util.List;
 
 /**
- * What {@code nativememory/sites?group=} answers. Unknown numbers are {@code NaN}.
+ * Answer of {@code nativememory/sites?group=}. Unknown numbers are {@code NaN}.
  *
  * @param reading of which reading the sites are
  * @param grouping by what they are taken together

@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of call sites, as query parameters. Each is null where it is left out.
+ * A query for call sites, as parameters. Each is null where it is left out.
  *
  * @param sort by which figure, largest first: {@code live}, {@code live-objects}, {@code
  *     allocated}, {@code allocated-objects} or {@code rate}; of changes {@code growth}, {@code
@@ -95,13 +95,14 @@ public record SiteQuery(
   View answer(Mallometer mallometer) {
     int most = parsedLimit();
     if (at != null && (from != null || to != null)) {
-      throw new IllegalArgumentException("at is one moment: it and from or to exclude each other");
+      throw new IllegalArgumentException(
+          "at names one moment and cannot be combined with from or to");
     }
     if (from != null) {
       return changes(mallometer, from, most);
     }
     if (to != null) {
-      throw new IllegalArgumentException("to is the end of a change: it needs from");
+      throw new IllegalArgumentException("to is the end of a change and needs from, its beginning");
     }
     SiteOrder order =
         sort == null ? SiteOrder.LIVE : Choice.of("sort", sort, SiteOrder.values(), SiteOrder::id);
@@ -181,7 +182,7 @@ public record SiteQuery(
 
   private SiteChangesView changes(Mallometer mallometer, String from, int most) {
     if (group != null) {
-      throw new IllegalArgumentException("changes are by site: group and from exclude each other");
+      throw new IllegalArgumentException("changes are by site: group cannot be combined with from");
     }
     ChangeOrder order =
         sort == null

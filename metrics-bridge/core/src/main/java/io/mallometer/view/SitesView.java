@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@code nativememory/sites} answers. Like {@link NativeMemoryView}, unknown numbers are
- * {@code NaN}.
+ * Answer of {@code nativememory/sites}. Like {@link NativeMemoryView}, unknown numbers are {@code
+ * NaN}.
  *
  * @param reading of which reading the sites are
  * @param matching how many sites there are, of which {@link #sites()} are the first
@@ -73,7 +73,7 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
   }
 
   /**
-   * Code that allocates, told apart by its whole stack.
+   * Code that allocates, identified by its whole stack.
    *
    * @param number the site's number, which it keeps while the process lives
    * @param name who allocates

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Durations as people write them: {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. Without a unit
+ * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. Without a unit
  * only {@code 0} is one: some tools take a bare number for seconds, others for milliseconds.
  */
 public final class TimeSpan {

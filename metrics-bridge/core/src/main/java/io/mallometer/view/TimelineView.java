@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/timeline} answers: the last hour in columns, for charts. All columns
- * under one list of times are as long as that; what is unknown is {@code NaN} or null.
+ * Answer of {@code nativememory/timeline}: the last hour in columns, for charts. All columns under
+ * one list of times are as long as that; what is unknown is {@code NaN} or null.
  *
  * @param memory where the memory was
  * @param malloc what was counted
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public record TimelineView(Memory memory, Malloc malloc) implements View {
 
   /**
-   * Where the memory was: five minutes by 15 s, the rest by the minute.
+   * Division of the memory: five minutes by 15 s, the rest by the minute.
    *
    * @param times milliseconds since 1970
    * @param limitBytes the cgroup's limit
@@ -77,8 +77,8 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
   public record Column(String name, List<@Nullable Long> bytes) {}
 
   /**
-   * What was counted: five minutes as often as is polled, a quarter of an hour by ten seconds, the
-   * rest by the minute. Rates are those since the time before.
+   * Counts: five minutes by the poll, a quarter of an hour by ten seconds, the rest by the minute.
+   * Rates are those since the time before.
    *
    * @param times milliseconds since 1970
    * @param liveBytes bytes in use

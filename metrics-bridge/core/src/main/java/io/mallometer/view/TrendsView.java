@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What {@code nativememory/trends} answers: what libraries and sites held in the last hour, those
- * that hold most and those that grew most.
+ * Answer of {@code nativememory/trends}: live memory of libraries and sites in the last hour, of
+ * the largest and of those that grew most.
  *
  * @param times milliseconds since 1970, the last being the latest reading
  * @param libraries by the library that asked for the memory, most live bytes first

@@ -23,8 +23,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one question is answered: a record of records, strings, numbers, truths, lists and maps. The
- * names of its components are those in JSON, in their order.
+ * Answer to one request: a record of records, strings, numbers, truths, lists and maps. The names
+ * of its components are those in JSON, in their order.
  *
  * <p>What is unknown is {@code NaN}, empty or null here, and left out of JSON unless it is {@link
  * Always} there. Times are in ISO 8601, stack frames are text, an estimate is an {@link

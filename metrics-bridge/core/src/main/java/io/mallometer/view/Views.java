@@ -39,12 +39,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that can be asked of a process by name. To add a view, add it to {@link #NAMES} and to
- * {@link #view} or, if it takes parameters, to {@link #answer}.
+ * All views of a process, by name. To add a view, add it to {@link #NAMES} and to {@link #view} or,
+ * if it takes parameters, to {@link #answer}.
  */
 public final class Views {
 
-  /** The names of what is answered in JSON; the formats of reports are names as well. */
+  /** Returns the names of the views in JSON; the formats of reports are names as well. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",
@@ -62,10 +62,10 @@ public final class Views {
           "trends",
           "blackbox");
 
-  /** Below this name {@link #together} is asked. */
+  /** Name below which {@link #together} is requested. */
   public static final String TOGETHER = "views";
 
-  /** By this name {@link #evidence} is asked. */
+  /** Name by which {@link #evidence} is requested. */
   public static final String EVIDENCE = "evidence";
 
   private static final DateTimeFormatter EVIDENCE_TIME =
@@ -93,13 +93,13 @@ public final class Views {
   /** What a page that many people watch asks for again and again. */
   private final Map<String, WrittenOnce> watched;
 
-  /** Answers for what a facade reads, to people who may look and not touch. */
+  /** Creates views of a facade that allow no changes. */
   public Views(Mallometer mallometer) {
     this(mallometer, false);
   }
 
   /**
-   * Answers for what a facade reads.
+   * Creates views of a facade.
    *
    * @param trimAllowed whether those who ask can be answered {@link #trim()}
    */
@@ -160,7 +160,7 @@ public final class Views {
   }
 
   /**
-   * Where the memory goes, at the latest poll.
+   * Returns the division of the memory at the latest poll.
    *
    * @param name one of {@link #NAMES}
    * @return empty for any other
@@ -212,7 +212,7 @@ public final class Views {
       if (name.equals("leaks") && !parameters.containsKey("format") && notObserved(parameters)) {
         return Told.refused(
             Outcome.UNSUPPORTED,
-            "no call site is suspected, and whether objects are used is not observed: "
+            "no call site is a suspect, and accesses to objects are not observed: "
                 + mallometer.leaks().report().observation().reason());
       }
       @Nullable WrittenOnce once = watched.get(name);
@@ -230,8 +230,8 @@ public final class Views {
   }
 
   /**
-   * Answers for several views in one body, an object that has each under its name: what a request
-   * costs a server by itself is more than such a view does.
+   * Answers for several views in one body, an object that has each under its name. One request
+   * costs a server more than a view does.
    *
    * @param names which, separated by commas; those that a page asks for again and again. What fails
    *     is null, and who asks for it alone is told why
@@ -241,7 +241,7 @@ public final class Views {
     if (!watched.keySet().containsAll(asked)) {
       return Told.refused(
           Outcome.UNKNOWN,
-          "'%s' are not asked for together; %s can be"
+          "'%s' cannot be requested together; %s can"
               .formatted(names, String.join(",", new TreeSet<>(watched.keySet()))));
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -254,8 +254,8 @@ public final class Views {
   }
 
   /**
-   * Answers with a zip of all that is known. Its texts hold neither secrets nor addresses; its
-   * black boxes are not masked.
+   * Answers with a zip of all views. Its texts hold neither secrets nor addresses; its black boxes
+   * are not masked.
    *
    * @param settings of mallometer that are neither system properties nor variables, by name
    */
@@ -341,7 +341,7 @@ public final class Views {
             : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
     @Nullable String seconds = parameters.get("seconds");
     if (seconds != null && query.at() != null) {
-      throw new IllegalArgumentException("at is one moment: it and seconds exclude each other");
+      throw new IllegalArgumentException("at names one moment and cannot be combined with seconds");
     }
     CallSites all = query.read(mallometer);
     if (all.sites().isEmpty() && !all.reason().isEmpty()) {
@@ -365,14 +365,14 @@ public final class Views {
         out -> ReportFormat.writeChanges(changes, now, figure, out));
   }
 
-  /** Every name that {@link #answer} knows. */
+  /** Returns every name that {@link #answer} knows. */
   public static List<String> names() {
     return Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
         .toList();
   }
 
   /**
-   * What a request is answered that has a parameter which its view does not have.
+   * Returns the refusal of a request with a parameter that its view does not have.
    *
    * @param name as of {@link #answer}
    * @param parameters their names
@@ -389,7 +389,7 @@ public final class Views {
     }
   }
 
-  /** What a request is answered that asks for something that there is not. */
+  /** Returns the refusal of a request for a view that does not exist. */
   public static Told unknown(String name) {
     return Told.refused(
         Outcome.UNKNOWN,
@@ -397,17 +397,17 @@ public final class Views {
             .formatted(name, String.join(", ", names()), EVIDENCE, TOGETHER));
   }
 
-  /** What a request is answered that would change something which cannot be changed. */
+  /** Returns the refusal of a request that would change something unchangeable. */
   public static Told nothingToChange() {
     return Told.refused(
         Outcome.UNKNOWN,
-        "there is nothing of that name to change; there are trim, evidence and owners/NUMBER by"
-            + " POST, and leaks/NAME by POST and DELETE");
+        "this path takes neither POST nor DELETE; trim, evidence and owners/NUMBER take"
+            + " POST, and leaks/NAME takes POST and DELETE");
   }
 
   /**
-   * Says that the sites of a name are fine, whatever their verdict, or takes that back, until the
-   * process ends.
+   * Acknowledges the sites of a name, whatever their verdict, or withdraws the acknowledgement,
+   * until the process ends.
    *
    * @param site the name; one that ends in {@code *} is the beginning of a name
    * @return the verdicts; {@link Outcome#UNKNOWN} for a name that no call site has

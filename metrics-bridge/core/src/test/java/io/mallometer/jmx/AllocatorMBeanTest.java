@@ -117,7 +117,7 @@ class AllocatorMBeanTest {
     AllocatorMXBean.Trim refused = bean.trim();
 
     assertThat(refused.outcome()).isEqualTo("REFUSED");
-    assertThat(refused.explanation()).contains("possible again in ");
+    assertThat(refused.explanation()).contains("the next is possible in ");
     assertThat(refused.nextPossible()).isNotNull();
     assertThat(mallometer.trims()).isEqualTo(1);
   }
@@ -139,7 +139,7 @@ class AllocatorMBeanTest {
     assertThat(first.getType()).isEqualTo("io.mallometer.allocation.large");
     assertThat(first.getSequenceNumber()).isEqualTo(3);
     assertThat(first.getSource()).isEqualTo(name);
-    assertThat(first.getMessage()).isEqualTo("worker-1 asked for 128.0 MiB");
+    assertThat(first.getMessage()).isEqualTo("worker-1 requested 128.0 MiB");
     CompositeData data = (CompositeData) first.getUserData();
     assertThat(data.get("bytes")).isEqualTo(128L << 20);
     assertThat(data.get("threadName")).isEqualTo("worker-1");

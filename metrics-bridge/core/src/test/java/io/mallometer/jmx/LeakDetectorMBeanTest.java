@@ -69,7 +69,7 @@ class LeakDetectorMBeanTest {
 
     assertThat(bean.stack(388))
         .containsExactly("libzip.so!deflateInit2_+0x1f", "com.shop.Report.render(Some.java:12)");
-    assertThatThrownBy(() -> bean.stack(1)).hasMessageContaining("no verdict is known of site 1");
+    assertThatThrownBy(() -> bean.stack(1)).hasMessageContaining("there is no verdict on site 1");
   }
 
   @Test

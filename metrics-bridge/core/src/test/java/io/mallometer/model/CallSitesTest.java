@@ -46,7 +46,7 @@ class CallSitesTest {
     assertThat(known.freedBeforeBytes()).isEqualTo(550_000 + 300_000);
     assertThat(known.sentence())
         .isEqualTo(
-            "Attached at 2026-01-01T00:00:00Z: allocations before are in no call site, about"
+            "Attached at 2026-01-01T00:00:00Z: earlier allocations belong to no call site, about"
                 + " 3.5 MiB of live memory");
 
     CallSites.Origin little = origin(new Baseline(400_000, 10_000));
@@ -59,7 +59,7 @@ class CallSitesTest {
 
     assertThat(unknown.allocatedBeforeBytes()).isNaN();
     assertThat(unknown.freedBeforeBytes()).isEqualTo(850_000);
-    assertThat(unknown.sentence()).endsWith("in no call site");
+    assertThat(unknown.sentence()).endsWith("earlier allocations belong to no call site");
     assertThat(three.origin().sentence()).isEmpty();
   }
 

@@ -122,7 +122,7 @@ class AttachedUnderLoadTest {
           .as(output)
           .isLessThanOrEqualTo(Long.parseLong(told.group(2)));
     } while (told.find());
-    assertThat(output).contains("gaps: what glibc has in use differs by ");
+    assertThat(output).contains("gaps: the live bytes that glibc reports differ by ");
   }
 
   private ChildJvm program(Path jdk) {

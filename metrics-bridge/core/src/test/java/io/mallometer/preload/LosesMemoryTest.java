@@ -47,7 +47,7 @@ class LosesMemoryTest {
     assertThat(result.output())
         .containsPattern(
             "lose LEAK \\S+ from \\S+ holds \\S+ MiB: no address of \\d+ of \\d+ sampled objects"
-                + " exists in the process, so nobody can use or free them")
+                + " exists in the process, so no code can use or free them")
         .doesNotContain("keep LEAK");
   }
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WhenThingsGoWrongTest {
 
   private static final String ATTACH =
-      "mallometer's command line \\(attach PID\\) counts from now on; from the start: ";
+      "mallometer's command line \\(attach PID\\) starts counting; to count from the start: ";
 
   @TempDir private Path directory;
   private Path library = Path.of("unset");
@@ -120,7 +120,7 @@ class WhenThingsGoWrongTest {
         .contains("state=ACTIVE")
         .contains(
             "sites=call sites are not recorded: the limit of writable memory (RLIMIT_DATA) leaves"
-                + " less than 64 times what the tables need")
+                + " less than 64 times the size of the tables")
         .contains("done");
     assertThat(result.exitCode()).isZero();
   }
@@ -190,7 +190,7 @@ class WhenThingsGoWrongTest {
     assertThat(result.output())
         .contains("state=UNAVAILABLE")
         .contains(
-            "reason=the library is loaded but not preloaded: malloc of libjemalloc.so.2 comes"
+            "reason=the library is loaded but not preloaded: the malloc of libjemalloc.so.2 comes"
                 + " first; name mallometer before it in LD_PRELOAD")
         .containsPattern(
             "remedy=LD_PRELOAD=" + cache() + "/mallometer/\\w+/libmallometer.so:" + jemalloc + "\n")

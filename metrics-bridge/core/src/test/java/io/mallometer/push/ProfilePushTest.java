@@ -127,7 +127,8 @@ class ProfilePushTest {
     Process keytool =
         new ProcessBuilder(
                 (System.getProperty("java.home")
-                        + "/bin/keytool -genkeypair -keyalg EC -storetype PKCS12 -storepass changeit"
+                        + "/bin/keytool -genkeypair -keyalg EC -storetype PKCS12 -storepass"
+                        + " changeit"
                         + " -ext SAN=DNS:localhost -alias %1$s -dname CN=%1$s -keystore %2$s")
                     .formatted(alias, file)
                     .split(" "))
@@ -162,7 +163,7 @@ class ProfilePushTest {
     assertThat(logged.messages())
         .singleElement()
         .asString()
-        .contains("status 503", "It is sent again");
+        .contains("status 503", "mallometer sends it again");
   }
 
   @Test

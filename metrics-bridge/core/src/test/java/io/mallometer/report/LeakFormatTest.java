@@ -32,7 +32,7 @@ class LeakFormatTest {
         .contains("last write not available: perf_event_open is forbidden")
         .contains("           com.shop.Report.render(Some.java:12)\n")
         .contains("         site 389 holds 68.4 KiB, allocated by\n")
-        .contains("; known to be fine")
+        .contains("; acknowledged")
         .contains("growing  com.shop.Store.open keeps memory")
         .contains("pool     com.shop.Pool.fill keeps memory");
   }
@@ -44,7 +44,7 @@ class LeakFormatTest {
       assertThat(written(format, LeakReport.none(time, "MALLOMETER_LEAKS says so")))
           .contains("Leaks at 1970-01-01T00:00:00Z; ")
           .contains("not observed: MALLOMETER_LEAKS says so")
-          .contains("No call site is thought to leak");
+          .contains("No call site has the verdict leak");
     }
   }
 

@@ -118,7 +118,7 @@ class PprofReportTest {
         .containsPattern("-3072B .* com\\.example\\.Site\\.shrinks");
     assertThat(pprof(profile, "-top", "-sample_index=alloc_objects", "-nodefraction=0"))
         .contains("Showing nodes accounting for 7, 100% of 7 total");
-    assertThat(pprof(profile, "-comments")).contains("What changed since 2026-11-21T17:59:30Z");
+    assertThat(pprof(profile, "-comments")).contains("Changes since 2026-11-21T17:59:30Z");
   }
 
   private static SiteChanges changes(SiteChange... changes) {

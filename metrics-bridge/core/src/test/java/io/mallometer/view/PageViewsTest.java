@@ -168,7 +168,7 @@ class PageViewsTest {
       Answer answer = new Views(mallometer).together(names);
       assertThat(answer.outcome()).as(names).isEqualTo(Answer.Outcome.UNKNOWN);
       assertThat(json(((Answer.Told) answer).view()).get("reason").asText())
-          .endsWith("blackbox,leaks,overview,timeline,trends can be");
+          .endsWith("blackbox,leaks,overview,timeline,trends can");
     }
   }
 

@@ -86,7 +86,7 @@ final class AllocatorAdvice {
                       statistics.arenas(),
                       situation.processors(),
                       mebibytes(situation.retainedResidentBytes()))
-              + " glibc makes up to 8 for each processor of the machine and knows no quota",
+              + " glibc makes up to 8 for each processor of the machine and ignores the CPU quota",
           "MALLOC_ARENA_MAX=" + enough);
     }
   }
@@ -101,9 +101,10 @@ final class AllocatorAdvice {
         && !situation.isSet("MALLOC_TRIM_THRESHOLD_", "glibc.malloc.trim_threshold")) {
       add(
           "trim-threshold",
-          "%s is free at the ends of the arenas, where glibc keeps up to a threshold that grows"
+          "%s is free at the ends of the arenas, where glibc retains up to a threshold that grows"
                   .formatted(mebibytes(resident))
-              + " to 64 MiB with the objects that are freed; set, it stays, and objects above"
+              + " to 64 MiB as large objects are freed; a threshold that is set stays, and"
+              + " objects above"
               + " 128 KiB are mapped singly again",
           "MALLOC_TRIM_THRESHOLD_=131072");
     }
@@ -125,7 +126,7 @@ final class AllocatorAdvice {
           "allocator",
           "%s of free memory is resident, and a trim could give back at most %s of it: the rest is"
                   .formatted(mebibytes(retained), mebibytes(statistics.releasableBytes()))
-              + " pieces smaller than a page between objects in use, which another allocator packs"
+              + " pieces smaller than a page between live objects, which another allocator packs"
               + " better",
           "LD_PRELOAD="
               + situation.environment().getOrDefault("LD_PRELOAD", "libmallometer.so")
@@ -138,7 +139,7 @@ final class AllocatorAdvice {
         && !situation.environment().containsKey(variable)) {
       add(
           "decay",
-          wouldComeBack() + "; it can be made to give back sooner by itself",
+          wouldComeBack() + "; with a shorter delay the allocator returns memory by itself",
           variable + "=" + value);
     }
   }

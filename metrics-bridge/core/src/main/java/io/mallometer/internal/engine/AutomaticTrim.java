@@ -51,7 +51,7 @@ public final class AutomaticTrim implements AutoCloseable {
       started.start();
       thread = started;
     } catch (OutOfMemoryError e) {
-      Log.MALLOMETER.warn("Nothing is trimmed: no thread is left", e);
+      Log.MALLOMETER.warn("Automatic trims are off: no thread can be started", e);
     }
   }
 

@@ -165,7 +165,7 @@ final class ConclusionRules {
     String use =
         observed().compareTo(OBSERVED) < 0
             ? ""
-            : "; " + small().orElse("no call site was seen to grow without its objects being used");
+            : "; " + small().orElse("no call site grows with unused objects");
     return grows + room + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use);
   }
 
@@ -232,26 +232,26 @@ final class ConclusionRules {
     LeakReport leaks = known.leaks();
     String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();
     if (!why.isEmpty()) {
-      found("leaks", State.HEALTHY, "", "Whether objects are used is not observed: " + why);
+      found("leaks", State.HEALTHY, "", "Accesses to objects are not observed: " + why);
     } else if (observed().compareTo(OBSERVED) < 0) {
       if (!leaks.observation().hasSeen()) {
-        tooEarly("leaks", "the use of objects is not observed yet");
+        tooEarly("leaks", "accesses to objects are not observed yet");
         return;
       }
       double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
       Instant due = leaks.time().plusNanos((long) left);
-      tooEarly("leaks", "unused memory shows from " + atTheLatest(due));
+      tooEarly("leaks", "unused memory can be judged from " + atTheLatest(due));
     } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
       tooEarly(
           "leaks",
-          "whether %s of the last %s are used"
+          "whether the %s allocated in the last %s are used"
               .formatted(Sentence.bytes(fresh()), Words.duration(OBSERVED)));
     } else {
       found(
           "leaks",
           State.HEALTHY,
           "",
-          capital(small().orElse("no call site was seen to grow without its objects being used")));
+          capital(small().orElse("no call site grows with unused objects")));
     }
   }
 
@@ -353,7 +353,7 @@ final class ConclusionRules {
   }
 
   private String undecided(SiteVerdict site, String text) {
-    return "%s grows %s and is not used; a leak and a store too large for its limit are not told apart yet%s"
+    return "%s grows %s and is not used; too early to tell whether it is a leak or a store too large for its limit%s"
         .formatted(text, rate(site.growth().bytesPerHour() / HOUR), reaching(Double.NaN));
   }
 
@@ -388,7 +388,7 @@ final class ConclusionRules {
       String leak = undecided ? "; too early to say whether it is a leak" : "";
       found("growth", State.ACT, text + leak + reaching(Double.NaN), text);
     } else if (!found.goesOn()) {
-      healthyOrTooEarly(text + "; it slows down");
+      healthyOrTooEarly(text + "; the growth slows down");
     } else if (secondsLeft(found) >= A_DAY.toSeconds()) {
       healthyOrTooEarly(text);
     } else if (secondsLeft(found) < EXTRAPOLATED * (double) found.watched().toSeconds()) {
@@ -402,12 +402,12 @@ final class ConclusionRules {
   /** Nothing of growth has to be looked at, once memory was watched for long enough. */
   private void healthyOrTooEarly(String text) {
     if (known.startedUp().isEmpty()) {
-      tooEarly("growth", "the application starts");
+      tooEarly("growth", "the application is starting");
     } else if (watched().compareTo(WATCHED) < 0) {
       tooEarly(
           "growth",
           growthShows().isAfter(snapshot.time())
-              ? "growth shows from " + atTheLatest(growthShows())
+              ? "growth can be judged from " + atTheLatest(growthShows())
               : "watched for " + Words.duration(watched()));
     } else {
       found("growth", State.HEALTHY, "", text);

@@ -71,7 +71,7 @@ final class HealthySitesFile {
       BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
       // A pipe would never end.
       if (!file.isRegularFile()) {
-        throw new IOException("it is no regular file");
+        throw new IOException("it is not a regular file");
       }
       if (file.size() > LARGEST_BYTES) {
         throw new IOException("it is larger than %d bytes".formatted(LARGEST_BYTES));

@@ -49,7 +49,7 @@ public final class LeakWatch {
   private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final Duration WARNED_FOR = Duration.ofDays(1);
   private static final int MOST_WARNED = 1_000;
-  private static final String NOT_YET = "nothing was judged yet";
+  private static final String NOT_YET = "the observation has not begun yet";
   private static final String NOT_WANTED = "mallometer.leak.enabled is false";
   private static final LastUse NOT_WATCHED =
       LastUse.unavailable("only the worst leaks are watched");
@@ -115,7 +115,7 @@ public final class LeakWatch {
       healthySites.add(healthySitesFile.read());
     } else if (!healthySitesFile.path().equals(path)) {
       Log.MALLOMETER.warn(
-          "Acknowledged call sites are kept in %s. The file %s is ignored, because it was configured later."
+          "Acknowledged call sites are stored in %s. The file %s is ignored, because it was configured later."
               .formatted(healthySitesFile.path(), path));
     }
   }
@@ -352,8 +352,7 @@ public final class LeakWatch {
                 () ->
                     watched.contains(site)
                         ? LastUse.unavailable(
-                            "no %s was seen since it is watched"
-                                .formatted(write ? "write" : "access"))
+                            "no %s since the watch began".formatted(write ? "write" : "access"))
                         : NOT_WATCHED);
   }
 

@@ -465,8 +465,8 @@ public final class Poller {
     configure();
     if (wanted.isPresent() && wanted.get() != options && !wanted.get().equals(options)) {
       Log.MALLOMETER.warn(
-          "Options of mallometer are ignored, because a facade with others is open. Open mallometer"
-              + " without options, or close the other facade first. Ignored: %s. In force: %s."
+          "Options of Mallometer.open are ignored, because mallometer is open with others. Open it"
+              + " without options, or close it everywhere first. Ignored: %s. In force: %s."
                   .formatted(wanted.get(), options));
     }
     begin();
@@ -482,7 +482,7 @@ public final class Poller {
       if (interposer.present() || memorySource.present()) {
         thread = startThread();
       } else {
-        blackBox.refuse("on this system there is nothing to record");
+        blackBox.refuse("mallometer measures nothing on this system");
       }
     }
     notifyAll();
@@ -564,7 +564,8 @@ public final class Poller {
     blackBox.close();
     leakWatch.rest();
     if (!suspended) {
-      throw new IllegalStateException("files of /proc may be open: they are being read");
+      throw new IllegalStateException(
+          "files of /proc may be open, because mallometer is reading them");
     }
   }
 
@@ -618,7 +619,7 @@ public final class Poller {
       started.start();
       return started;
     } catch (OutOfMemoryError e) {
-      Log.MALLOMETER.warn("Nothing is polled", e);
+      Log.MALLOMETER.warn("Native memory is not polled: no thread can be started", e);
       return null;
     }
   }
@@ -651,7 +652,7 @@ public final class Poller {
         callSiteReader.letGo();
         failure.rearm();
       } catch (Throwable e) {
-        failure.warn("A poll of the native counters failed; the last ones stay", e);
+        failure.warn("A poll of the native counters failed; the last values stay", e);
       } finally {
         reading.release();
       }
@@ -674,7 +675,7 @@ public final class Poller {
         allocatorReader.read(memory);
       }
     } catch (Throwable e) {
-      memoryFailure.warn("Where the memory goes cannot be read; the last reading stays", e);
+      memoryFailure.warn("The memory breakdown cannot be read; the last reading stays", e);
     }
   }
 
@@ -698,7 +699,7 @@ public final class Poller {
       }
     } catch (Throwable e) {
       callSitesFailure.warn(
-          "The call sites of the peak, or of a crossed share of the limit, cannot be kept", e);
+          "The call sites of the peak, or of a crossed share of the limit, cannot be stored", e);
     }
   }
 
@@ -712,7 +713,7 @@ public final class Poller {
         leakWatch.evaluateIfDue(room(), threads());
       }
     } catch (Throwable e) {
-      leaksFailure.warn("Leaks cannot be looked for; the last verdicts stay", e);
+      leaksFailure.warn("Call sites cannot be judged; the last verdicts stay", e);
     }
   }
 
@@ -773,7 +774,7 @@ public final class Poller {
         interposer.nameMethods();
       }
     } catch (Throwable e) {
-      callSitesFailure.warn("The methods of call sites cannot be named", e);
+      callSitesFailure.warn("The methods of call sites have no names", e);
     }
   }
 }

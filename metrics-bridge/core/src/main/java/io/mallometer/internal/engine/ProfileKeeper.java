@@ -103,10 +103,10 @@ public final class ProfileKeeper {
       return CallSites.none(
           clock.instant(),
           moment == KeptMoment.PEAK
-              ? "no call sites were kept yet"
+              ? "no call sites have been stored yet"
               : moment.percent()
-                  + " % of the memory limit were not crossed while call sites were"
-                  + " known");
+                  + " % of the memory limit was not crossed while call sites were"
+                  + " recorded");
     }
     return sites.sites(reader.callSites());
   }

@@ -66,7 +66,7 @@ public final class Trimmer {
     Instant next = clock.instant().plus(wait);
     return withoutTrim(
         Outcome.REFUSED,
-        "the latest trim was less than %d s ago; possible again in %d s"
+        "the latest trim was less than %d s ago; the next is possible in %d s"
             .formatted(pause.toSeconds(), (wait.toMillis() + 999) / 1000),
         Optional.of(next));
   }
@@ -74,8 +74,7 @@ public final class Trimmer {
   private TrimReport trimAt(long now, Duration pause) {
     double before = resident();
     if (!interposer.trim()) {
-      return withoutTrim(
-          Outcome.UNSUPPORTED, "no allocator that could be trimmed", Optional.empty());
+      return withoutTrim(Outcome.UNSUPPORTED, "no allocator that can be trimmed", Optional.empty());
     }
     latest = OptionalLong.of(now);
     double seconds = (nanoTime.getAsLong() - now) / 1e9;

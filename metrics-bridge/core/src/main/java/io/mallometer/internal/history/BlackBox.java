@@ -116,7 +116,7 @@ public final class BlackBox {
     }
     if (!wanted.map(Path::toAbsolutePath).equals(Optional.of(absolute))) {
       Log.MALLOMETER.warn(
-          "The black box is not written to %s, because another file was asked for first"
+          "The black box is not written to %s, because it is already written to another file"
               .formatted(absolute));
     }
   }
@@ -258,7 +258,8 @@ public final class BlackBox {
         library.state() == Recording.State.ON ? Path.of(library.path()) : wanted.orElseThrow();
     if (System.getProperties().putIfAbsent(OWNER, path.toString()) != null) {
       recording =
-          Recording.failed(path.toString(), "another class loader of this JVM records already");
+          Recording.failed(
+              path.toString(), "another class loader of this JVM records the black box");
       return;
     }
     try {
@@ -317,7 +318,7 @@ public final class BlackBox {
                   BlackBoxReport.of(life, aftermath)));
       Log.MALLOMETER.log(
           ending.alarming() ? Level.WARNING : Level.INFO,
-          "The previous run (process %d, until %s) %s. In full: bin/mallometer report %s"
+          "The previous run (process %d, until %s) %s. Full report: bin/mallometer report %s"
               .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
           null);
     } catch (IOException | RuntimeException e) {
@@ -433,7 +434,7 @@ public final class BlackBox {
     closeFile();
     opened = true;
     recording = Recording.failed(path, reason);
-    Log.MALLOMETER.warn("No black box: " + reason);
+    Log.MALLOMETER.warn("The black box is not recorded: " + reason);
   }
 
   private void closeFile() {
@@ -455,7 +456,7 @@ public final class BlackBox {
           ? Optional.empty()
           : Optional.of(Path.of(text).toAbsolutePath());
     } catch (InvalidPathException e) {
-      Log.MALLOMETER.warn(VARIABLE + " is no path: " + e.getReason());
+      Log.MALLOMETER.warn(VARIABLE + " is not a path: " + e.getReason());
       return Optional.empty();
     }
   }

@@ -155,7 +155,7 @@ public final class BlackBoxReport {
 
   private void damage() {
     if (life.truncated()) {
-      line("The file is shorter than it was; what is missing is left out.");
+      line("The file was truncated; the missing records are left out.");
     }
     if (life.tornRecords() > 0) {
       line(
@@ -238,7 +238,7 @@ public final class BlackBoxReport {
       return;
     }
     line("");
-    line("What leaked");
+    line("Leaks");
     for (List<String> leak : leaks) {
       line("  %s  a leak since %s", leak.get(4), time(leak.get(3)));
     }
@@ -348,7 +348,7 @@ public final class BlackBoxReport {
       return;
     }
     line("");
-    line("What the configuration may come to need: %s", last.word("verdict").orElse("?"));
+    line("The most that this configuration may need: %s", last.word("verdict").orElse("?"));
     for (List<String> item : lines) {
       if (item.size() > 4) {
         line("    %-20s%12s  %s, %s", item.get(1), amount(item.get(2)), item.get(3), item.get(4));
@@ -369,7 +369,7 @@ public final class BlackBoxReport {
       return;
     }
     line("");
-    line("Crossings of the limit's share");
+    line("Shares of the limit that were crossed");
     for (RecordedText crossing : life.crossings()) {
       line(
           "  %s  above %s %%: %s",
@@ -384,7 +384,7 @@ public final class BlackBoxReport {
       return;
     }
     line("");
-    line("Call sites that were kept (report FILE --format flamegraph --at peak, 85, 90 or 95)");
+    line("Stored call sites (report FILE --format flamegraph --at peak, 85, 90 or 95)");
     for (KeptMoment moment : life.profiles().keySet()) {
       try {
         CallSites sites = life.profile(moment);
@@ -434,7 +434,7 @@ public final class BlackBoxReport {
         others.append(earlier(other));
       }
     }
-    return others.isEmpty() ? "" : "\nEarlier lives\n" + others;
+    return others.isEmpty() ? "" : "\nEarlier runs\n" + others;
   }
 
   private static String earlier(Path other) {

@@ -87,16 +87,16 @@ final class BoxFile implements Closeable {
    * Opens the file that the library made.
    *
    * @param life the number that its header must have
-   * @throws IOException if it cannot be written, or is another file by now
+   * @throws IOException if it cannot be written, or has been replaced by another file
    */
   static BoxFile join(Path path, long life) throws IOException {
     if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
-      throw new IOException(path + " is not there any more");
+      throw new IOException(path + " does not exist any more");
     }
     RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
     try {
       if (header(file).getLong(BoxFormat.HEADER_LIFE) != life) {
-        throw new IOException(path + " is another file by now");
+        throw new IOException(path + " has been replaced by another file");
       }
       return new BoxFile(file, life);
     } catch (IOException e) {
@@ -247,7 +247,7 @@ final class BoxFile implements Closeable {
       throw new IOException(path + " belongs to another user");
     }
     if (!Arrays.equals(beginning(path), BoxFormat.MAGIC)) {
-      throw new IOException(path + " is not a black box of mallometer's and stays as it is");
+      throw new IOException(path + " is not a black box and is left unchanged");
     }
     return true;
   }

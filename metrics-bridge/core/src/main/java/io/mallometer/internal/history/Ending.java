@@ -117,7 +117,11 @@ record Ending(Kind kind, String sentence) {
     String words = since.isNegative() ? "" : ", " + Words.duration(since) + " after it had begun,";
     return new Ending(
         Kind.KILLED_IN_SHUTDOWN,
-        "was ended during its shutdown" + words + " without a goodbye" + at(life.last()) + memory);
+        "was ended during its shutdown"
+            + words
+            + " without an exit record"
+            + at(life.last())
+            + memory);
   }
 
   private static Ending withoutGoodbye(Sample last, Aftermath aftermath, String memory) {
@@ -131,7 +135,7 @@ record Ending(Kind kind, String sentence) {
               + Words.number(aftermath.oomKills());
       return new Ending(
           Kind.KILLED_BY_LIMIT,
-          (near ? "was killed" : "ended without a goodbye")
+          (near ? "was killed" : "ended without an exit record")
               + at(last)
               + " ("
               + count
@@ -141,13 +145,17 @@ record Ending(Kind kind, String sentence) {
     if (near) {
       return new Ending(
           Kind.NEAR_LIMIT,
-          "ended without a goodbye" + at(last) + ", so it was most likely killed for it" + memory);
+          "ended without an exit record"
+              + at(last)
+              + ", so it was most likely killed for exceeding it"
+              + memory);
     }
     String cause =
         aftermath.machineRestarted()
-            ? " (the machine has started again since, or this is another one)"
+            ? " (the machine was restarted, or this is another machine)"
             : " (kill -9, a crash, or the machine)";
-    return new Ending(Kind.WITHOUT_GOODBYE, "ended without a goodbye" + at(last) + cause + memory);
+    return new Ending(
+        Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(last) + cause + memory);
   }
 
   private static String at(Sample last) {

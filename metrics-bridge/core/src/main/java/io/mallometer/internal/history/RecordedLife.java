@@ -112,7 +112,7 @@ record RecordedLife(
       throw new UnreadableBoxException("the file is empty");
     }
     if (!BoxFormat.hasMagic(file)) {
-      throw new UnreadableBoxException("not a black box of mallometer's");
+      throw new UnreadableBoxException("not a black box of mallometer");
     }
     if (file.capacity() < BoxFormat.HEADER_BYTES) {
       throw new UnreadableBoxException("the header is torn");
@@ -122,7 +122,7 @@ record RecordedLife(
       throw new UnreadableBoxException(
           "written in format "
               + Integer.toUnsignedString(format)
-              + " by another version of mallometer; this one reads format "
+              + " by another version of mallometer; this version reads format "
               + BoxFormat.FORMAT);
     }
     if (file.getInt(BoxFormat.HEADER_LENGTH) != BoxFormat.HEADER_BYTES
@@ -157,12 +157,12 @@ record RecordedLife(
     byte[] profile = profiles.get(moment);
     if (profile == null) {
       throw new UnreadableBoxException(
-          "no call sites %s are recorded%s"
+          "the black box has no call sites %s%s"
               .formatted(
                   moment.sentence(),
                   profiles.isEmpty()
                       ? ""
-                      : "; there are those "
+                      : "; it has those "
                           + profiles.keySet().stream()
                               .map(KeptMoment::sentence)
                               .collect(Collectors.joining(", "))));

@@ -99,16 +99,16 @@ public final class SiteHistory {
     Optional<SiteMoment> second = nearest(known, to);
     if (first.isEmpty() || second.isEmpty()) {
       return SiteChanges.none(
-          "nothing is known of %s: %s".formatted(first.isEmpty() ? from : to, kept(known)));
+          "nothing is known about %s: %s".formatted(first.isEmpty() ? from : to, kept(known)));
     }
     if (!first.get().time().isBefore(second.get().time())) {
       return SiteChanges.none(
-          "there are no two moments between %s and %s: %s".formatted(from, to, kept(known)));
+          "there are not two snapshots between %s and %s: %s".formatted(from, to, kept(known)));
     }
     String reason =
         near.isPresent()
             ? ""
-            : "call sites are known since %s only: nothing is known of %s"
+            : "call sites are known only since %s: nothing is known about %s"
                 .formatted(first.get().time(), from);
     return changes(first.get(), second.get(), now, reason);
   }
@@ -128,7 +128,8 @@ public final class SiteHistory {
       earlier = before(known, now.time());
     }
     if (earlier.isEmpty()) {
-      return SiteChanges.none("nothing is known of before %s yet".formatted(now.time()));
+      return SiteChanges.none(
+          "nothing is known about the time before %s yet".formatted(now.time()));
     }
     Instant asked = now.time().minus(over);
     Optional<SiteMoment> near = nearest(earlier, asked);

@@ -130,7 +130,7 @@ public final class BundledLibrary {
         Files.deleteIfExists(written);
       }
       if (!holds(file, library)) {
-        throw new IOException("the file differs from what was written");
+        throw new IOException("the file differs from the unpacked library");
       }
     }
     return file;
@@ -184,7 +184,7 @@ public final class BundledLibrary {
   private static void refuseForeignParent(Path parent) throws IOException {
     int mode = (int) Files.getAttribute(parent, "unix:mode");
     if ((mode & WRITABLE_BY_OTHERS) != 0 && (mode & STICKY) == 0) {
-      throw new IOException(parent + " can be written by others");
+      throw new IOException(parent + " is writable by other users");
     }
   }
 
@@ -206,7 +206,7 @@ public final class BundledLibrary {
       throw new NoSuchFileException(
           "the library for "
               + platform
-              + " is experimental, and unpacked only with "
+              + " is experimental, and is unpacked only with "
               + Experimental.VARIABLE
               + "="
               + platform.os());

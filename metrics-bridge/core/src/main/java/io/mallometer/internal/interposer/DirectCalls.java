@@ -69,7 +69,7 @@ final class DirectCalls {
   /**
    * Whether the library's native methods can be called from here on.
    *
-   * @param library the file that is mapped into this process; empty if it is not there any more
+   * @param library the file that is mapped into this process; empty if it does not exist any more
    */
   static boolean link(Optional<String> library) {
     if (!linked && library.isPresent()) {

@@ -102,7 +102,7 @@ public interface Interposer {
    * @param time the time of the reading
    */
   default CallSites callSites(Instant time) {
-    return CallSites.none(time, "the native library is not there to record them");
+    return CallSites.none(time, "the native library is not loaded, so nothing records them");
   }
 
   /**
@@ -154,7 +154,8 @@ public interface Interposer {
 
   /** Reads what is known of the use of objects; takes milliseconds. Never throws. */
   default Evidence evidence() {
-    return Evidence.none(System.nanoTime(), "the native library is not there to observe anything");
+    return Evidence.none(
+        System.nanoTime(), "the native library is not loaded, so nothing is observed");
   }
 
   /**
@@ -165,7 +166,7 @@ public interface Interposer {
    * @return why that is not possible; empty if it is
    */
   default String watchUse(List<Integer> sites) {
-    return "the native library is not there to watch anything";
+    return "the native library is not loaded, so nothing is watched";
   }
 
   /** The uses that were seen so. Never throws. */
@@ -183,12 +184,12 @@ public interface Interposer {
    * @return why no search has begun; empty if one has
    */
   default String searchMemory(List<Integer> sites, long mostBytes) {
-    return "the native library is not there to search anything";
+    return "the native library is not loaded, so nothing can be searched";
   }
 
   /** Reads how the latest search goes, and what it found. Never throws. */
   default MemorySearch memorySearch() {
-    return MemorySearch.none("the native library is not there to search anything");
+    return MemorySearch.none("the native library is not loaded, so nothing can be searched");
   }
 
   /**
@@ -198,7 +199,7 @@ public interface Interposer {
    * @param site its number
    */
   default OwnerSearch searchOwners(int site) {
-    return OwnerSearch.none("the native library is not there to search anything");
+    return OwnerSearch.none("the native library is not loaded, so nothing can be searched");
   }
 
   /** Where live samples of a call site are: addresses and sizes in bytes. Never throws. */

@@ -109,7 +109,9 @@ final class LeakLayout {
         struct.getLong(PLACED),
         struct.getLong(NOT_PLACED),
         struct.getLong(TOO_LARGE),
-        canWatch ? "" : watchReason.isEmpty() ? "watchpoints do not work here" : watchReason,
+        canWatch
+            ? ""
+            : watchReason.isEmpty() ? "watchpoints do not work on this system" : watchReason,
         "");
   }
 

@@ -49,8 +49,9 @@ final class LibraryScopes {
     return switch (number) {
       case LibraryFunctions.NOT_THERE -> withoutScopes.get();
       case TOO_MANY ->
-          OpenScope.none("4,096 scopes are open, or 32 over the process: close some of them");
-      case NO_MEMORY -> OpenScope.none("there is no memory for the scope's table");
+          OpenScope.none(
+              "4,096 scopes of threads or 32 scopes of the process are open: close some of them");
+      case NO_MEMORY -> OpenScope.none("no memory for the scope's table");
       default -> OpenScope.none(status.get());
     };
   }

@@ -69,11 +69,11 @@ final class ObservationStart {
   String refusal() {
     return switch (result) {
       case 0 -> "";
-      case NOT_ASKED -> "use is not observed: no reader asked for it";
+      case NOT_ASKED -> "nothing is observed: no reader asked for it";
       case NO_DATA ->
           "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS is off";
       case NO_THREAD ->
-          "nothing is observed: no thread can be started; it is tried again once a minute";
+          "nothing is observed: no thread can be started; mallometer tries again once a minute";
       default -> "nothing is observed: errno " + -result;
     };
   }

@@ -228,9 +228,9 @@ final class RecordedCallSites {
     return switch (attached) {
       case 0 ->
           methods.noneHasName()
-              ? "Java frames have no names: this JVM, version "
+              ? "Java frames have no names: mallometer cannot read those of a JVM of version "
                   + Runtime.version().feature()
-                  + ", tells none. A newer mallometer may know it"
+                  + ". Use a newer mallometer"
               : "";
       case NOT_WANTED -> "no Java frames: MALLOMETER_STACKS=native";
       case NO_JVM -> "no Java frames: the JVM was not found";

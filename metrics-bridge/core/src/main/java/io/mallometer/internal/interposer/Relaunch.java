@@ -80,7 +80,7 @@ public final class Relaunch {
     } catch (Refused e) {
       return String.valueOf(e.getMessage());
     } catch (IOException | RuntimeException | LinkageError e) {
-      return "the process cannot be executed once more: " + e;
+      return "the process cannot be relaunched: " + e;
     }
   }
 
@@ -133,7 +133,7 @@ public final class Relaunch {
       Reference.reachabilityFence(arguments);
       Reference.reachabilityFence(variables);
     }
-    return "the system refuses to execute the process once more (errno " + error + ")";
+    return "the system refuses to relaunch the process (errno " + error + ")";
   }
 
   /** The path of the launcher, as bytes: its own name is what the process is then called. */

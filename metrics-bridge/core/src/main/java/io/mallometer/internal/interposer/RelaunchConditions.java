@@ -81,7 +81,7 @@ final class RelaunchConditions {
   static void check(Caller caller) throws Refused, IOException {
     refuseIf(
         ProcessStart.relaunched(),
-        "the process was executed once more, and the dynamic loader did not load the library");
+        "the process was relaunched, but the dynamic loader did not load the library");
     refuseIf(
         caller == Caller.LATER_APPLICATION,
         "another application context has been started in this JVM");
@@ -143,7 +143,7 @@ final class RelaunchConditions {
     while (pairs.remaining() >= 2 * Long.BYTES) {
       secure |= pairs.getLong() == AT_SECURE & pairs.getLong() != 0;
     }
-    refuseIf(secure, "the program has rights that its user has not, by setuid or capabilities");
+    refuseIf(secure, "the program has privileges that its user lacks, by setuid or capabilities");
   }
 
   private static boolean isOne(String identities) {
@@ -160,7 +160,7 @@ final class RelaunchConditions {
               && !Files.isRegularFile(path(word.substring(1)));
       refuseIf(
           lost || word.contains("/dev/fd/") || word.contains("/proc/self/fd/"),
-          "the argument " + word + " names no file that can be read once more");
+          "the argument " + word + " names a file that cannot be read a second time");
     }
   }
 
@@ -234,7 +234,7 @@ final class RelaunchConditions {
           "another agent has acted already: " + option.split("=", 2)[0]);
       refuseIf(
           begins(option, IMAGES),
-          "the JVM records or restores its beginning: " + option.split("=", 2)[0]);
+          "the JVM records or restores its start: " + option.split("=", 2)[0]);
       refuseIf(
           caller == Caller.APPLICATION && option.startsWith(RECORDING),
           "Flight Recorder records already");
@@ -287,7 +287,7 @@ final class RelaunchConditions {
       if (!known) {
         refuseIf(
             program != null || !stack.get(i).getMethodName().equals("main"),
-            "not the program's main method itself began this, but " + name);
+            "mallometer was not started by the program's main method, but by " + name);
         program = name;
       }
     }

@@ -18,8 +18,9 @@ final class Remedy {
   static String attach() {
     return preload(
         Availability.switchedOff()
-            .map(setting -> setting + " forbids to attach; from the start: ")
-            .orElse("mallometer's command line (attach PID) counts from now on; from the start: "));
+            .map(setting -> setting + " forbids attaching; to count from the start: ")
+            .orElse(
+                "mallometer's command line (attach PID) starts counting; to count from the start: "));
   }
 
   /** Start again with the library, which is unpacked for that. */

@@ -126,7 +126,7 @@ final class LostMemory {
     } else if (before == null) {
       first = search;
       nextNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAUSE_SECONDS);
-      words = searched(search) + "; a second search has to agree";
+      words = searched(search) + "; a second search must confirm it";
     } else {
       first = null;
       nextNanos = nextPairNanos;
@@ -162,7 +162,7 @@ final class LostMemory {
                 + Sentence.bytes(search.searchedBytes())
                 + " of "
                 + Sentence.bytes(search.residentBytes())
-                + ", which allows no conclusion")
+                + ", too little for a conclusion")
         : Optional.empty();
   }
 

@@ -22,7 +22,7 @@ public final class Sentence {
 
   /**
    * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
-   * nothing touched for 12 min or more; +190 MiB/h; limit in about 7 h}.
+   * were not accessed for 12 min or more; +190 MiB/h; limit in about 7 h}.
    *
    * @param begun when the first of the live objects was allocated, if none was since growth
    *     stopped; else null
@@ -62,7 +62,7 @@ public final class Sentence {
         + lost.lost()
         + " of "
         + lost.sought()
-        + " sampled objects exists in the process, so nobody can use or free them";
+        + " sampled objects exists in the process, so no code can use or free them";
   }
 
   private static String again(KnownLeak known) {
@@ -158,9 +158,9 @@ public final class Sentence {
       int watched = judged.idle().watched();
       return watched > 0 ? ", none of " + watched + " observed objects unused" : "";
     }
-    return ", of which nothing touched "
+    return ", of which "
         + bytes(judged.suspected().bytes().value())
-        + " for "
+        + " were not accessed for "
         + atLeast(judged.suspected().idleSeconds())
         + " or more";
   }
@@ -174,7 +174,7 @@ public final class Sentence {
         + bytes(judged.suspected().bytes().value())
         + " in "
         + count(judged.suspected().objects().value())
-        + " objects that nothing touched for "
+        + " objects that were not accessed for "
         + atLeast(judged.suspected().idleSeconds())
         + " or more";
   }

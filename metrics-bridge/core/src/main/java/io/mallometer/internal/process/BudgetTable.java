@@ -97,7 +97,7 @@ final class BudgetTable {
             ? "even without a leak"
             : "and the "
                 + mebibytes(heldBytes)
-                + " that native code holds now, which may be a leak");
+                + " that native code has allocated, which may be a leak");
   }
 
   private void addConfigured(Configuration configuration) {
@@ -127,7 +127,7 @@ final class BudgetTable {
       String bound =
           growing.most().isPresent()
               ? "it may reach " + mebibytes(growing.most().getAsLong())
-              : "nothing bounds it";
+              : "no setting limits it";
       lines.add(
           new Line(
               item,

@@ -89,7 +89,7 @@ final class ElfImage {
     return Optional.ofNullable(read(file, 0, null));
   }
 
-  /** A module in memory; empty if it is not there any more. */
+  /** A module in memory; empty if it does not exist any more. */
   static Optional<ElfImage> ofMemory(Bytes memory, RecordedModule module) {
     ElfImage image = read(memory, module.begin(), module);
     return image != null && image.isAt(module) ? Optional.of(image) : Optional.empty();

@@ -59,7 +59,7 @@ class ConclusionTest {
     assertThat(conclusion.sentence())
         .isEqualTo(
             "Memory shows no steady growth in 28 min; 40 % of the limit of 1.0 GiB is used; no call"
-                + " site was seen to grow without its objects being used");
+                + " site grows with unused objects");
     assertThat(conclusion.actions()).isEmpty();
     assertThat(conclusion.limit().seconds()).isNaN();
   }
@@ -73,12 +73,14 @@ class ConclusionTest {
     Situation later = new Situation(Duration.ofSeconds(270), second -> 400);
     later.leaks = seenForThreeMinutes(Duration.ofSeconds(270));
 
-    assertThat(later.conclusion().sentence()).contains("unused memory shows from 12:07 UTC");
+    assertThat(later.conclusion().sentence())
+        .contains("unused memory can be judged from 12:07 UTC");
     assertThat(starting.state()).isEqualTo(State.TOO_EARLY);
-    assertThat(starting.sentence()).isEqualTo("Too early to tell: the application starts");
+    assertThat(starting.sentence()).isEqualTo("Too early to tell: the application is starting");
     assertThat(started.conclusion().sentence())
         .isEqualTo(
-            "Too early to tell: unused memory shows from 12:06 UTC, growth shows from 12:05 UTC");
+            "Too early to tell: unused memory can be judged from 12:06 UTC, growth can be judged"
+                + " from 12:05 UTC");
   }
 
   private static LeakReport seenForThreeMinutes(Duration age) {
@@ -120,7 +122,7 @@ class ConclusionTest {
     assertThat(off.conclusion().state()).isEqualTo(State.HEALTHY);
     assertThat(off.conclusion().sentence()).doesNotContain("no call site");
     assertThat(text(off.conclusion(), "leaks"))
-        .isEqualTo("Whether objects are used is not observed: MALLOMETER_LEAKS is off");
+        .isEqualTo("Accesses to objects are not observed: MALLOMETER_LEAKS is off");
   }
 
   // ---- Growth
@@ -134,7 +136,8 @@ class ConclusionTest {
     assertThat(conclusion.state()).isEqualTo(State.ACT);
     assertThat(conclusion.sentence())
         .isEqualTo(
-            "Memory grows +60 MiB/min (60 MiB to 60 MiB) since 12:02 UTC; cause not known yet; limit"
+            "Memory grows +60 MiB/min (60 MiB to 60 MiB) since 12:02 UTC; cause not known yet;"
+                + " limit"
                 + " of 1.0 GiB at 12:10 UTC");
     assertThat(conclusion.actions())
         .containsExactly(
@@ -272,7 +275,7 @@ class ConclusionTest {
     old.live = burst;
 
     assertThat(young.conclusion().sentence())
-        .isEqualTo("Too early to tell: whether 100 MiB of the last 5 min are used");
+        .isEqualTo("Too early to tell: whether the 100 MiB allocated in the last 5 min are used");
     assertThat(old.conclusion().state()).isEqualTo(State.HEALTHY);
   }
 
@@ -449,7 +452,7 @@ class ConclusionTest {
 
     assertThat(soon.conclusion().state()).isEqualTo(State.ACT);
     assertThat(soon.conclusion().sentence())
-        .startsWith("B.c (Some.java:12) grows +60 MiB/min and is not used; a leak and a store too")
+        .startsWith("B.c (Some.java:12) grows +60 MiB/min and is not used; too early to tell")
         .contains("limit of 1.0 GiB at 12:10 UTC");
     assertThat(late.conclusion().state()).isEqualTo(State.WATCH);
   }

@@ -422,7 +422,7 @@ class LeakWatchTest {
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
     assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())
-        .isEqualTo("no access was seen since it is watched");
+        .isEqualTo("no access since the watch began");
 
     library.seen =
         List.of(

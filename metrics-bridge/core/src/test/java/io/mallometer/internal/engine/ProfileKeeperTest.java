@@ -82,9 +82,9 @@ class ProfileKeeperTest {
 
   @Test
   void whatWasNotKeptIsToldWithTheReason() {
-    assertThat(keeper.at(KeptMoment.PEAK).reason()).isEqualTo("no call sites were kept yet");
+    assertThat(keeper.at(KeptMoment.PEAK).reason()).isEqualTo("no call sites have been stored yet");
     assertThat(keeper.at(KeptMoment.LIMIT_95).reason())
-        .isEqualTo("95 % of the memory limit were not crossed while call sites were known");
+        .isEqualTo("95 % of the memory limit was not crossed while call sites were recorded");
     keeper.observe(Snapshot.absent(library.clock().instant(), Status.counting()));
     assertThat(library.siteReadings()).isZero();
   }

@@ -62,7 +62,7 @@ class TrimmerTest {
 
     assertThat(report.outcome()).isEqualTo(Outcome.REFUSED);
     assertThat(report.explanation())
-        .isEqualTo("the latest trim was less than 60 s ago; possible again in 40 s");
+        .isEqualTo("the latest trim was less than 60 s ago; the next is possible in 40 s");
     assertThat(report.nextPossible()).contains(NOW.plusSeconds(40));
     assertThat(report.residentBeforeBytes()).isNaN();
     assertThat(library.trims()).isEqualTo(1);

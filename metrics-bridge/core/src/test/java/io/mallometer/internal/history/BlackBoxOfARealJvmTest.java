@@ -64,7 +64,7 @@ class BlackBoxOfARealJvmTest {
     assertThat(life.shutdown()).isEmpty();
     assertThat(BlackBoxReport.of(box))
         .contains("process    " + killed.pid() + ", java")
-        .contains("ended without a goodbye")
+        .contains("ended without an exit record")
         .contains("Where the memory was")
         .contains("java-heap");
 
@@ -72,7 +72,7 @@ class BlackBoxOfARealJvmTest {
     assertThat(next.waitFor()).isEqualTo(7);
     assertThat(output(next))
         .contains("The previous run (process " + killed.pid() + ", until ")
-        .contains("ended without a goodbye");
+        .contains("ended without an exit record");
     assertThat(Ending.of(RecordedLife.read(box), Aftermath.unknown()).sentence())
         .startsWith("exited with code 7");
     assertThat(RecordedLife.read(Path.of(box + ".previous")).header().pid())
@@ -93,7 +93,11 @@ class BlackBoxOfARealJvmTest {
     assertThat(second.waitFor()).isEqualTo(7);
     assertThat(output(second))
         .contains("recording=FAILED")
-        .contains("mallometer: no black box: " + box + " is in use by process " + first.pid());
+        .contains(
+            "mallometer: the black box is not recorded: "
+                + box
+                + " is in use by process "
+                + first.pid());
     Process third = start(false, "exit");
     assertThat(third.waitFor()).isEqualTo(7);
     assertThat(output(third)).contains("recording=FAILED").contains("is in use by another process");
@@ -121,7 +125,7 @@ class BlackBoxOfARealJvmTest {
     assertThat(life.last().residentBytes()).isGreaterThan(20e6);
     assertThat(BlackBoxReport.of(box))
         .contains("not preloaded: malloc was not counted")
-        .contains("ended without a goodbye");
+        .contains("ended without an exit record");
   }
 
   /** All Java threads stand still, mallometer's poller among them; the counters go on. */
@@ -186,7 +190,7 @@ class BlackBoxOfARealJvmTest {
       assertThat(next.waitFor()).isEqualTo(7);
       assertThat(output(next))
           .containsPattern(
-              "The previous run .* (was killed|ended without a goodbye) at \\d+ % of the");
+              "The previous run .* (was killed|ended without an exit record) at \\d+ % of the");
     } finally {
       limit.remove();
     }

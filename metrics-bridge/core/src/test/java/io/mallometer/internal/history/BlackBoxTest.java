@@ -215,7 +215,8 @@ class BlackBoxTest {
     assertThat(BlackBoxReport.of(path)).contains("at 95 % of the limit: 3 B live, of which a.B.c");
     assertThatThrownBy(() -> BlackBoxReport.profile(path, KeptMoment.LIMIT_90))
         .hasMessage(
-            "no call sites at 90 % of the limit are recorded; there are those at the peak, at 85 %"
+            "the black box has no call sites at 90 % of the limit; it has those at the peak, at"
+                + " 85 %"
                 + " of the limit, at 95 % of the limit");
   }
 
@@ -456,7 +457,7 @@ class BlackBoxTest {
     Files.writeString(path, "the grocery list");
     start();
 
-    failed("is not a black box of mallometer's");
+    failed("is not a black box");
     assertThat(path).hasContent("the grocery list");
   }
 
@@ -476,7 +477,7 @@ class BlackBoxTest {
     Path previous = Files.writeString(Path.of(path + ".previous"), "the grocery list");
     start();
 
-    failed("is not a black box of mallometer's");
+    failed("is not a black box");
     assertThat(previous).hasContent("the grocery list");
     assertThat(RecordedLife.read(path).header().pid()).isEqualTo(4711);
   }
@@ -578,7 +579,7 @@ class BlackBoxTest {
     assertThat(logged.messages())
         .singleElement()
         .asString()
-        .startsWith("No black box: ")
+        .startsWith("The black box is not recorded: ")
         .contains(reason);
   }
 

@@ -52,7 +52,7 @@ class CheckpointTest {
         .contains("polled meanwhile: false", "polled after: true")
         .containsOnlyOnce("mallometer cannot prepare for a checkpoint")
         .containsOnlyOnce("mallometer cannot go on after a checkpoint")
-        .doesNotContain("No black box");
+        .doesNotContain("black box is not recorded");
     assertThat(result.exitCode()).isZero();
     Instant restored =
         RESTORED

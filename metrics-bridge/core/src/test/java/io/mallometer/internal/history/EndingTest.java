@@ -38,8 +38,9 @@ class EndingTest {
     assertThat(ending.kind()).isEqualTo(Kind.NEAR_LIMIT);
     assertThat(ending.sentence())
         .isEqualTo(
-            "ended without a goodbye at 99 % of the limit of 2.0 GiB, so it was most likely killed"
-                + " for it; malloc live 1.9 GiB, +1.4 GiB in 40 min; resident 1.9 GiB, +1.4 GiB in"
+            "ended without an exit record at 99 % of the limit of 2.0 GiB, so it was most likely"
+                + " killed for exceeding it; malloc live 1.9 GiB, +1.4 GiB in 40 min; resident 1.9"
+                + " GiB, +1.4 GiB in"
                 + " 40 min");
   }
 
@@ -60,7 +61,7 @@ class EndingTest {
 
     assertThat(ending.kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
     assertThat(ending.sentence())
-        .startsWith("ended without a goodbye at 40 % of the limit")
+        .startsWith("ended without an exit record at 40 % of the limit")
         .contains("(kill -9, a crash, or the machine)")
         .doesNotContain("was killed");
   }
@@ -71,7 +72,7 @@ class EndingTest {
         ended(Boxes.figures(100e6, 200e6, 400e6, 1e9), new Aftermath(false, false, 3.0));
 
     assertThat(ending.sentence())
-        .startsWith("ended without a goodbye at 40 % of the limit")
+        .startsWith("ended without an exit record at 40 % of the limit")
         .contains("rose from 0 to 3")
         .doesNotContain("was killed");
   }
@@ -96,7 +97,7 @@ class EndingTest {
     assertThat(
             ended(Boxes.figures(1e6, 2e6, 4e6, Double.NaN), new Aftermath(false, true, Double.NaN))
                 .sentence())
-        .contains("the machine has started again since");
+        .contains("the machine was restarted");
   }
 
   @Test
@@ -146,7 +147,8 @@ class EndingTest {
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
     assertThat(ending.sentence())
-        .startsWith("was ended during its shutdown, 30 s after it had begun, without a goodbye");
+        .startsWith(
+            "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
   /** Reading from it would never end. */

@@ -112,7 +112,7 @@ class RecordedLifeTest {
     assertThat(life.truncated()).isTrue();
     assertThat(life.samples()).hasSizeGreaterThan(600);
     assertThat(life.minutes()).isEmpty();
-    assertThat(BlackBoxReport.of(life, Aftermath.unknown())).contains("shorter than it was");
+    assertThat(BlackBoxReport.of(life, Aftermath.unknown())).contains("was truncated");
   }
 
   @Test
@@ -145,7 +145,8 @@ class RecordedLifeTest {
     ByteBuffer header = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
     header.putInt(BoxFormat.HEADER_FORMAT, 2);
 
-    refused(whole, "written in format 2 by another version of mallometer; this one reads format 1");
+    refused(
+        whole, "written in format 2 by another version of mallometer; this version reads format 1");
   }
 
   /** Of a later version of the same format: more kinds of regions, and longer records. */

@@ -77,7 +77,7 @@ class ReportedMemoryTest {
     }
 
     assertThat(BlackBoxReport.of(path))
-        .containsPattern("What leaked\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
+        .containsPattern("Leaks\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
         .as("somebody said that it is fine")
         .doesNotContain("com.shop.Cart.zip");
   }

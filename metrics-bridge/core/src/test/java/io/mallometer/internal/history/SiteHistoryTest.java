@@ -74,13 +74,14 @@ class SiteHistoryTest {
 
     SiteChanges changes = history.changes(Duration.ofHours(1), now);
     assertThat(changes.from()).contains(START);
-    assertThat(changes.reason()).startsWith("call sites are known since 2026-01-01T00:00:00Z only");
+    assertThat(changes.reason())
+        .startsWith("call sites are known only since 2026-01-01T00:00:00Z: ");
   }
 
   @Test
   void withoutAnEarlierReadingThereIsNoDifference() {
     assertThat(history.changes(Duration.ofSeconds(10), at(Duration.ofSeconds(1))).reason())
-        .startsWith("nothing is known of before ");
+        .startsWith("nothing is known about the time before ");
     assertThat(history.changes(Duration.ofSeconds(10), CallSites.none(START, "off")).reason())
         .isEqualTo("there are no call sites to compare: off");
   }
@@ -116,12 +117,12 @@ class SiteHistoryTest {
     assertThat(tooEarly.changes()).isEmpty();
     assertThat(tooEarly.from()).isEmpty();
     assertThat(tooEarly.reason())
-        .startsWith("nothing is known of 2026-01-01T00:01:00Z: call sites are known from ");
+        .startsWith("nothing is known about 2026-01-01T00:01:00Z: call sites are known from ");
 
     assertThat(history.changes(now.time(), now.time(), now).reason())
-        .startsWith("there are no two moments between ");
+        .startsWith("there are not two snapshots between ");
     assertThat(history.changes(now.time(), START.plusSeconds(3_000), now).reason())
-        .startsWith("there are no two moments between ");
+        .startsWith("there are not two snapshots between ");
   }
 
   @Test
@@ -133,7 +134,7 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START);
     assertThat(changes.reason())
         .isEqualTo(
-            "call sites are known since 2026-01-01T00:00:00Z only: nothing is known of"
+            "call sites are known only since 2026-01-01T00:00:00Z: nothing is known about"
                 + " 2025-12-31T23:33:00Z");
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }

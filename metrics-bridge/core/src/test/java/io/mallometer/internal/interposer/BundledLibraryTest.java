@@ -87,7 +87,7 @@ class BundledLibraryTest {
   void aParentInWhichOthersMayRenameIsRefused() throws Exception {
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
 
-    assertThatIOException().isThrownBy(this::extract).withMessageContaining("by others");
+    assertThatIOException().isThrownBy(this::extract).withMessageContaining("by other users");
   }
 
   @Test

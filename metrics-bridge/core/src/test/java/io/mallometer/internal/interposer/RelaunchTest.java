@@ -89,7 +89,7 @@ class RelaunchTest {
   void nothingIsExecutedTwice() throws Exception {
     assertThat(run(OWN_JVM, "export MALLOMETER_RELAUNCHED=$$", List.of(), "relaunches"))
         .containsOnlyOnce("begins ")
-        .contains("[the process was executed once more, and the dynamic loader did not load")
+        .contains("[the process was relaunched, but the dynamic loader did not load")
         .contains("mode none");
   }
 
@@ -109,7 +109,7 @@ class RelaunchTest {
     "daemon, the thread worker runs already",
     "input-replaced, standard input has been read or replaced",
     "input-closed, standard input has been read or replaced",
-    "other-thread, not the program's main method itself began this, but java.lang.Thread"
+    "other-thread, mallometer was not started by the program's main method, but by java.lang.Thread"
   })
   void whatHasBegunIsNotExecutedOnceMore(String before, String reason) throws Exception {
     assertThat(run(OWN_JVM, ":", List.of(), before))
@@ -172,9 +172,10 @@ class RelaunchTest {
     String same = "1000\t1000\t1000\t1000";
     assertThatCode(() -> RelaunchConditions.refuseOtherRights(vector(23, 0), same, same))
         .doesNotThrowAnyException();
-    refused("rights", () -> RelaunchConditions.refuseOtherRights(vector(23, 1), same, same));
+    refused("privileges", () -> RelaunchConditions.refuseOtherRights(vector(23, 1), same, same));
     refused(
-        "rights", () -> RelaunchConditions.refuseOtherRights(vector(23, 0), "1000\t0\t0\t0", same));
+        "privileges",
+        () -> RelaunchConditions.refuseOtherRights(vector(23, 0), "1000\t0\t0\t0", same));
   }
 
   private static byte[] vector(long kind, long value) {
@@ -187,10 +188,10 @@ class RelaunchTest {
     Path file = Files.createFile(directory.resolve("file"));
     RelaunchConditions.refuseLostFiles(List.of("java", "@" + file, "@", "Main"));
     refused(
-        "no file that can be read",
+        "a file that cannot be read",
         () -> RelaunchConditions.refuseLostFiles(List.of("java", "@/dev/fd/63")));
     refused(
-        "no file that can be read",
+        "a file that cannot be read",
         () -> RelaunchConditions.refuseLostFiles(List.of("java", "@" + directory)));
   }
 
@@ -265,7 +266,9 @@ class RelaunchTest {
                 "org.springframework.boot.SpringApplication.run",
                 "app.Job.call",
                 "java.lang.Thread.run"))) {
-      refused("not the program's main method", () -> RelaunchConditions.refuseOtherPrograms(other));
+      refused(
+          "not started by the program's main method",
+          () -> RelaunchConditions.refuseOtherPrograms(other));
     }
   }
 

@@ -98,7 +98,7 @@ class LeakDetectorTest {
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.sentence())
         .contains(" allocated between 00:00 and 00:01 UTC were not used since: ")
-        .endsWith("; no more of them come")
+        .endsWith("; no more such objects arrive")
         .doesNotContain("has not grown");
     assertThat(verdict.growth().bytesPerHour()).isZero();
     assertThat(verdict.growth().stopped()).contains(Instant.EPOCH.plusSeconds(118));
@@ -117,9 +117,12 @@ class LeakDetectorTest {
     // 60 objects for three minutes on average are 180 object-minutes.
     assertThat(verdict.sentence())
         .isEqualTo(
-            "Tables.load: 3.8 MiB allocated between 00:00 and 00:01 UTC were not used since: 60 of 60"
-                + " observed objects were not accessed since they were allocated, up to 4 min; random"
-                + " use more often than every 39 min is excluded; a timeout, scan or swap later than"
+            "Tables.load: 3.8 MiB allocated between 00:00 and 00:01 UTC were not used since: 60"
+                + " of 60"
+                + " observed objects were not accessed since they were allocated, up to 4 min;"
+                + " random"
+                + " use more often than every 39 min is excluded; a timeout, scan or swap later"
+                + " than"
                 + " 4 min is not excluded");
     assertThat(verdict.grows()).isFalse();
   }
@@ -136,7 +139,8 @@ class LeakDetectorTest {
     LeakReport report = evaluate(110);
     assertThat(verdict(report, 1).sentence())
         .isEqualTo(
-            "Cart.zip holds 4.8 MiB; grows 3.8 MiB/min for 100 s: 100 sampled objects allocated since"
+            "Cart.zip holds 4.8 MiB; grows 3.8 MiB/min for 100 s: 100 sampled objects allocated"
+                + " since"
                 + " are live");
     assertThat(verdict(report, 2).sentence())
         .matches("Cache.fill holds 4.8 MiB, none of \\d+ observed objects unused; grows.*");
@@ -768,7 +772,8 @@ class LeakDetectorTest {
     assertThat(verdict.sentence())
         .matches(
             "Deflater\\.init from ReportService\\.render keeps 14\\d MiB in 5,\\d00 objects that"
-                + " nothing touched for 5 min or more; the longest for 30 min; \\+3\\d\\d MiB/h; limit"
+                + " were not accessed for 5 min or more; the longest for 30 min; \\+3\\d\\d"
+                + " MiB/h; limit"
                 + " in about 1\\d\\d min");
     assertThat(verdict.growth().shareOfLimit()).isBetween(0.07, 0.08);
     assertThat(verdict.growth().secondsToLimit()).isBetween(5_400.0, 6_600.0);
@@ -792,9 +797,9 @@ class LeakDetectorTest {
             site -> site.verdict(),
             site -> site.sentence().substring(site.sentence().lastIndexOf(';')))
         .containsExactlyInAnyOrder(
-            tuple(Verdict.UNUSED, "; no more of them come"),
-            tuple(Verdict.POOL, "; some of them are used or freed again"),
-            tuple(Verdict.UNUSED, "; too few have come to call it a leak"));
+            tuple(Verdict.UNUSED, "; no more such objects arrive"),
+            tuple(Verdict.POOL, "; some such objects were used or freed later"),
+            tuple(Verdict.UNUSED, "; too few objects have arrived to call it a leak"));
   }
 
   // ---- Estimates

@@ -85,7 +85,7 @@ class LostMemoryTest {
     assertThat(lost.words()).isEqualTo("not searched yet: nothing is unused");
     pass(59);
     assertThat(lost.of(SITE)).isNull();
-    assertThat(lost.words()).isEqualTo("searched 1.0 GiB; a second search has to agree");
+    assertThat(lost.words()).isEqualTo("searched 1.0 GiB; a second search must confirm it");
     pass(31);
 
     assertThat(lost.of(SITE)).isEqualTo(new Lost(50, 47));

@@ -99,8 +99,8 @@ class BudgetTableTest {
         .isEqualTo("limit too small by 62 MiB for this configuration even without a leak");
     assertThat(verdict(800))
         .isEqualTo(
-            "limit too small by 22 MiB for this configuration and the 40 MiB that native code holds"
-                + " now, which may be a leak");
+            "limit too small by 22 MiB for this configuration and the 40 MiB that native code has"
+                + " allocated, which may be a leak");
     assertThat(verdict(822)).isEqualTo("limit leaves 0 MiB above this configuration");
   }
 
@@ -162,7 +162,7 @@ class BudgetTableTest {
                 "metaspace",
                 60 * MIB,
                 "measured",
-                "now; -XX:MaxMetaspaceSize is not set, nothing bounds it"));
+                "now; -XX:MaxMetaspaceSize is not set, no setting limits it"));
   }
 
   private static String verdict(long limitMebibytes) {
