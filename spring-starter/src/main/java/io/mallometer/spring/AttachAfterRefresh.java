@@ -31,7 +31,7 @@ final class AttachAfterRefresh
     this.context = context;
   }
 
-  /** Contexts in this one, such as that of a management port, tell this one of theirs. */
+  /** Ignores events of child contexts, such as that of a management port. */
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
     if (event.getApplicationContext() != context) {

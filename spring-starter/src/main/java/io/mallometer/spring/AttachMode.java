@@ -2,7 +2,9 @@ package io.mallometer.spring;
 
 import org.springframework.core.env.Environment;
 
-/** When an application that was started without the library begins to count native memory. */
+/**
+ * Time at which an application that was started without the library begins to count native memory.
+ */
 public enum AttachMode {
   /** After the application's context is refreshed, on a thread that nothing waits for. */
   AUTO,

@@ -72,7 +72,10 @@ final class CountingNotice {
 
   static void logNotRelaunched(String reason) {
     logger.warn(
-        "The process is not relaunched with the library: " + reason + ". It attaches later");
+        "The process is not relaunched with the library: "
+            + reason
+            + ". The library attaches"
+            + " later");
   }
 
   /**
@@ -117,7 +120,7 @@ final class CountingNotice {
     }
   }
 
-  /** The line after an attach that was refused, or where nobody can attach. */
+  /** The line after an attach that was refused or is impossible. */
   static String refused(Status status) {
     return notCounted(status.reason(), status.remedy());
   }

@@ -31,7 +31,10 @@ public abstract class LargeAllocationEvent extends ApplicationEvent {
     return allocation;
   }
 
-  /** How many requests between this one and the one published before are not known any more. */
+  /**
+   * Returns the number of requests between this one and the previous published one that are not
+   * known.
+   */
   public long missedBefore() {
     return missedBefore;
   }

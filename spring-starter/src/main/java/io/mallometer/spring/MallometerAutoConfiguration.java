@@ -27,7 +27,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * What every application gets: the facade, the MBeans, events in recordings, an event for each huge
+ * Beans of every application: the facade, the MBeans, events in recordings, an event for each huge
  * request and each leak, and the attach where the application was started without the native
  * library. Automatic trims where they are asked for.
  *

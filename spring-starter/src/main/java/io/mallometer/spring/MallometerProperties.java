@@ -25,12 +25,12 @@ import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
- * What can be set in the application's configuration, but for {@code mallometer.enabled}: {@link
+ * Properties of the application's configuration, except {@code mallometer.enabled}: {@link
  * OnEnabledPropertyCondition} reads it.
  *
  * @param pollInterval Time between two readings of the native counters. At least 10ms.
- * @param limit How large the resident set may become, such as 512MB. By default the limit of the
- *     memory cgroup, or else the memory of the machine.
+ * @param limit Largest size that the resident set may reach, such as 512MB. By default the limit of
+ *     the memory cgroup, or else the memory of the machine.
  * @param record Recording of the last hour in a file that outlives the process.
  * @param metrics Metrics.
  * @param jmx JMX.
@@ -66,9 +66,9 @@ public record MallometerProperties(
   /**
    * Recording of the last hour in a file that outlives the process.
    *
-   * @param path File of 2 MiB in which to record the last hour, so that it is known after the
-   *     process was killed: on a volume that survives the container. The environment variable
-   *     MALLOMETER_BLACKBOX does the same from the start of the process on, and goes first.
+   * @param path File of 2 MiB in which to record the last hour, the black box, which survives a
+   *     kill. Put it on a volume that survives the container. The environment variable
+   *     MALLOMETER_BLACKBOX does the same from the start of the process, and takes precedence.
    */
   public record BlackBox(@Nullable String path) {}
 
@@ -107,21 +107,22 @@ public record MallometerProperties(
   public record Sites(@Nullable List<String> applicationPackages) {}
 
   /**
-   * Looking for leaks.
+   * Search for leaks.
    *
-   * @param enabled Whether to observe the use of sampled objects and to judge which call sites
-   *     leak. The environment variable MALLOMETER_LEAKS=off keeps the native library from
+   * @param enabled Whether to observe accesses to sampled objects and to judge which call sites
+   *     leak. The environment variable MALLOMETER_LEAKS=off stops the native library from
    *     observing.
-   * @param profile What kind of program it is, which decides from what idle time on an object can
-   *     be suspected at all: 30 s, 2 min, 5 min or 30 min for real-time, interactive, service and
-   *     batch.
-   * @param longestTimeout Longest time for which the program leaves an object alone that it still
-   *     needs, such as that of its sessions. What is left alone for five minutes more is a leak.
-   * @param timeScale By what that time and all pauses are divided, from 1 to 1000. For tests, which
+   * @param profile Kind of program. It decides after which idle time an object can be suspected: 30
+   *     s, 2 min, 5 min or 30 min for real-time, interactive, service and batch.
+   * @param longestTimeout Longest time for which the program does not access an object that it
+   *     still needs, such as the timeout of its sessions. An object that is not accessed for five
+   *     minutes longer is evidence of a leak.
+   * @param timeScale Divisor of that time and of all pauses, from 1 to 1000. For tests, which
    *     cannot wait for minutes.
-   * @param healthySites Names of call sites that are known to be fine. They get a verdict, but no
-   *     meter, notification or warning. One that ends in * is the beginning of a name.
-   * @param healthySitesFile File that keeps the names of call sites that were acknowledged at run
+   * @param healthySites Names of acknowledged call sites, which a person said are fine. They get a
+   *     verdict, but no meter, notification or warning. A name that ends in * stands for all names
+   *     that begin so.
+   * @param healthySitesFile File that stores the names of call sites that were acknowledged at run
    *     time. Without it they are forgotten when the process ends.
    */
   public record Leak(
@@ -183,8 +184,8 @@ public record MallometerProperties(
    *
    * @param enabled Whether to publish how much native memory each HTTP route, scheduled task and
    *     method with the annotation NativeScope allocates.
-   * @param most How many of these get meters of their own, four series each; all others share the
-   *     meters of the scope "other". From 1 to 80.
+   * @param most Number of routes, tasks and methods that get meters of their own, four series each;
+   *     all others share the meters of the scope "other". From 1 to 80.
    */
   public record Scopes(@DefaultValue("false") boolean enabled, @DefaultValue("7") int most) {}
 
@@ -202,7 +203,7 @@ public record MallometerProperties(
   }
 
   /**
-   * Pushing of profiles to a profile store that cannot scrape this application.
+   * Push of profiles to a profile store that cannot scrape this application.
    *
    * @param url Address of a store that speaks Pyroscope's protocol for pushes, such as
    *     https://pyroscope:4040. Without it nothing is sent.
@@ -212,8 +213,8 @@ public record MallometerProperties(
    * @param password Password for basic authentication.
    * @param tokenFile File with a bearer token, which is read at each push.
    * @param tenant Tenant, for stores that have several.
-   * @param certificates PEM file of certificates. Only these are trusted. By default those of the
-   *     JVM.
+   * @param certificates PEM file of the only certificates to trust. By default the JVM's
+   *     certificates are trusted.
    */
   public record Push(
       @Nullable String url,
@@ -225,7 +226,7 @@ public record MallometerProperties(
       @Nullable String tenant,
       @Nullable String certificates) {
 
-    /** Without passwords. */
+    /** Returns the properties as text, without passwords. */
     @Override
     public String toString() {
       return "Push[url=" + (url != null && url.contains("@") ? "..." : url) + "]";
@@ -233,12 +234,12 @@ public record MallometerProperties(
   }
 
   /**
-   * Trimming the allocator: making it give free memory back.
+   * Trims of the allocator, which give free memory back.
    *
    * @param interval Time between two automatic trims. Without it nothing is trimmed automatically.
    *     At least the minimum interval.
-   * @param retainedShare An automatic trim is left out if it would give back less than this share
-   *     of the resident set, 0 to 1.
+   * @param retainedShare An automatic trim is skipped if it would return less than this share of
+   *     the resident set, 0 to 1.
    * @param minimumInterval Least time between two trims, whichever way they are requested. An
    *     earlier one is refused.
    */
@@ -248,7 +249,7 @@ public record MallometerProperties(
       @DefaultValue("1m") Duration minimumInterval) {}
 
   /**
-   * Searching the Java heap for the objects that hold native memory, which stops the program.
+   * Search of the Java heap for the objects that hold native memory, which stops the program.
    *
    * @param pause How long a walk over the heap may stop the program. A search that is estimated to
    *     take longer is refused; 0 forbids all.

@@ -24,7 +24,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
  * carries what {@link Views} answers.
  *
  * <p>Read-only unless {@code management.endpoint.nativememory.access=unrestricted} says otherwise:
- * whoever exposed it to look at figures has not thereby allowed others to trim or to judge.
+ * an operator who exposes it for its figures has not thereby allowed others to trim or to
+ * acknowledge.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
@@ -50,7 +51,7 @@ public final class NativeMemoryEndpoint {
       new Told(
           Outcome.NOT_ALLOWED,
           new RefusalView(
-              "this endpoint only shows: management.endpoint.nativememory.access=unrestricted"
+              "this endpoint is read-only: management.endpoint.nativememory.access=unrestricted"
                   + " allows POST to trim and owners/NUMBER, and POST and DELETE to leaks/NAME. GET"
                   + " saves evidence, too"));
 
@@ -78,7 +79,7 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Where the memory goes, at the latest poll.
+   * Returns the division of the memory at the latest poll.
    *
    * @param view one of {@link Views#NAMES}
    * @return null, which the web answers with 404, for any other
@@ -100,12 +101,12 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Says that the call sites of a name are fine, whatever the verdict on them; or searches the Java
-   * heap for the objects that hold the memory of a call site.
+   * Acknowledges the call sites of a name, whatever their verdict; or searches the Java heap for
+   * the objects that hold the memory of a call site.
    *
    * @param view {@code leaks} or {@code owners}
-   * @param site the name; one that ends in {@code *} is the beginning of a name. For {@code owners}
-   *     the call site's number
+   * @param site the name; one that ends in {@code *} stands for all names that begin so. For {@code
+   *     owners} the call site's number
    * @return the verdicts, or who holds the memory; null for any other view
    */
   @WriteOperation
@@ -117,7 +118,7 @@ public final class NativeMemoryEndpoint {
     };
   }
 
-  /** Takes that back. */
+  /** Withdraws an acknowledgement. */
   @DeleteOperation
   public @Nullable Object suspect(@Selector String view, @Selector String site) {
     return view.equals("leaks") ? body(views.acknowledgeLeak(site, false).view()) : null;

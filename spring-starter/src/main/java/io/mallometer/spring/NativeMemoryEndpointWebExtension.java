@@ -19,8 +19,8 @@ import org.springframework.core.io.InputStreamResource;
 import org.springframework.util.MimeType;
 
 /**
- * What only the web has: parameters of a query, reports in formats of other tools, and an HTTP
- * status that says of a trim what the body says in words.
+ * Operations that only the web has: parameters of a query, reports in formats of other tools, and
+ * an HTTP status for the outcome of a trim.
  */
 @EndpointWebExtension(endpoint = NativeMemoryEndpoint.class)
 public final class NativeMemoryEndpointWebExtension {
@@ -116,8 +116,8 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * What the page asks for again and again, several views in one body. Without parameters: for each
-   * that may be missing Spring Boot reads annotations at each request.
+   * Returns several views in one body, as the page polls them. Without parameters: for each that
+   * may be missing Spring Boot reads annotations at each request.
    *
    * @param view {@code views}; anything else is 404
    * @param name which of them, see {@link Views#together}
@@ -187,12 +187,12 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Says that the call sites of a name are fine, whatever the verdict on them; or searches the Java
-   * heap for the objects that hold the memory of a call site, which stops the program.
+   * Acknowledges the call sites of a name, whatever their verdict; or searches the Java heap for
+   * the objects that hold the memory of a call site, which stops the program.
    *
    * @param view {@code leaks} or {@code owners}; anything else is 404
-   * @param name of the sites; one that ends in {@code *} is the beginning of a name. For {@code
-   *     owners} the call site's number, see {@link Views#owners}
+   * @param name of the sites; one that ends in {@code *} stands for all names that begin so. For
+   *     {@code owners} the call site's number, see {@link Views#owners}
    * @return 200 with the verdicts or the holders, 403 if another site's page asks, 404 if no call
    *     site has the name, 429 if the search is refused, 501 if it is not possible
    */
@@ -205,7 +205,7 @@ public final class NativeMemoryEndpointWebExtension {
     };
   }
 
-  /** Takes that back. */
+  /** Withdraws an acknowledgement. */
   @DeleteOperation
   public WebEndpointResponse<Object> suspect(@Selector String view, @Selector String name) {
     return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(name, false));

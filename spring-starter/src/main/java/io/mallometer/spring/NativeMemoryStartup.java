@@ -6,9 +6,9 @@ import org.springframework.boot.context.metrics.buffering.BufferingApplicationSt
 import org.springframework.core.metrics.StartupStep;
 
 /**
- * Adds to each step of the application's start the native memory that its thread allocated
- * meanwhile: the tags {@code native.allocated} and {@code native.net}, in bytes. A step includes
- * the steps inside it. The Actuator endpoint {@code startup} shows them.
+ * Adds to each step of the application's start the native memory that its thread allocated during
+ * the step: the tags {@code native.allocated} and {@code native.net}, in bytes. A step includes the
+ * steps inside it. The Actuator endpoint {@code startup} shows them.
  *
  * <pre>{@code
  * SpringApplication application = new SpringApplication(Shop.class);
@@ -22,7 +22,7 @@ import org.springframework.core.metrics.StartupStep;
 public final class NativeMemoryStartup extends BufferingApplicationStartup {
 
   /**
-   * Keeps steps in memory.
+   * Creates a startup that stores its steps in memory.
    *
    * @param capacity how many steps at most; further ones are dropped
    */

@@ -7,9 +7,10 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Measures what a method of a bean allocates natively, where {@code mallometer.scopes.enabled} is
- * true. Each call from outside the bean is one value of {@code native.scope.allocated}, with the
- * name in the tag {@code scope}. Work that the method hands to other threads is not included.
+ * Measures the native memory that a method of a bean allocates, if {@code
+ * mallometer.scopes.enabled} is true. Each call from outside the bean is one value of {@code
+ * native.scope.allocated}, with the name in the tag {@code scope}. Work that the method hands to
+ * other threads is not included.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -115,7 +115,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** By its type: it has no name yet. */
+  /** Selects an observation by its type, as it has no name yet. */
   @Override
   public boolean supportsContext(Observation.Context context) {
     return isOne(REQUESTS, context) || isOne(TASKS, context);
@@ -142,7 +142,9 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** Told when scopes are replaced by others, or taken from the thread; no end follows. */
+  /**
+   * Called when other scopes replace the scopes of a thread, or take them from it; no end follows.
+   */
   @Override
   public void onScopeReset(Observation.Context context) {
     Pieces pieces = context.get(Pieces.class);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A report that is written while it is read, so that none is ever whole in memory: web servers read
- * from streams and reports write to them. Whoever closes the stream early ends the writing.
+ * from streams and reports write to them. Closing the stream early ends the writing.
  */
 final class ReportStream extends PipedInputStream {
 

@@ -50,7 +50,7 @@ final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
     this.beans = beans;
   }
 
-  /** By now every registry has its filters. */
+  /** Runs when every registry has its filters. */
   @Override
   public synchronized void afterSingletonsInstantiated() {
     ownRegistries = List.copyOf(beans.getBeansOfType(MeterRegistry.class).values());

@@ -29,7 +29,7 @@ final class SecurityToken {
 
   private SecurityToken() {}
 
-  /** The token of the request that this thread answers; empty if nobody asks for one. */
+  /** The token of the request that this thread answers; empty if none is required. */
   static Optional<Token> ofThisRequest() {
     return SPRING_WEB ? Holder.attribute().flatMap(found -> token(TYPE, found)) : Optional.empty();
   }

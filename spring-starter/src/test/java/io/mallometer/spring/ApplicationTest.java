@@ -129,7 +129,7 @@ class ApplicationTest {
         .containsEntry("state", "UNAVAILABLE")
         .containsEntry("reason", "the library is not preloaded");
     assertThat(body.get("remedy").toString())
-        .contains("MALLOMETER_ATTACH=off forbids to attach", "LD_PRELOAD=/");
+        .contains("MALLOMETER_ATTACH=off forbids attaching", "LD_PRELOAD=/");
     assertThat(body.get("counters")).isNull();
   }
 

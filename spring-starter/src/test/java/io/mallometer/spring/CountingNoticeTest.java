@@ -47,7 +47,7 @@ class CountingNoticeTest {
 
     assertThat(CountingNotice.attached(attached, "", ""))
         .contains(
-            "(attached); what was allocated before the attach is unknown, at most 300 MiB."
+            "(attached); the memory allocated before the attach is unknown, at most 300 MiB."
                 + " To count");
   }
 
@@ -65,7 +65,8 @@ class CountingNoticeTest {
             CountingNotice.attached(
                 attached(baseline, new Attachment(1, 0, 0, 0.002, -9 << 20, 1)), "", ""))
         .contains(
-            ". Incomplete: what glibc has in use differs by 9.0 MiB from what was counted. To");
+            ". Incomplete: the live bytes that glibc reports differ by 9.0 MiB from those"
+                + " counted. To");
   }
 
   @Test

@@ -197,7 +197,7 @@ class EndpointAccessTest {
         RunningApplication.start(UNRESTRICTED, "--mallometer.trim.minimum-interval=1h")) {
       HttpResponse<String> answer = second.send("POST", "local.server.port", TRIM);
       assertThat(answer.statusCode()).isEqualTo(429);
-      assertThat(answer.body()).contains("\"outcome\":\"REFUSED\"", "possible again in 3");
+      assertThat(answer.body()).contains("\"outcome\":\"REFUSED\"", "the next is possible in 3");
     }
   }
 

@@ -145,7 +145,7 @@ class LeakEndpointTest {
       HttpResponse<String> empty = application.response(PATH + query);
       assertThat(empty.statusCode()).isEqualTo(501);
       assertThat(empty.body())
-          .contains("whether objects are used is not observed: MALLOMETER_LEAKS is off");
+          .contains("accesses to objects are not observed: MALLOMETER_LEAKS is off");
     }
   }
 

@@ -164,18 +164,20 @@ class SiteEndpointTest {
         "sites?from=yesterday | from is 'yesterday' and must be a time such as",
         "sites?from=-5m | from is '-5m' and must be a time such as",
         "sites?from=10m&to=soon | to is 'soon' and must be",
-        "sites?to=5m | to is the end of a change: it needs from",
-        "sites?from=10m&group=site | group and from exclude each other",
-        "sites?from=3h&to=2h | nothing is known of 2025-12-31T22:10:00Z: call sites are known from",
-        "sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit, from, to",
+        "sites?to=5m | to is the end of a change and needs from, its beginning",
+        "sites?from=10m&group=site | group cannot be combined with from",
+        "sites?from=3h&to=2h | nothing is known about 2025-12-31T22:10:00Z: call sites are known"
+            + " from",
+        "sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit,"
+            + " from, to",
         "breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
         "leaks?limit=5 | leaks has no parameter 'limit'; it has all, owner, format",
         "flamegraph?sort=rate | flamegraph has no parameter 'sort'; it has metric, filter",
         "flamegraph?seconds=30 | flamegraph has no parameter 'seconds'; it has metric, filter, at",
         "pprof?seconds=0 | seconds is '0' and must be a whole number from 1 to 3600",
-        "pprof?seconds=30&at=peak | at is one moment: it and seconds exclude each other",
+        "pprof?seconds=30&at=peak | at names one moment and cannot be combined with seconds",
         "pprof?at=noon | at is 'noon' and must be one of peak, 85, 90, 95",
-        "sites?at=peak&from=10m | at is one moment: it and from or to exclude each other",
+        "sites?at=peak&from=10m | at names one moment and cannot be combined with from or to",
         "flamegraph?metric=weight | metric is 'weight' and must be one of live, live-objects,",
       })
   void whatMakesNoSenseIsRefusedWithTheReason(String query, String reason) {
@@ -255,7 +257,7 @@ class SiteEndpointTest {
     assertThat(answer.statusCode()).isEqualTo(200);
     try (InputStream profile = new GZIPInputStream(new ByteArrayInputStream(answer.body()))) {
       assertThat(new String(profile.readAllBytes(), StandardCharsets.ISO_8859_1))
-          .contains("What changed since 2026-01-01T00:00:00Z", "com.shop.Cart.zip");
+          .contains("Changes since 2026-01-01T00:00:00Z", "com.shop.Cart.zip");
     }
   }
 
@@ -264,10 +266,10 @@ class SiteEndpointTest {
     for (String name : List.of("pprof", "table", "collapsed")) {
       HttpResponse<String> answer = application.response(PATH + name + "?at=95");
       assertThat(answer.statusCode()).isEqualTo(501);
-      assertThat(answer.body()).contains("95 % of the memory limit were not crossed");
+      assertThat(answer.body()).contains("95 % of the memory limit was not crossed");
     }
     assertThat(row(application.json(PATH + "sites?at=peak"), "reading"))
-        .containsEntry("reason", "no call sites were kept yet");
+        .containsEntry("reason", "no call sites have been stored yet");
   }
 
   @Test

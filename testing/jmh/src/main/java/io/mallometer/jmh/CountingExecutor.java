@@ -28,7 +28,7 @@ public final class CountingExecutor extends AbstractExecutorService {
   private final Mallometer mallometer = Mallometer.open();
 
   /**
-   * Made by JMH.
+   * Called by JMH.
    *
    * @param most how many threads
    * @param prefix of their names

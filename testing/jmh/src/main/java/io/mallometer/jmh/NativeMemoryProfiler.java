@@ -65,13 +65,13 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     OptionParser parser = new OptionParser();
     OptionSpec<Integer> most =
         parser
-            .accepts("sites", "How many call sites are listed that allocate most.")
+            .accepts("sites", "Number of call sites to list, largest first.")
             .withRequiredArg()
             .ofType(Integer.class)
             .defaultsTo(0);
     OptionSpec<String> whose =
         parser
-            .accepts("threads", "Whose memory: workers or all.")
+            .accepts("threads", "Threads to measure: workers or all.")
             .withRequiredArg()
             .ofType(String.class)
             .defaultsTo("workers");
@@ -110,7 +110,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
 
   // ---- In JMH's own process
 
-  /** Starts a fork with the library, beside what else is preloaded. */
+  /** Starts a fork with the library, beside other preloaded libraries. */
   @Override
   public Collection<String> addJVMInvokeOptions(BenchmarkParams params) {
     try {

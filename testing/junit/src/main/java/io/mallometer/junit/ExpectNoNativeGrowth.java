@@ -9,7 +9,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Fails a test that keeps more native memory each time it runs.
+ * Fails a test whose live native memory grows each time it runs.
  *
  * <pre>{@code
  * @Test

@@ -85,7 +85,8 @@ final class HttpFigures implements RemoteFigures {
   static double figure(String json, String name) throws IOException {
     Matcher found = Pattern.compile("\"" + name + "\"\\s*:\\s*(-?[0-9.eE+-]+)").matcher(json);
     if (!found.find()) {
-      throw new IOException("the answer has no number '" + name + "'; is this mallometer's JSON?");
+      throw new IOException(
+          "the answer has no number '" + name + "'; check that this is mallometer's JSON");
     }
     return Double.parseDouble(found.group(1));
   }
@@ -94,7 +95,8 @@ final class HttpFigures implements RemoteFigures {
     Matcher found =
         Pattern.compile("\"" + name + "\"\\s*:\\s*\"((?:[^\"\\\\]|\\\\.)*)\"").matcher(json);
     if (!found.find()) {
-      throw new IOException("the answer has no text '" + name + "'; is this mallometer's JSON?");
+      throw new IOException(
+          "the answer has no text '" + name + "'; check that this is mallometer's JSON");
     }
     return found.group(1).replace("\\\"", "\"");
   }

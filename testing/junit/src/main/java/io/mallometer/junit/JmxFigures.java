@@ -48,7 +48,7 @@ final class JmxFigures implements RemoteFigures {
       }
       throw new IOException("the MBean " + NAME + " has counted nothing");
     } catch (JMException e) {
-      throw new IOException("the MBean " + NAME + " cannot be asked: " + e, e);
+      throw new IOException("the MBean " + NAME + " does not answer: " + e, e);
     }
   }
 

@@ -21,17 +21,19 @@ public final class NativeAssert {
     return use;
   }
 
-  /** Asserts that malloc and its relatives were called at most so often, with success. */
+  /**
+   * Asserts that at most this number of calls of malloc and the functions of its family succeeded.
+   */
   public NativeAssert callsAtMost(long calls) {
     return check(new Limits(calls, ExpectMaxNative.NONE, ExpectMaxNative.NONE));
   }
 
-  /** Asserts that these calls asked for at most so many bytes. */
+  /** Asserts that these calls requested at most this number of bytes. */
   public NativeAssert bytesAtMost(long bytes) {
     return check(new Limits(ExpectMaxNative.NONE, bytes, ExpectMaxNative.NONE));
   }
 
-  /** Asserts that live bytes never exceeded those of the beginning by more. */
+  /** Asserts that live bytes never exceeded those at the beginning by more than this. */
   public NativeAssert peakAtMost(long bytes) {
     return check(new Limits(ExpectMaxNative.NONE, ExpectMaxNative.NONE, bytes));
   }
@@ -41,7 +43,7 @@ public final class NativeAssert {
     return keepsAtMost(0);
   }
 
-  /** Asserts that at most so many bytes are not freed. */
+  /** Asserts that at most this number of bytes is not freed. */
   public NativeAssert keepsAtMost(long bytes) {
     Expectations.checkLeft(measured, bytes);
     return this;

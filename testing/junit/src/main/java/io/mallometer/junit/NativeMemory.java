@@ -38,12 +38,12 @@ public final class NativeMemory {
     void run() throws E;
   }
 
-  /** Runs a piece of code once and returns what the calling thread used. */
+  /** Runs a piece of code once and returns the native memory that the calling thread used. */
   public <E extends Throwable> NativeUse measure(Action<E> action) throws E {
     return measure(Of.TEST, action);
   }
 
-  /** Runs a piece of code once and returns what it used. */
+  /** Runs a piece of code once and returns the native memory that it used. */
   public <E extends Throwable> NativeUse measure(Of of, Action<E> action) throws E {
     try (MeasuredProcess.Counting counting = process.count(of)) {
       action.run();
@@ -51,12 +51,14 @@ public final class NativeMemory {
     }
   }
 
-  /** Runs a piece of code once, for assertions on what the calling thread used. */
+  /**
+   * Runs a piece of code once, for assertions on the native memory that the calling thread used.
+   */
   public <E extends Throwable> NativeAssert assertThat(Action<E> action) throws E {
     return assertThat(Of.TEST, action);
   }
 
-  /** Runs a piece of code once, for assertions on what it used. */
+  /** Runs a piece of code once, for assertions on the native memory that it used. */
   public <E extends Throwable> NativeAssert assertThat(Of of, Action<E> action) throws E {
     try (Watch watch = process.watch(alone ? of : Of.TEST, test)) {
       Reading before = watch.read();

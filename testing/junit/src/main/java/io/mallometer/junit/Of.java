@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-/** Whose native memory is measured. */
+/** The threads whose native memory is measured. */
 public enum Of {
   /**
    * The thread that runs the test: the calls of malloc in this thread, and the call sites whose

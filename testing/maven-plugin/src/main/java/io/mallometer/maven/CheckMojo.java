@@ -117,7 +117,7 @@ public final class CheckMojo extends AbstractMojo {
     List<Path> changed = kept.update(measured, selection);
     changed.forEach(file -> getLog().info("Wrote " + file));
     if (changed.isEmpty()) {
-      getLog().info("The thresholds are as they were");
+      getLog().info("The thresholds are unchanged");
     }
   }
 

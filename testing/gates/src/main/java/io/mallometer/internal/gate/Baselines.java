@@ -32,7 +32,7 @@ public final class Baselines {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
           name
-              + " is no name for a baseline: use up to 100 letters, digits, dots, hyphens and"
+              + " is not a name for a baseline: use up to 100 letters, digits, dots, hyphens and"
               + " underscores, a letter or digit first");
     }
     return directory.resolve(name + ENDING);
@@ -99,7 +99,7 @@ public final class Baselines {
                 name,
                 directory,
                 names.isEmpty()
-                    ? "baseline save makes one"
+                    ? "create one with baseline save"
                     : "there are " + String.join(", ", names)));
   }
 }

@@ -26,6 +26,8 @@ final class Choice {
                         .map(name)
                         .collect(
                             Collectors.joining(
-                                ", ", "%s is no %s; there are ".formatted(word, what), ""))));
+                                ", ",
+                                "%s is not a %s; choose one of ".formatted(word, what),
+                                ""))));
   }
 }

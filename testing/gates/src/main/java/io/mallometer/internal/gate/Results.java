@@ -73,7 +73,7 @@ public final class Results {
   private String nothing(List<Path> paths) {
     String where = paths.size() == 1 ? paths.get(0).toString() : "the " + paths.size() + " files";
     return leftOut.isEmpty()
-        ? where + ": no results; did the tests or benchmarks run?"
+        ? where + ": no results; check that the tests or benchmarks ran"
         : "%s: no metric matches %s; there are %s"
             .formatted(where, selection.metrics(), String.join(", ", leftOut));
   }

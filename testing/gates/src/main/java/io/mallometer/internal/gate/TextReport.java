@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 final class TextReport {
 
   private static final String HINT =
-      "If the change is intended: mallometer thresholds update or baseline save, or"
-          + " with Maven -Dmallometer.update, makes it the expected one.";
+      "If the change is intended, accept it with mallometer thresholds update or baseline save,"
+          + " or with Maven -Dmallometer.update.";
 
   private static final Comparator<Figure> BY_VERDICT = Comparator.comparing(Figure::verdict);
 

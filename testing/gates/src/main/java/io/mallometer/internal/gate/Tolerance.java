@@ -156,6 +156,6 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       // Told below.
     }
     throw new IllegalArgumentException(
-        whole + " is no tolerance; write for instance 5% or 0.05, 100 or 4KiB");
+        whole + " is not a tolerance; write for instance 5% or 0.05, 100 or 4KiB");
   }
 }

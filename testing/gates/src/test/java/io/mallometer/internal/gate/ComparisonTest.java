@@ -202,12 +202,12 @@ class ComparisonTest {
     for (String wrong : List.of("", "five", "-1", "NaN", "Infinity", "1MB")) {
       assertThatThrownBy(() -> Tolerance.amount(wrong))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage(wrong + " is no tolerance; write for instance 5% or 0.05, 100 or 4KiB");
+          .hasMessage(wrong + " is not a tolerance; write for instance 5% or 0.05, 100 or 4KiB");
     }
     assertThatThrownBy(() -> Tolerance.Preset.of("lax"))
-        .hasMessage("lax is no preset; there are strict, default, relaxed");
+        .hasMessage("lax is not a preset; choose one of strict, default, relaxed");
     assertThatThrownBy(() -> Percentile.of("p95"))
-        .hasMessage("p95 is no percentile; there are p0, p25, p50, p75, p90, p99, p100");
+        .hasMessage("p95 is not a percentile; choose one of p0, p25, p50, p75, p90, p99, p100");
   }
 
   private Comparison compare(String unit, Tolerance tolerance, List<?> before, List<?> after)

@@ -73,7 +73,7 @@ class FormatTest {
             failed T.gone<b>?::error::&? native.x: it was expected and not measured
             new    T.a native.new: not judged
             %s
-            If the change is intended: mallometer thresholds update or baseline save, or with Maven -Dmallometer.update, makes it the expected one.
+            If the change is intended, accept it with mallometer thresholds update or baseline save, or with Maven -Dmallometer.update.
             """
                 .formatted(MORE, MORE.replace("p25", "p50"), MORE.replace("p25", "p75"), SUMMARY));
   }
@@ -152,6 +152,6 @@ class FormatTest {
   @Test
   void anotherFormatIsRefusedWithTheList() {
     assertThatThrownBy(() -> Format.of("html"))
-        .hasMessage("html is no format; there are text, markdown, json, junit, github");
+        .hasMessage("html is not a format; choose one of text, markdown, json, junit, github");
   }
 }

@@ -160,11 +160,11 @@ class KeptTest {
         "\"p0\": 1 -> \"p0\": \"NaN\"|native.x p0 is NaN, where a finite number is expected",
         "\"unit\": \"B\", -> |native.x: \"unit\" is missing",
         "\"metrics\" -> \"metric\"|\"metric\" is not known; there are metrics, name",
-        "\"unit\" -> \"tolerance\": \"lax\", \"unit\"|native.x tolerance: lax is no preset",
+        "\"unit\" -> \"tolerance\": \"lax\", \"unit\"|native.x tolerance: lax is not a preset",
         "\"unit\" -> \"tolerance\": {\"relative\": -1}, \"unit\"|must be a number from 0",
         "\"unit\" -> \"tolerance\": {\"percent\": 5}, \"unit\"|\"percent\" is not known",
         "\"unit\" -> \"tolerance\": {\"percentiles\": []}, \"unit\"|at least one percentile",
-        "\"unit\" -> \"tolerance\": {\"percentiles\": [7]}, \"unit\"|7 is no percentile",
+        "\"unit\" -> \"tolerance\": {\"percentiles\": [7]}, \"unit\"|7 is not a percentile",
         "} -> |not all of it was written",
       })
   void aMistakeInAThresholdFileIsNamed(String edit, String reason) throws IOException {

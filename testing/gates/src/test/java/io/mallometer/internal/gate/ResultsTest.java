@@ -124,7 +124,7 @@ class ResultsTest {
 
     assertThatThrownBy(() -> Results.read(List.of(empty), Written.ALL))
         .isInstanceOf(UnusableResultsException.class)
-        .hasMessage(empty + ": no results; did the tests or benchmarks run?");
+        .hasMessage(empty + ": no results; check that the tests or benchmarks ran");
     assertThatThrownBy(() -> Results.read(List.of(other), new Selection(List.of(), List.of())))
         .isInstanceOf(UnusableResultsException.class)
         .hasMessage(other + ": no metric matches native.*; there are time");
