@@ -108,7 +108,7 @@ def untruth(name, sentence):
     """What a sentence says of a look-alike that is not so; "" if nothing."""
     if name in LEAKING:
         return ""
-    if "nobody can use or free them" in sentence or "beyond any timeout" in sentence:
+    if "no code can use or free them" in sentence or "beyond any timeout" in sentence:
         return sentence
     if "holds 0 B: " in sentence:
         return sentence
