@@ -39,7 +39,7 @@ public final class Owners {
 
   private Owners() {}
 
-  private record Field(String holder, boolean throughNative) {}
+  private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class Group {
     /** The objects that have the address of each sample; none for a static field. */
@@ -60,20 +60,20 @@ public final class Owners {
     Set<Integer> held = new HashSet<>();
     for (Hold hold : graph.holds()) {
       if (!hold.freed()) {
-        add(groups, hold);
+        add(groups, hold, isGarbage(graph, hold));
         held.add(hold.sample());
       }
     }
     List<Way> ways = new ArrayList<>();
     Set<Integer> firm = new HashSet<>();
-    Map<Way, Set<Integer>> ofGarbage = new LinkedHashMap<>();
+    Map<Field, Group> ofGarbage = new LinkedHashMap<>();
     Climb climb = new Climb(graph.objects());
     groups.forEach(
         (field, group) -> {
           if (isEnough(group.samples.size(), live)) {
             Way way = way(field, group, live, linked, climb, graph.objects());
             if (isOfGarbage(way)) {
-              ofGarbage.put(way, group.samples.keySet());
+              ofGarbage.put(field, group);
             } else {
               ways.add(way);
               if (!isBookkeeping(way)) {
@@ -82,11 +82,12 @@ public final class Owners {
             }
           }
         });
-    // What cleans up after an owner that is kept says nothing more.
+    // What cleans up after an owner that is kept says nothing more, nor does a stale address.
     ofGarbage.forEach(
-        (way, samples) -> {
-          if (!firm.containsAll(samples)) {
-            ways.add(way);
+        (field, group) -> {
+          group.samples.keySet().removeAll(firm);
+          if (isEnough(group.samples.size(), live)) {
+            ways.add(way(field, group, live, linked, climb, graph.objects()));
           }
         });
     int nobody = Math.max(0, live - held.size());
@@ -108,12 +109,22 @@ public final class Owners {
     return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
-  private static void add(Map<Field, Group> groups, Hold hold) {
+  /** Whether nothing refers to the holder. Addresses are used again, so it may have a stale one. */
+  private static boolean isGarbage(HeapGraph graph, Hold hold) {
+    if (hold.object() == HeapGraph.NONE) {
+      return false;
+    }
+    HeapObject holder = graph.objects().get(hold.object());
+    return holder.expanded() && !holder.reached();
+  }
+
+  private static void add(Map<Field, Group> groups, Hold hold, boolean ofGarbage) {
     String holder = PathText.field(hold.className(), hold.field());
     boolean isStatic = hold.object() == HeapGraph.NONE;
     Group group =
         groups.computeIfAbsent(
-            new Field(hold.className() + "." + hold.field(), hold.steps() > 0), f -> new Group());
+            new Field(hold.className() + "." + hold.field(), hold.steps() > 0, ofGarbage),
+            f -> new Group());
     group.holder = (isStatic ? "static " : "") + holder;
     group.isStatic |= isStatic;
     Set<Integer> holders = group.samples.computeIfAbsent(hold.sample(), s -> new HashSet<>());
@@ -232,7 +243,7 @@ public final class Owners {
         .toList();
   }
 
-  /** Whether a root is known of all holders that were chosen, so that more links add nothing. */
+  /** Whether of all holders that were chosen a root is known, or that there is none. */
   public static boolean isConcluded(HeapGraph graph) {
     Climb climb = new Climb(graph.objects());
     return graph.holds().stream()
@@ -240,7 +251,8 @@ public final class Owners {
         .map(Hold::object)
         .distinct()
         .filter(object -> graph.objects().get(object).followed())
-        .allMatch(object -> climb.from(object).holding() == Holding.KEPT);
+        .map(object -> climb.from(object).holding())
+        .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
   /** Returns why so few samples have no answer. */

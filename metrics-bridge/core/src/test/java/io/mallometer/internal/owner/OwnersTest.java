@@ -148,6 +148,15 @@ class OwnersTest {
   }
 
   @Test
+  void whatOnlyGarbageHasIsNotCountedAsKept() {
+    int owner = owner(new Link(-1, Reference.THREAD, null));
+    hold(SAMPLES, garbage());
+    hold(6, owner);
+    assertThat(ways()).extracting(Way::holding).containsExactly(Holding.KEPT, Holding.UNREACHABLE);
+    assertThat(ways()).extracting(Way::samples).containsExactly(6, 4);
+  }
+
+  @Test
   void garbageIsNotSaidToBeAllWhereAHolderWasNotFollowed() {
     hold(SAMPLES, garbage());
     objects.add(new HeapObject("app.Owner", Kind.OTHER, false, false, false, false, List.of()));
