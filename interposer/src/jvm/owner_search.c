@@ -111,6 +111,8 @@ void owner_search_end(void) {
   graph = NULL;
 }
 
+size_t owner_search_footprint(void) { return memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *memory); }
+
 /* The thread of this step, with room for local references. */
 static int enter(void) {
   int error = jvm_find(NULL, &thread);

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.Deflater;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -52,6 +53,12 @@ class OwnersOfARealJvmTest {
 
   /** An owner of native memory, as libraries have them. */
   private record Handle(long address) {}
+
+  /** From here on stacks have Java frames, by which sites are found. */
+  @BeforeEach
+  void readOnce() {
+    look.read();
+  }
 
   @AfterEach
   void end() {

@@ -277,11 +277,12 @@ public final class Owners {
     String path = first.paths().isEmpty() ? "" : first.paths().get(0).text();
     return part
         + switch (first.holding()) {
-          case KEPT -> ": kept by " + by + (path.isEmpty() ? "" : " <- " + path) + ".";
+          case KEPT -> ": kept by " + by + behind(path) + ".";
           case HELD -> ": held by " + by + "; what keeps that was not looked at.";
           case LOCAL_VARIABLE ->
               ": held by " + by + ", which is in a local variable of a thread" + in(path) + ".";
-          case DEEPER -> ": held by " + by + ", which something deeper than was looked keeps.";
+          case DEEPER ->
+              ": held by " + by + behind(path) + ", which something deeper than was looked keeps.";
           case SOFTLY -> ": softly kept by " + by + in(path) + "; a shortage of heap frees it.";
           case WEAKLY -> ": weakly kept by " + by + in(path) + "; a collection frees it.";
           case GARBAGE ->
@@ -300,6 +301,10 @@ public final class Owners {
                   + ", and nothing is there to free them. They are lost, or that is the address of"
                   + " something that was freed before.";
         };
+  }
+
+  private static String behind(String path) {
+    return path.isEmpty() ? "" : " <- " + path;
   }
 
   private static String in(String path) {

@@ -194,7 +194,20 @@ class OwnersTest {
         new HeapObject(
             "app.Pool", Kind.OTHER, true, false, false, true, List.of())); // not expanded
     hold(SAMPLES, owner(field(weak, "referent"), field(1, "all")));
-    held(Holding.DEEPER, "");
+    held(Holding.DEEPER, "Pool.all");
+  }
+
+  @Test
+  void thePathAsFarAsItIsKnownIsToldOfWhatIsDeeper() {
+    objects.add(new HeapObject("app.Beans", Kind.OTHER, true, false, false, true, List.of()));
+    int service = object("app.Service", Kind.OTHER, field(0, "all"));
+    int queue = object("java.util.ArrayDeque", Kind.OTHER, field(service, "open"));
+    hold(SAMPLES, owner(field(queue, "elements")));
+    held(Holding.DEEPER, "ArrayDeque <- Service.open <- Beans.all");
+    assertThat(Owners.sentence(ways(), SAMPLES, false))
+        .endsWith(
+            "held by Owner.address <- ArrayDeque <- Service.open <- Beans.all, which something"
+                + " deeper than was looked keeps.");
   }
 
   @Test
