@@ -293,8 +293,10 @@ public final class Owners {
           case NOBODY ->
               ": no Java long holds their address. They are lost, in C or with a Java object that was"
                   + " collected without freeing them, or their address is held as ints, bytes or a"
-                  + " local variable"
-                  + (marksWhileWalking ? ", or by garbage." : ".");
+                  + " local variable."
+                  + (marksWhileWalking
+                      ? " With ZGC and Shenandoah garbage may have it, too: their walks see none."
+                      : "");
           case UNREACHABLE ->
               ": only garbage has their address, in "
                   + by
