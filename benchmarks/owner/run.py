@@ -20,7 +20,7 @@ LIBRARY = HERE.parents[1] / "interposer/target/native/linux-x86-64/libmallometer
 CLASS_PATH = f"{HERE}/target/classes:{HERE}/target/lib/*"
 COLLECTORS = {"G1": "-XX:+UseG1GC", "ZGC": "-XX:+UseZGC", "Serial": "-XX:+UseSerialGC"}
 # Alone: other kernels would have the heap collected.
-ALONE = ["Forgotten"]
+ALONE = ["Forgotten", "Unclosed"]
 PACKAGE = "io.mallometer.benchmarks.owner"
 SERVICES = HERE / f"target/classes/META-INF/services/{PACKAGE}.Kernel"
 CGROUP = pathlib.Path("/sys/fs/cgroup/cpu")
@@ -32,7 +32,8 @@ def version(home):
 
 
 def java(home, options, name, *arguments, before=(), timeout=300):
-    environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), MALLOMETER_ONLY="java", MALLOMETER_SAMPLE_INTERVAL="4096")
+    environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), MALLOMETER_ONLY="java", MALLOMETER_SAMPLE_INTERVAL="4096",
+                       MALLOMETER_OVERHEAD_TARGET="off")
     command = [*before, f"{home}/bin/java", *options, "--enable-native-access=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions",
                "-cp", CLASS_PATH, f"{PACKAGE}.{name}", *arguments]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)

@@ -354,7 +354,8 @@ static void a_list_keeps_handles(void) {
   keep();
   for (int i = 0; i < 3; i++) {
     begin();
-    CHECK(self().footprint_bytes > before + (1u << 20));
+    CHECK(self().footprint_bytes > before + (8u << 20));
+    CHECK(self().footprint_bytes < before + (12u << 20));
     two_steps_find_the_list();
     end();
     CHECK_EQUAL(self().footprint_bytes, before);

@@ -49,7 +49,7 @@ class OwnersOfARealJvmTest {
   private static final List<Object> KEPT = new ArrayList<>();
 
   /** A field, so that what it drops is really made. */
-  private static @Nullable Handle dropped;
+  private static @Nullable Object dropped;
 
   /** An owner of native memory, as libraries have them. */
   private record Handle(long address) {}
@@ -197,9 +197,16 @@ class OwnersOfARealJvmTest {
     for (int i = 0; i < BLOCKS; i++) {
       block();
     }
-    for (int i = 0; i < 4 * BLOCKS; i++) {
+    for (int i = 0; i < 2 * BLOCKS; i++) {
       dropped = new Handle(~allocated.get(i % BLOCKS));
     }
+    // In a heap dump garbage has referrers, too.
+    Handle[] together = new Handle[2 * BLOCKS];
+    for (int i = 0; i < together.length; i++) {
+      together[i] = new Handle(~allocated.get(i % BLOCKS));
+    }
+    dropped = together;
+    together = null;
     allocated.forEach(complement -> KEPT.add(new Handle(~complement)));
     dropped = null;
     String words = "Handle.address <- ArrayList <- static OwnersOfARealJvmTest.KEPT.";
