@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "attach.h"
+#include "created_vm.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -81,12 +82,6 @@ static jvmtiError JNICALL dispose(jvmtiEnv *env) {
   (void)env;
   environments--;
   for (int i = 0; i < objects; i++) heap[i].tag = 0;
-  return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *memory) {
-  (void)env;
-  free(memory);
   return JVMTI_ERROR_NONE;
 }
 
@@ -224,16 +219,6 @@ static const struct jvmtiInterface_1_ tools_functions = {.AddCapabilities = add_
                                                          .FollowReferences = follow};
 static jvmtiEnv tools = &tools_functions;
 
-static jint JNICALL push_frame(JNIEnv *env, jint capacity) {
-  (void)env, (void)capacity;
-  return 0;
-}
-
-static jobject JNICALL pop_frame(JNIEnv *env, jobject result) {
-  (void)env;
-  return result;
-}
-
 static void JNICALL delete_reference(JNIEnv *env, jobject object) { (void)env, (void)object; }
 
 static void JNICALL clear(JNIEnv *env) { (void)env; }
@@ -273,16 +258,6 @@ static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
   if (behaviour.is_gone) return JNI_EDETACHED;
   if (version == JVMTI_VERSION_1_2) environments++;
   *env = version == JVMTI_VERSION_1_2 ? (void *)&tools : (void *)&thread_of_jvm;
-  return JNI_OK;
-}
-
-static const struct JNIInvokeInterface_ vm_functions = {.GetEnv = get_env};
-static JavaVM vm = &vm_functions;
-
-jint JNICALL JNI_GetCreatedJavaVMs(JavaVM **vms, jsize capacity, jsize *count) {
-  CHECK(capacity >= 1);
-  vms[0] = &vm;
-  *count = 1;
   return JNI_OK;
 }
 
