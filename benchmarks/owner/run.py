@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Whether the search for owners is right: all kernels on each JDK, collector and width of references.
 
-    run.py [--pauses] JAVA_HOME...
+    run.py [--pauses[=MIB,...]] JAVA_HOME...
 
 Prints a table in Markdown, and what the search said wherever it was not right. The exit status is 1 if another owner is
 named than the kernel's, or less than eleven of twelve are right. With --pauses it measures estimated and real pauses
-instead, at 256 MiB, 1 GiB and 4 GiB of heap where the machine has the memory, as root also with half a processor.
+instead, at 256 MiB, 1 GiB and 4 GiB of heap where the machine has the memory, as root also with half a processor up to
+1 GiB; --pauses=4096 measures at that size alone.
 """
 import contextlib
 import os
@@ -19,7 +20,7 @@ LIBRARY = HERE.parents[1] / "interposer/target/native/linux-x86-64/libmallometer
 CLASS_PATH = f"{HERE}/target/classes:{HERE}/target/lib/*"
 COLLECTORS = {"G1": "-XX:+UseG1GC", "ZGC": "-XX:+UseZGC", "Serial": "-XX:+UseSerialGC"}
 # Alone: other kernels would have the heap collected.
-ALONE = ["Forgotten"]
+ALONE = ["Forgotten", "Unclosed"]
 PACKAGE = "io.mallometer.benchmarks.owner"
 SERVICES = HERE / f"target/classes/META-INF/services/{PACKAGE}.Kernel"
 CGROUP = pathlib.Path("/sys/fs/cgroup/cpu")
@@ -31,7 +32,8 @@ def version(home):
 
 
 def java(home, options, name, *arguments, before=(), timeout=300):
-    environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), MALLOMETER_ONLY="java", MALLOMETER_SAMPLE_INTERVAL="4096")
+    environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), MALLOMETER_ONLY="java", MALLOMETER_SAMPLE_INTERVAL="4096",
+                       MALLOMETER_OVERHEAD_TARGET="off")
     command = [*before, f"{home}/bin/java", *options, "--enable-native-access=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions",
                "-cp", CLASS_PATH, f"{PACKAGE}.{name}", *arguments]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
@@ -87,14 +89,14 @@ def half_a_processor():
             group.rmdir()
 
 
-def pauses(homes):
+def pauses(homes, sizes):
     memory = int(re.search(r"MemAvailable: +(\d+)", pathlib.Path("/proc/meminfo").read_text()).group(1)) >> 10
     print("| JDK | processors | heap | estimated | first search: walk for longs, then links | estimated after it | next walk | load before |")
     print("|---|---|---|---|---|---|---|---|")
     with half_a_processor() as throttled:
         for home in homes:
             for collector in ("G1", "ZGC"):
-                for mebibytes in (256, 1024, 4096):
+                for mebibytes in sizes:
                     options = [COLLECTORS[collector], f"-Xmx{mebibytes * 3 // 2 + 256}m"]
                     if mebibytes * 2 > memory:
                         print(f"| {version(home)} {collector} | | {mebibytes} MiB | not measured: too little memory | | | | |")
@@ -110,5 +112,6 @@ def pauses(homes):
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    measure = pauses if "--pauses" in given else kernels
-    sys.exit(measure([home for home in given if home != "--pauses"]))
+    given_homes = [home for home in given if not home.startswith("--pauses")]
+    sizes = [option.partition("=")[2] or "256,1024,4096" for option in given if option.startswith("--pauses")]
+    sys.exit(pauses(given_homes, [int(size) for size in sizes[0].split(",")]) if sizes else kernels(given_homes))

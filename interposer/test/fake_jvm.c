@@ -17,7 +17,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "created_vm.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define JAVA ((uint64_t)1 << 63)
@@ -134,12 +134,6 @@ static jvmtiError JNICALL class_methods(jvmtiEnv *env, jclass class, jint *count
   return JVMTI_ERROR_NONE;
 }
 
-static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *memory) {
-  (void)env;
-  free(memory);
-  return JVMTI_ERROR_NONE;
-}
-
 static jvmtiError JNICALL dispose(jvmtiEnv *env) {
   (void)env;
   return JVMTI_ERROR_NONE;
@@ -202,16 +196,6 @@ static const struct jvmtiInterface_1_ tools_functions = {.GetVersionNumber = ver
                                                          .DisposeEnvironment = dispose};
 static jvmtiEnv tools = &tools_functions;
 
-static jint JNICALL push_frame(JNIEnv *env, jint capacity) {
-  (void)env, (void)capacity;
-  return 0;
-}
-
-static jobject JNICALL pop_frame(JNIEnv *env, jobject result) {
-  (void)env;
-  return result;
-}
-
 static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame, .PopLocalFrame = pop_frame};
 static JNIEnv thread_of_jvm = &thread_functions;
 
@@ -224,16 +208,6 @@ static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
   }
   *env = is_thread_of_jvm ? &thread_of_jvm : NULL;
   return is_thread_of_jvm ? JNI_OK : JNI_EDETACHED;
-}
-
-static const struct JNIInvokeInterface_ vm_functions = {.GetEnv = get_env};
-static JavaVM vm = &vm_functions;
-
-jint JNICALL JNI_GetCreatedJavaVMs(JavaVM **vms, jsize capacity, jsize *count) {
-  CHECK(capacity >= 1);
-  vms[0] = &vm;
-  *count = 1;
-  return JNI_OK;
 }
 
 /* ---- The program -------------------------------------------------------------------------------------- */

@@ -57,8 +57,8 @@ CASE(full_tables_count_what_they_leave_out) {
   struct owner_graph *graph = start();
   for (uint32_t i = 0; i < MOST_HEAP_OBJECTS; i++) CHECK(owner_graph_add_object(graph, 0) == i);
   CHECK(owner_graph_add_object(graph, 0) == NO_HEAP_OBJECT);
-  for (uint32_t i = 0; i < MOST_HOLDS; i++) CHECK(owner_graph_add_hold(graph));
-  CHECK(!owner_graph_add_hold(graph));
+  for (uint32_t i = 0; i < MOST_HOLDS; i++) CHECK(owner_graph_add_hold(graph, NO_HEAP_OBJECT));
+  CHECK(!owner_graph_add_hold(graph, NO_HEAP_OBJECT));
   for (uint64_t i = 1; i <= MOST_CANDIDATES + 1; i++) owner_graph_add_candidate(graph, i << 20);
   owner_graph_add_candidate(graph, 1 << 20); /* known */
   CHECK_EQUAL(graph->candidates, MOST_CANDIDATES);

@@ -314,9 +314,7 @@ uint32_t owners_addresses(uint32_t site, const struct rows *rows) {
 }
 
 size_t owners_footprint(void) {
-  return __atomic_load_n(&graph, __ATOMIC_RELAXED)
-             ? memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *samples)
-             : 0;
+  return __atomic_load_n(&graph, __ATOMIC_RELAXED) ? owner_search_footprint() + memory_whole_pages(sizeof *samples) : 0;
 }
 
 void owners_forked(void) {

@@ -26,13 +26,17 @@ int owner_graph_block_at(const struct owner_graph *graph, uint64_t address) {
   return low > 0 && address < graph->block[low - 1].end ? (int)low - 1 : -1;
 }
 
-struct owner_hold *owner_graph_add_hold(struct owner_graph *graph) {
+struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object) {
   if (graph->holds == MOST_HOLDS) {
     graph->left_out++;
     return NULL;
   }
   struct owner_hold *hold = &graph->hold[graph->holds++];
-  *hold = (struct owner_hold){.class_name = NO_NAME, .field_name = NO_NAME};
+  *hold = (struct owner_hold){.object = object, .class_name = NO_NAME, .field_name = NO_NAME};
+  if (object != NO_HEAP_OBJECT) {
+    hold->next = graph->object[object].first_hold;
+    graph->object[object].first_hold = graph->holds;
+  }
   return hold;
 }
 

@@ -44,6 +44,7 @@ struct owner_hold {
   int32_t field;   /* the JVM's number; below 0: an element of an array */
   uint32_t steps;  /* through native memory */
   uint32_t class_name, field_name;
+  uint32_t next; /* of the same object, as first_hold */
 };
 
 struct heap_object {
@@ -51,6 +52,7 @@ struct heap_object {
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + its number; 0: none */
+  uint32_t first_hold; /* the same of its holds */
   uint32_t entry;      /* 1 + the number of an entry into chains of objects that leads to it, or that it is; 0: none */
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
@@ -94,8 +96,8 @@ void owner_graph_end(struct owner_graph *graph);
 /* The block that an address lies in; -1 if in none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
-/* NULL if there is no room. */
-struct owner_hold *owner_graph_add_hold(struct owner_graph *graph);
+/* Of an object, or of NO_HEAP_OBJECT. NULL if there is no room. */
+struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object);
 
 /* NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);

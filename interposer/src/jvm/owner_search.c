@@ -28,7 +28,7 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   WAYS = 1024,
-  /* Of each way to hold blocks, the paths of so many holders are followed. */
+  /* Of each way to hold blocks, the paths of so many holders that something refers to are followed. */
   FOLLOWED_OF_WAY = 64,
   MOST_ENTRIES = 32768,
   /* Each tag takes the JVM some 70 bytes until the search ends. */
@@ -48,7 +48,7 @@ static bool collects_candidates, looks_for_pointers;
 static struct memory {
   struct native_ranges ranges;
   struct mallometer_method method;
-  uint8_t followed[WAYS];
+  uint8_t chosen[WAYS];
   struct entry {
     jlong referrer; /* its tag; 0: a root */
     struct heap_link link;
@@ -110,6 +110,8 @@ void owner_search_end(void) {
   memory_give_back(memory, sizeof *memory);
   graph = NULL;
 }
+
+size_t owner_search_footprint(void) { return memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *memory); }
 
 /* The thread of this step, with room for local references. */
 static int enter(void) {
@@ -202,21 +204,23 @@ struct place {
   int32_t field;
 };
 
+static uint32_t new_holder(void) {
+  uint32_t object = owner_graph_add_object(graph, 0);
+  if (object != NO_HEAP_OBJECT) graph->object[object].is_followed = true;
+  return object;
+}
+
 static void add_hold(const struct place *place, uint32_t block, uint32_t steps) {
   uint32_t object = NO_HEAP_OBJECT;
   bool is_static = *place->tag & CLASS_TAG;
   if (!is_static) {
-    if (*place->tag == 0) *place->tag = (jlong)owner_graph_add_object(graph, 0) + 1;
-    object = (uint32_t)(*place->tag - 1);
-    if (object == NO_HEAP_OBJECT) {
-      *place->tag = 0;
-      return;
-    }
+    object = *place->tag == 0 ? new_holder() : (uint32_t)(*place->tag - 1);
+    if (object == NO_HEAP_OBJECT) return;
+    *place->tag = (jlong)object + 1;
   }
-  struct owner_hold *hold = owner_graph_add_hold(graph);
+  struct owner_hold *hold = owner_graph_add_hold(graph, object);
   if (!hold) return;
   hold->class_tag = is_static ? *place->tag : place->class_tag;
-  hold->object = object;
   hold->field = place->field;
   hold->block = block;
   hold->steps = steps;
@@ -319,19 +323,6 @@ static void name_holds(void) {
   }
 }
 
-/* The numbers of holders whose paths are followed are bounded for each way of holding. */
-static void choose_followed(void) {
-  for (uint32_t i = 0; i < graph->holds; i++) {
-    const struct owner_hold *hold = &graph->hold[i];
-    uint64_t way = ((uint64_t)hold->class_tag * 31 + (uint64_t)hold->field) * 2 + (hold->steps > 0);
-    uint8_t *followed = &memory->followed[(way * 0x9e3779b97f4a7c15u >> 40) % WAYS];
-    struct heap_object *object = hold->object == NO_HEAP_OBJECT ? NULL : &graph->object[hold->object];
-    if (!object || object->is_followed || *followed == FOLLOWED_OF_WAY) continue;
-    ++*followed;
-    object->is_followed = true;
-  }
-}
-
 static bool is_instance(jobject object, const char *class_name) {
   jclass class = (*thread)->FindClass(thread, class_name);
   if (!class) {
@@ -428,7 +419,6 @@ static int find_holders(void) {
   if (!error) error = walk_for_longs();
   if (!error) {
     name_holds();
-    choose_followed();
     with_objects(has_no_name, name_object);
   }
   (void)tag_classes(false);
@@ -451,6 +441,40 @@ int owner_search_pointer_holders(void) {
   collects_candidates = false;
   looks_for_pointers = true;
   return find_holders();
+}
+
+/* ---- Which holders are followed ------------------------------------------------------------------------- */
+
+/*
+ * Addresses are used again, so garbage may have those of live blocks, and there can be more of it than of their owners:
+ * a walk over all objects sees both. So holders are chosen by the first walk along references, which meets none but
+ * those that something leads to, and each of them at once with the first reference to it.
+ */
+
+/* Of the fields that have addresses, each either directly or through native memory. */
+static uint8_t *chosen_of_way(const struct owner_hold *hold) {
+  uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
+  return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % WAYS];
+}
+
+static bool choose(const struct heap_object *holder) {
+  for (uint32_t at = holder->first_hold; at != 0; at = graph->hold[at - 1].next) {
+    uint8_t *chosen = chosen_of_way(&graph->hold[at - 1]);
+    if (*chosen == FOLLOWED_OF_WAY) continue;
+    ++*chosen;
+    return true;
+  }
+  return false;
+}
+
+/* After that walk: of those that it did not meet it is known that nothing leads to them. */
+static void conclude_choice(void) {
+  for (uint32_t i = 0; i < graph->objects; i++) {
+    struct heap_object *object = &graph->object[i];
+    if (object->level > 0 || !object->is_followed || object->is_expanded) continue;
+    object->is_expanded = !object->is_reached;
+    object->is_followed = !object->is_reached;
+  }
 }
 
 /* ---- A walk for referrers ------------------------------------------------------------------------------- */
@@ -503,8 +527,11 @@ static jint JNICALL reference_is(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
   if (!is_object(*tag) || kind == JVMTI_HEAP_REFERENCE_CLASS) return JVMTI_VISIT_OBJECTS;
   uint32_t number = (uint32_t)(*tag - 1);
   struct heap_object *object = &graph->object[number];
+  bool is_first = !object->is_reached;
   object->is_reached = true;
-  if (object->level != level || !object->is_expanded) return JVMTI_VISIT_OBJECTS;
+  if (object->level != level) return JVMTI_VISIT_OBJECTS;
+  if (level == 0 && is_first && object->is_followed) object->is_expanded = choose(object);
+  if (!object->is_expanded) return JVMTI_VISIT_OBJECTS;
   struct heap_link link = link_of(kind, info, !referrer_tag);
   link.object = number;
   if (!referrer_tag) {
@@ -532,7 +559,7 @@ static bool are_of_one_class;
 
 static void expand(jobject instance, jlong tag) {
   jclass class = (*thread)->GetObjectClass(thread, instance);
-  graph->object[tag - 1].is_expanded = true;
+  if (level > 0) graph->object[tag - 1].is_expanded = true; /* holders: once they are chosen */
   if (!only_class) {
     only_class = class;
     return;
@@ -546,7 +573,9 @@ static void forget_expanded(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
     if (object->level == level) object->is_expanded = false;
+    if (level == 0) object->is_reached = false;
   }
+  if (level == 0) memset(memory->chosen, 0, sizeof memory->chosen);
 }
 
 /* `filter` is HEAP_FILTER_UNTAGGED or 0, and `class` NULL for all. */
@@ -708,6 +737,7 @@ int owner_search_referrers(void) {
   error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
   if (error == -ENODATA) error = walk_for_referrers();
   if (!error) {
+    if (level == 0) conclude_choice();
     level++;
     with_objects(has_no_name, name_object);
     with_objects(has_new_link, name_links_of);

@@ -23,6 +23,7 @@
 #define MALLOMETER_JVM_OWNER_SEARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "jvm/owner_graph.h"
@@ -36,6 +37,9 @@ struct owner_graph *owner_search_begin(int *error);
 
 /* Disposes of both. */
 void owner_search_end(void);
+
+/* Bytes that a search has reserved. */
+size_t owner_search_footprint(void);
 
 /* ---- Steps: 0; -ENOMEM, -ESRCH, -EIO: the JVM refused ------------------------------------------------------- */
 

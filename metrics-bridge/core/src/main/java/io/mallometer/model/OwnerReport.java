@@ -122,7 +122,8 @@ public record OwnerReport(
    * A path from a holder to what keeps it, containers folded.
    *
    * @param holding how firm it is
-   * @param text such as {@code Deflater.zsRef <- ArrayList <- static ReportCache.open}
+   * @param text such as {@code Deflater.zsRef <- ArrayList <- static ReportCache.open}; as far as
+   *     it is known if something deeper keeps the holder
    * @param holders of so many of the holders that were looked at
    */
   public record Path(Holding holding, String text, int holders) {}

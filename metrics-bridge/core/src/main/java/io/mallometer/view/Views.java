@@ -80,6 +80,8 @@ public final class Views {
   /** More links of a path are not followed. */
   private static final int MOST_LINKS = 8;
 
+  private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
+
   private static final String JSON = "application/json";
 
   /** With one of these an answer is not the one that is kept for all. */
@@ -473,7 +475,16 @@ public final class Views {
 
   private static Duration span(String name, Map<String, String> parameters, Duration usual) {
     @Nullable String text = parameters.get(name);
-    return text == null ? usual : SiteQuery.span(name, text);
+    if (text == null) {
+      return usual;
+    }
+    return TimeSpan.parse(text)
+        .filter(span -> !span.isZero() && span.compareTo(LONGEST_PAUSE) <= 0)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "%s is '%s' and must be a time such as 500ms or 3s, and at most an hour"
+                        .formatted(name, text)));
   }
 
   private static int number(String name, String text, int most) {

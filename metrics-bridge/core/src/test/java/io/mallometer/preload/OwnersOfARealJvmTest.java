@@ -23,7 +23,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.Deflater;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -46,8 +48,17 @@ class OwnersOfARealJvmTest {
   private final Mallometer.CloseLook look = mallometer.sites().closely();
   private static final List<Object> KEPT = new ArrayList<>();
 
+  /** A field, so that what it drops is really made. */
+  private static @Nullable Object dropped;
+
   /** An owner of native memory, as libraries have them. */
   private record Handle(long address) {}
+
+  /** From here on stacks have Java frames, by which sites are found. */
+  @BeforeEach
+  void readOnce() {
+    look.read();
+  }
 
   @AfterEach
   void end() {
@@ -178,6 +189,35 @@ class OwnersOfARealJvmTest {
         .hasMessageContaining("is cut off");
     assertThatThrownBy(() -> new HeapDumpSearch(addresses, addresses).search(0))
         .hasMessageContaining("is no heap dump");
+  }
+
+  /** As addresses are used again, objects that a collection has not found yet may have them. */
+  @Test
+  void garbageWithTheSameAddressesHidesNoOwner(@TempDir Path directory) throws Exception {
+    for (int i = 0; i < BLOCKS; i++) {
+      block();
+    }
+    for (int i = 0; i < 2 * BLOCKS; i++) {
+      dropped = new Handle(~allocated.get(i % BLOCKS));
+    }
+    // In a heap dump garbage has referrers, too.
+    Handle[] together = new Handle[2 * BLOCKS];
+    for (int i = 0; i < together.length; i++) {
+      together[i] = new Handle(~allocated.get(i % BLOCKS));
+    }
+    dropped = together;
+    together = null;
+    allocated.forEach(complement -> KEPT.add(new Handle(~complement)));
+    dropped = null;
+    String words = "Handle.address <- ArrayList <- static OwnersOfARealJvmTest.KEPT.";
+    heldAs("garbageWithTheSameAddressesHidesNoOwner", Holding.KEPT, words);
+
+    int site = site("garbageWithTheSameAddressesHidesNoOwner").number();
+    Path dump = directory.resolve("heap.hprof");
+    Path addresses = mallometer.leaks().dumpForOwners(site, dump);
+    HeapDumpSearch search = new HeapDumpSearch(dump, addresses);
+    assertThat(Owners.sentence(Owners.ways(search.search(4), true), search.samples(), false))
+        .contains(words);
   }
 
   @Test

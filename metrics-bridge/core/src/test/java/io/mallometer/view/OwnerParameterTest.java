@@ -57,6 +57,19 @@ class OwnerParameterTest {
   }
 
   @Test
+  void theBudgetOfASearchIsATimeWithItsUnit() {
+    // The fake has no library that could search.
+    for (String pause : List.of("500ms", "3s", "1h")) {
+      assertThat(views.owners("7,8", Map.of("pause", pause, "total", pause)).outcome())
+          .isEqualTo(Answer.Outcome.UNSUPPORTED);
+    }
+    for (String pause : List.of("3", "0", "2h", "long")) {
+      assertThat(views.owners("7,8", Map.of("pause", pause)).outcome())
+          .isEqualTo(Answer.Outcome.WRONG);
+    }
+  }
+
+  @Test
   void anUnknownOwnerIsRefused() throws IOException {
     assertThat(read("leaks", Map.of("owner", "me")).toString())
         .contains("must be one of application, jvm, mallometer, all");

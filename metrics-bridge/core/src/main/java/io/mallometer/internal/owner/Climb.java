@@ -49,7 +49,8 @@ final class Climb {
    * What keeps an object.
    *
    * @param links from the object outwards, the last of which is a root, a static field or a
-   *     cleaner; empty where none was found
+   *     cleaner; if deeper, the farthest object whose referrers are not all known; empty where none
+   *     was found
    */
   record Found(Holding holding, List<Step> links) {}
 
@@ -70,6 +71,7 @@ final class Climb {
       return new Found(Holding.UNREACHABLE, List.of());
     }
     boolean open = false;
+    List<Step> farthest = List.of();
     for (Attempt attempt : ATTEMPTS) {
       if (open && attempt.wantsAllKnown()) {
         break;
@@ -79,7 +81,10 @@ final class Climb {
       Deque<Integer> queue = new ArrayDeque<>(List.of(object));
       while (!queue.isEmpty()) {
         int at = queue.remove();
-        open |= isOpen(objects.get(at));
+        if (isOpen(objects.get(at))) {
+          open = true;
+          farthest = path(object, at, seen);
+        }
         for (Link link : objects.get(at).referrers()) {
           Bond bond = bond(link);
           if (!attempt.bonds().contains(bond)) {
@@ -102,7 +107,7 @@ final class Climb {
         return new Found(attempt.says(), toReference.get());
       }
     }
-    return new Found(open ? Holding.DEEPER : Holding.UNREACHABLE, List.of());
+    return open ? new Found(Holding.DEEPER, farthest) : new Found(Holding.UNREACHABLE, List.of());
   }
 
   /** Whether something may refer to it that is not known. A class is kept by its loader. */
@@ -129,8 +134,13 @@ final class Climb {
   }
 
   private List<Step> path(int start, int last, Link end, Map<Integer, From> seen) {
-    List<Step> steps = new ArrayList<>();
+    List<Step> steps = path(start, last, seen);
     steps.add(step(end));
+    return steps;
+  }
+
+  private List<Step> path(int start, int last, Map<Integer, From> seen) {
+    List<Step> steps = new ArrayList<>();
     for (int at = last; at != start; at = seen.get(at).object()) {
       steps.add(step(seen.get(at).link()));
     }

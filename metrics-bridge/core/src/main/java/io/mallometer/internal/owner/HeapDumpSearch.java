@@ -5,24 +5,32 @@ import io.mallometer.internal.owner.HeapGraph.Hold;
 import io.mallometer.internal.owner.HeapGraph.Kind;
 import io.mallometer.internal.owner.HeapGraph.Link;
 import io.mallometer.internal.owner.HeapGraph.Reference;
+import io.mallometer.model.OwnerReport.Holding;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The same search in a heap dump, without a JVM: once over the file for the holders, and once more
  * for each link. Ways through native memory are not in a heap dump.
+ *
+ * <p>Of each class a bounded number of holders is followed, of those alone that something refers
+ * to. Where all of these are garbage after all (addresses are used again, and garbage has them from
+ * before), as many more are followed, and so on, a few times.
  */
 public final class HeapDumpSearch {
 
   private static final int FOLLOWED_OF_WAY = 64;
+  private static final int MOST_FOLLOWED_OF_WAY = 1024;
   private static final int MOST_REFERRERS = 4;
   private static final int MOST_OBJECTS = 200_000;
 
@@ -33,7 +41,14 @@ public final class HeapDumpSearch {
     final long id;
     long classId;
     String className = "?";
+
+    /** The pass that looks for its referrers. */
     int level;
+
+    /** Has the address of a block. */
+    boolean holds;
+
+    boolean referred;
     boolean followed;
     boolean expanded;
     boolean more;
@@ -50,7 +65,11 @@ public final class HeapDumpSearch {
   private final List<Node> nodes = new ArrayList<>();
   private final Map<Long, Integer> numbers = new HashMap<>();
   private final List<Hold> holds = new ArrayList<>();
+
+  /** How many holders of a class are followed, and how many may be. */
   private final Map<String, Integer> followed = new HashMap<>();
+
+  private final Map<String, Integer> mayFollow = new HashMap<>();
   private final Map<Long, Reference> roots = new HashMap<>();
 
   /**
@@ -86,12 +105,22 @@ public final class HeapDumpSearch {
    */
   public HeapGraph search(int links) throws IOException {
     dump.read(new Holders());
-    for (Node node : nodes) {
-      String way = node.className;
-      node.followed = followed.merge(way, 1, Integer::sum) <= FOLLOWED_OF_WAY;
-    }
-    for (int level = 0; level < links && expand(level); level++) {
-      dump.read(new Referrers(level));
+    int level = 0;
+    while (links > 0) {
+      int end = level + links;
+      boolean goesOn = true;
+      for (boolean chooses = true; goesOn; chooses = false) {
+        dump.read(new Referrers(level, chooses));
+        if (level == 0) {
+          concludeUnreferred();
+        }
+        level++;
+        goesOn = level < end && expand(level);
+      }
+      if (!mayFollowMore()) {
+        break;
+      }
+      level = end + 1; // beyond what was left to follow
     }
     return graph();
   }
@@ -115,15 +144,61 @@ public final class HeapDumpSearch {
     boolean any = false;
     for (Node node : nodes) {
       if (node.level == level && node.followed && !node.expanded) {
-        node.expanded = true;
+        expand(node);
         any = true;
-        @Nullable Reference root = roots.get(node.id);
-        if (root != null) {
-          node.referrers.add(new Link(HeapGraph.NONE, root, null));
-        }
       }
     }
     return any;
+  }
+
+  private void expand(Node node) {
+    node.expanded = true;
+    @Nullable Reference root = roots.get(node.id);
+    if (root != null) {
+      node.referrers.add(new Link(HeapGraph.NONE, root, null));
+    }
+  }
+
+  /** Whether a holder is among those that are followed. */
+  private boolean choose(Node holder, int level) {
+    int most = mayFollow.getOrDefault(holder.className, FOLLOWED_OF_WAY);
+    if (followed.getOrDefault(holder.className, 0) >= most) {
+      return false;
+    }
+    followed.merge(holder.className, 1, Integer::sum);
+    holder.followed = true;
+    holder.level = level;
+    expand(holder);
+    return true;
+  }
+
+  /** Of holders that nothing refers to it is known. */
+  private void concludeUnreferred() {
+    for (Node node : nodes) {
+      if (node.holds && !node.referred && !roots.containsKey(node.id)) {
+        node.expanded = true;
+        node.followed = true;
+      }
+    }
+  }
+
+  /** Whether there is a class of whose holders none but garbage was followed, and not all were. */
+  private boolean mayFollowMore() {
+    Climb climb = new Climb(graph().objects());
+    Set<String> alive = new HashSet<>();
+    Set<String> left = new HashSet<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      Node node = nodes.get(i);
+      if (node.holds && !node.followed) {
+        left.add(node.className);
+      } else if (node.holds && climb.from(i).holding() != Holding.UNREACHABLE) {
+        alive.add(node.className);
+      }
+    }
+    left.removeAll(alive);
+    left.removeIf(name -> followed.getOrDefault(name, 0) >= MOST_FOLLOWED_OF_WAY);
+    left.forEach(name -> mayFollow.merge(name, 2 * FOLLOWED_OF_WAY, (most, two) -> 2 * most));
+    return !left.isEmpty();
   }
 
   private HeapGraph graph() {
@@ -199,6 +274,7 @@ public final class HeapDumpSearch {
       int number = number(object, 0);
       nodes.get(number).classId = classId;
       nodes.get(number).className = className;
+      nodes.get(number).holds = true;
       hold(value, number, className, field);
     }
 
@@ -220,17 +296,31 @@ public final class HeapDumpSearch {
     private final int level;
     private final Map<Long, Node> wanted = new HashMap<>();
 
-    Referrers(int level) {
+    /**
+     * A pass.
+     *
+     * @param chooses whether holders are chosen: each with the first reference to it
+     */
+    Referrers(int level, boolean chooses) {
       this.level = level;
       for (Node node : nodes) {
-        if (node.level == level && node.expanded) {
+        boolean isChoice = chooses && node.holds && !node.expanded;
+        if (isChoice && roots.containsKey(node.id)) {
+          choose(node, level);
+        }
+        if (isChoice || (node.level == level && node.expanded)) {
           wanted.put(node.id, node);
         }
       }
     }
 
     private @Nullable Node wanted(boolean isReference, long value) {
-      return isReference && value != 0 ? wanted.get(value) : null;
+      @Nullable Node node = isReference && value != 0 ? wanted.get(value) : null;
+      if (node == null) {
+        return null;
+      }
+      node.referred = true;
+      return node.expanded || choose(node, level) ? node : null;
     }
 
     private void link(

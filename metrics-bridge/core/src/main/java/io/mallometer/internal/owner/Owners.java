@@ -39,7 +39,7 @@ public final class Owners {
 
   private Owners() {}
 
-  private record Field(String holder, boolean throughNative) {}
+  private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class Group {
     /** The objects that have the address of each sample; none for a static field. */
@@ -60,20 +60,20 @@ public final class Owners {
     Set<Integer> held = new HashSet<>();
     for (Hold hold : graph.holds()) {
       if (!hold.freed()) {
-        add(groups, hold);
+        add(groups, hold, isGarbage(graph, hold));
         held.add(hold.sample());
       }
     }
     List<Way> ways = new ArrayList<>();
     Set<Integer> firm = new HashSet<>();
-    Map<Way, Set<Integer>> ofGarbage = new LinkedHashMap<>();
+    Map<Field, Group> ofGarbage = new LinkedHashMap<>();
     Climb climb = new Climb(graph.objects());
     groups.forEach(
         (field, group) -> {
           if (isEnough(group.samples.size(), live)) {
             Way way = way(field, group, live, linked, climb, graph.objects());
             if (isOfGarbage(way)) {
-              ofGarbage.put(way, group.samples.keySet());
+              ofGarbage.put(field, group);
             } else {
               ways.add(way);
               if (!isBookkeeping(way)) {
@@ -82,11 +82,12 @@ public final class Owners {
             }
           }
         });
-    // What cleans up after an owner that is kept says nothing more.
+    // What cleans up after an owner that is kept says nothing more, nor does a stale address.
     ofGarbage.forEach(
-        (way, samples) -> {
-          if (!firm.containsAll(samples)) {
-            ways.add(way);
+        (field, group) -> {
+          group.samples.keySet().removeAll(firm);
+          if (isEnough(group.samples.size(), live)) {
+            ways.add(way(field, group, live, linked, climb, graph.objects()));
           }
         });
     int nobody = Math.max(0, live - held.size());
@@ -108,12 +109,22 @@ public final class Owners {
     return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
-  private static void add(Map<Field, Group> groups, Hold hold) {
+  /** Whether nothing refers to the holder. Addresses are used again, so it may have a stale one. */
+  private static boolean isGarbage(HeapGraph graph, Hold hold) {
+    if (hold.object() == HeapGraph.NONE) {
+      return false;
+    }
+    HeapObject holder = graph.objects().get(hold.object());
+    return holder.expanded() && !holder.reached();
+  }
+
+  private static void add(Map<Field, Group> groups, Hold hold, boolean ofGarbage) {
     String holder = PathText.field(hold.className(), hold.field());
     boolean isStatic = hold.object() == HeapGraph.NONE;
     Group group =
         groups.computeIfAbsent(
-            new Field(hold.className() + "." + hold.field(), hold.steps() > 0), f -> new Group());
+            new Field(hold.className() + "." + hold.field(), hold.steps() > 0, ofGarbage),
+            f -> new Group());
     group.holder = (isStatic ? "static " : "") + holder;
     group.isStatic |= isStatic;
     Set<Integer> holders = group.samples.computeIfAbsent(hold.sample(), s -> new HashSet<>());
@@ -232,7 +243,7 @@ public final class Owners {
         .toList();
   }
 
-  /** Whether a root is known of all holders that were chosen, so that more links add nothing. */
+  /** Whether of all holders that were chosen a root is known, or that there is none. */
   public static boolean isConcluded(HeapGraph graph) {
     Climb climb = new Climb(graph.objects());
     return graph.holds().stream()
@@ -240,7 +251,8 @@ public final class Owners {
         .map(Hold::object)
         .distinct()
         .filter(object -> graph.objects().get(object).followed())
-        .allMatch(object -> climb.from(object).holding() == Holding.KEPT);
+        .map(object -> climb.from(object).holding())
+        .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
   /** Returns why so few samples have no answer. */
@@ -265,11 +277,12 @@ public final class Owners {
     String path = first.paths().isEmpty() ? "" : first.paths().get(0).text();
     return part
         + switch (first.holding()) {
-          case KEPT -> ": kept by " + by + (path.isEmpty() ? "" : " <- " + path) + ".";
+          case KEPT -> ": kept by " + by + behind(path) + ".";
           case HELD -> ": held by " + by + "; what keeps that was not looked at.";
           case LOCAL_VARIABLE ->
               ": held by " + by + ", which is in a local variable of a thread" + in(path) + ".";
-          case DEEPER -> ": held by " + by + ", which something deeper than was looked keeps.";
+          case DEEPER ->
+              ": held by " + by + behind(path) + ", which something deeper than was looked keeps.";
           case SOFTLY -> ": softly kept by " + by + in(path) + "; a shortage of heap frees it.";
           case WEAKLY -> ": weakly kept by " + by + in(path) + "; a collection frees it.";
           case GARBAGE ->
@@ -280,14 +293,20 @@ public final class Owners {
           case NOBODY ->
               ": no Java long holds their address. They are lost, in C or with a Java object that was"
                   + " collected without freeing them, or their address is held as ints, bytes or a"
-                  + " local variable"
-                  + (marksWhileWalking ? ", or by garbage." : ".");
+                  + " local variable."
+                  + (marksWhileWalking
+                      ? " With ZGC and Shenandoah garbage may have it, too: their walks see none."
+                      : "");
           case UNREACHABLE ->
               ": only garbage has their address, in "
                   + by
                   + ", and nothing is there to free them. They are lost, or that is the address of"
                   + " something that was freed before.";
         };
+  }
+
+  private static String behind(String path) {
+    return path.isEmpty() ? "" : " <- " + path;
   }
 
   private static String in(String path) {

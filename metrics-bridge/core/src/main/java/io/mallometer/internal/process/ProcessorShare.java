@@ -13,23 +13,46 @@ public final class ProcessorShare {
 
   private static final Path PERIOD_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
 
+  /**
+   * Those of the machine: in a cgroup with a quota, the JVM tells as many as the quota pays for.
+   */
+  private static final Path ONLINE = Path.of("/sys/devices/system/cpu/online");
+
   private ProcessorShare() {}
 
   /** Returns by how much longer a second of processor time takes this process now: 1 or more. */
   public static double slowdown() {
     double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-    return slowdown(quota(), load, Runtime.getRuntime().availableProcessors());
+    int processors = processors(new ProcessFiles().text(ONLINE).orElse(""));
+    return slowdown(
+        quota(), load, Math.max(processors, Runtime.getRuntime().availableProcessors()));
   }
 
   /**
-   * The same from what the system says.
+   * The same from what the system says. A thread gets the smaller one of what the quota allows and
+   * what the load leaves: while it is throttled others run, so their load does not slow it down
+   * twice.
    *
    * @param quota processors that the cgroup may use; infinite without a quota
-   * @param load threads that want to run; below 0 if unknown
-   * @param processors how many there are for this process
+   * @param load threads of the machine that want to run; below 0 if unknown
+   * @param processors of the machine
    */
   static double slowdown(double quota, double load, int processors) {
     return Math.max(1, Math.max(1 / quota, load / processors));
+  }
+
+  /** Returns how many there are in a list such as {@code 0-3,8}; 0 if it is none. */
+  static int processors(String list) {
+    int count = 0;
+    for (String range : list.strip().split(",")) {
+      String[] ends = range.split("-");
+      try {
+        count += Integer.parseInt(ends[ends.length - 1]) - Integer.parseInt(ends[0]) + 1;
+      } catch (NumberFormatException e) {
+        return 0;
+      }
+    }
+    return count;
   }
 
   /** Returns the quota of {@code cpu.max}: {@code 50000 100000}, or {@code max 100000}. */

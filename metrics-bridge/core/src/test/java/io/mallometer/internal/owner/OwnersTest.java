@@ -148,6 +148,15 @@ class OwnersTest {
   }
 
   @Test
+  void whatOnlyGarbageHasIsNotCountedAsKept() {
+    int owner = owner(new Link(-1, Reference.THREAD, null));
+    hold(SAMPLES, garbage());
+    hold(6, owner);
+    assertThat(ways()).extracting(Way::holding).containsExactly(Holding.KEPT, Holding.UNREACHABLE);
+    assertThat(ways()).extracting(Way::samples).containsExactly(6, 4);
+  }
+
+  @Test
   void garbageIsNotSaidToBeAllWhereAHolderWasNotFollowed() {
     hold(SAMPLES, garbage());
     objects.add(new HeapObject("app.Owner", Kind.OTHER, false, false, false, false, List.of()));
@@ -185,7 +194,20 @@ class OwnersTest {
         new HeapObject(
             "app.Pool", Kind.OTHER, true, false, false, true, List.of())); // not expanded
     hold(SAMPLES, owner(field(weak, "referent"), field(1, "all")));
-    held(Holding.DEEPER, "");
+    held(Holding.DEEPER, "Pool.all");
+  }
+
+  @Test
+  void thePathAsFarAsItIsKnownIsToldOfWhatIsDeeper() {
+    objects.add(new HeapObject("app.Beans", Kind.OTHER, true, false, false, true, List.of()));
+    int service = object("app.Service", Kind.OTHER, field(0, "all"));
+    int queue = object("java.util.ArrayDeque", Kind.OTHER, field(service, "open"));
+    hold(SAMPLES, owner(field(queue, "elements")));
+    held(Holding.DEEPER, "ArrayDeque <- Service.open <- Beans.all");
+    assertThat(Owners.sentence(ways(), SAMPLES, false))
+        .endsWith(
+            "held by Owner.address <- ArrayDeque <- Service.open <- Beans.all, which something"
+                + " deeper than was looked keeps.");
   }
 
   @Test
@@ -226,7 +248,8 @@ class OwnersTest {
     assertThat(Owners.sentence(ways(), SAMPLES, false))
         .contains("no Java long holds their address")
         .endsWith("or a local variable.");
-    assertThat(Owners.sentence(ways(), SAMPLES, true)).endsWith(", or by garbage.");
+    assertThat(Owners.sentence(ways(), SAMPLES, true))
+        .endsWith("With ZGC and Shenandoah garbage may have it, too: their walks see none.");
   }
 
   @Test

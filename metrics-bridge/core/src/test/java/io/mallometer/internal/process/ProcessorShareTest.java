@@ -16,6 +16,22 @@ class ProcessorShareTest {
   }
 
   @Test
+  void theLoadOfTheMachineCountsOnlyWhereItTakesMoreThanTheQuota() {
+    assertThat(ProcessorShare.slowdown(0.5, 3, 2)).isEqualTo(2);
+    assertThat(ProcessorShare.slowdown(0.5, 10, 2)).isEqualTo(5);
+    assertThat(ProcessorShare.slowdown(0.5, 10, 64)).isEqualTo(2);
+  }
+
+  @Test
+  void theProcessorsOfTheMachineAreAList() {
+    assertThat(ProcessorShare.processors("0-1\n")).isEqualTo(2);
+    assertThat(ProcessorShare.processors("0-3,8,10-11")).isEqualTo(7);
+    assertThat(ProcessorShare.processors("0")).isEqualTo(1);
+    assertThat(ProcessorShare.processors("")).isZero();
+    assertThat(ProcessorShare.processors("all of them")).isZero();
+  }
+
+  @Test
   void aSecondTakesLongerByQuotaOrLoadWhicheverIsWorse() {
     assertThat(ProcessorShare.slowdown(0.5, 0.1, 1)).isEqualTo(2);
     assertThat(ProcessorShare.slowdown(Double.POSITIVE_INFINITY, 8, 2)).isEqualTo(4);
