@@ -79,6 +79,8 @@
  *   uintptr_t thread_control_block(size_t bytes)
  *       Where glibc's struct pthread of the calling thread begins, which has so many bytes (0: not known); 0 if that is
  *       not known.
+ *   LARGEST_PAGE_BYTES
+ *       Bytes of the largest page that a kernel may have.
  *   MOST_BEHIND_STACK
  *       How far above that the mapping of a thread's stack ends at most: what lies there is the struct, and static
  *       thread-local variables where they lie behind it.

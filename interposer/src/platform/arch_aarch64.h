@@ -214,6 +214,7 @@ static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_threa
  * the thread pointer. */
 static inline uintptr_t thread_control_block(size_t bytes) { return bytes ? thread_pointer() - bytes : 0; }
 
+#define LARGEST_PAGE_BYTES 65536
 #define MOST_BEHIND_STACK 65536
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */

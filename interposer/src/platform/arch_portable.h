@@ -114,6 +114,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return 0;
 }
 
+#define LARGEST_PAGE_BYTES 65536
 #define MOST_BEHIND_STACK 1
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */

@@ -147,6 +147,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
 }
 
 /* The struct, and what aligns it. */
+#define LARGEST_PAGE_BYTES 4096
 #define MOST_BEHIND_STACK 8192
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
