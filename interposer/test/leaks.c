@@ -1047,7 +1047,7 @@ static void memory_is_bounded(void) {
   start();
   CHECK(observed().limit_bytes == 1 << 20);
   uint64_t taken = 0, begin = now_ns();
-  for (unsigned full = 0; full < FULL_ROUNDS; full += taken > 700000) {
+  for (unsigned full = 0; full<FULL_ROUNDS; full += taken> 700000) {
     CHECK(now_ns() - begin < patience);
     for (unsigned site = 0; site < sites; site++) {
       for (unsigned i = 0; i < 10; i++) USE(at_depth(site, 100));
