@@ -39,7 +39,7 @@ $b mount -t devtmpfs dev /dev
 for m in $($b cat /modules/order); do $b insmod /modules/$m; done
 i=0
 while [ ! -b /dev/vdb ] && [ $i -lt 100 ]; do $b sleep 0.1; i=$((i + 1)); done
-if $b mount -t ext4 /dev/vda /root && $b mkdir -p /root/work && $b mount -t ext4 /dev/vdb /root/work; then
+if $b mount -t ext4 /dev/vda /root && $b mkdir -p /root/.work && $b mount -t ext4 /dev/vdb /root/.work; then
   $b mount -t proc proc /root/proc
   $b mount -t sysfs sys /root/sys
   $b mount -t devtmpfs dev /root/dev
@@ -48,9 +48,9 @@ if $b mount -t ext4 /dev/vda /root && $b mkdir -p /root/work && $b mount -t ext4
   $b mount -t tmpfs tmp /root/tmp
   $b mount -t cgroup2 cgroup /root/sys/fs/cgroup
   $b ip link set lo up
-  PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb $b chroot /root /bin/bash /work/run
+  PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb $b chroot /root /bin/bash /.work/run
   $b sync
-  $b umount /root/work
+  $b umount /root/.work
 fi
 $b poweroff -f
 INIT
@@ -63,7 +63,7 @@ INIT
 
 # in_arm64_vm DIRECTORY SECONDS COMMAND FILE... : boots it, runs a command of its shell in this directory, and ends it,
 # after so many seconds at the latest. The files, relative to this directory, are where they are here. The machine prints
-# what the command does. Fails if the command does.
+# what the command does. Fails if the command does. Their disk is /.work there, where no directory of theirs lies.
 in_arm64_vm() {
   local vm=$1 seconds=$2 command=$3 file code
   shift 3
@@ -74,8 +74,8 @@ in_arm64_vm() {
     cp -a "$file" "$vm/work.d$PWD/$file"
   done
   {
-    printf 'mkdir -p %q && mount --bind /work%q %q && cd %q\n' "$PWD" "$PWD" "$PWD" "$PWD"
-    printf '(\n%s\n)\necho $? >/work/code\n' "$command"
+    printf 'mkdir -p %q && mount --bind /.work%q %q && cd %q\n' "$PWD" "$PWD" "$PWD" "$PWD"
+    printf '(\n%s\n)\necho $? >/.work/code\n' "$command"
   } >"$vm/work.d/run"
   rm -f "$vm/work"
   truncate -s 1500M "$vm/work"

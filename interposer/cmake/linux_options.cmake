@@ -8,7 +8,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
   # libgcc's atomics would need a function that musl lacks. There are no landing pads for indirect branches and no mark
   # that says so: the C runtime's own objects have none in Debian 12, and an object with the mark whose _init has none
   # ends the program. The loader then leaves this object's pages unguarded, and guards those of the others.
-  set(OF_PROCESSOR -ffixed-x29 -mno-outline-atomics)
+  set(OF_PROCESSOR -ffixed-x29 -mno-outline-atomics -mbranch-protection=none)
 endif()
 # Debian 11 and older have these functions in libdl.so.2; newer systems keep an empty one of that name.
 find_library(LIBDL NAMES libdl.so.2 REQUIRED)

@@ -99,7 +99,7 @@ CASE(classes_begin_at_16_bytes_and_end_open) {
     struct mallometer_counters before = sums(), after;
     struct event_counters *events = i % 2 ? &block->events : &shared_events;
     counter_add(&events->requested_doubled, doubled_size(given[i].requested));
-    counter_add(&events->allocations[size_class(given[i].requested)], 1);
+    counter_add(event_allocations(events, size_class(given[i].requested)), 1);
     after = sums();
     for (unsigned c = 0; c < MALLOMETER_SIZE_CLASSES; c++) {
       CHECK_EQUAL(after.allocations[c] - before.allocations[c], c == given[i].class);

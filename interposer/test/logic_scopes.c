@@ -31,7 +31,7 @@ static void add(counter *c, uint64_t amount) { c->value += amount; }
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_tidy(block);
   add(&block->events.allocated_bytes, bytes);
-  add(&block->events.allocations[size_class(bytes)], 1);
+  add(event_allocations(&block->events, size_class(bytes)), 1);
   if (!headroom_take(block, (int64_t)bytes)) headroom_missed(block);
   uint8_t scoped = block->reporting.scoped;
   point_of_interruption();

@@ -4,16 +4,25 @@
 # figures), what musl has not (contexts, RTLD_DEEPBIND, unloading, traps of floating point), and what
 # needs the leak evidence, which is off there.
 #
-#   musl.sh LIBRARY [ROOT PROCESSOR]
+#   musl.sh LIBRARY [ROOT PROCESSOR [PART...]]
+#
+# Parts: programs counting crowds behind gcompat stacks search black_box attach; all without.
 #
 # Needs musl-gcc (Debian: musl-tools); skipped (77) without. With ROOT, the directory of a system for another processor
 # with musl-dev, its programs are compiled by Debian's cross compiler, and this system must be able to run them. Left
-# out there: a limit of address space, which the emulator needs itself, and programs that start programs of this system.
+# out there: a limit of address space, which the emulator needs itself; programs that start programs of this system; the
+# search, which tries its system calls in a process that the emulator cannot start; what compares births with the clock;
+# and objects below the library, of which there are none.
 set -eu
 library=$(realpath "$1")
 test=$(cd "$(dirname "$0")" && pwd)
 root=${2:-}
 processor=${3:-$(uname -m)}
+parts="programs counting crowds behind gcompat stacks search black_box attach"
+if [ $# -gt 3 ]; then
+  shift 3
+  parts=$*
+fi
 patience=100
 [ -z "$root" ] || patience=400 # of an emulator
 work=$(mktemp -d)
@@ -66,6 +75,19 @@ check() {
   done
 }
 
+# part NAME: whether it is wanted; says what came of the one before.
+begun=
+part() {
+  [ -z "$begun" ] || echo "$begun: $count runs, $([ $failed = 0 ] && echo passed || echo FAILED)"
+  begun=
+  case " $parts " in *" $1 "*) begun=$1 ;; *) return 1 ;; esac
+}
+
+# programs NAME... : compiles them.
+programs() {
+  for program; do compile "$program" -rdynamic -lm -o "$program"; done
+}
+
 compile other_libc -o program
 loader=$(readelf -lW program | sed -n 's/.*program interpreter: \(.*\)]/\1/p')
 nm -D --defined-only "$root$loader" | awk '{ print $3 }' | sort -u >defined
@@ -77,83 +99,101 @@ others=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)]/\1/p' | grep -
 [ -z "$others" ] || { echo "musl does not find" "$others"; failed=1; }
 
 # Programs run as they do without the library, whatever the settings.
-code=0
-./program >plain || code=$?
-for setting in NOTHING= MALLOMETER_ACCOUNTING=header MALLOMETER_SAMPLE_INTERVAL=1 MALLOMETER_ENABLED=false \
-  MALLOMETER_ONLY=program MALLOMETER_ONLY=other MALLOMETER_BLACKBOX=box; do
-  preloaded=0
-  env "$setting" LD_PRELOAD="$library" ./program >output 2>&1 || preloaded=$?
-  if [ "$preloaded" -ne "$code" ] || ! cmp -s plain output; then
-    echo "with $setting: ended with $preloaded instead of $code, printed"
-    cat output
-    failed=1
-  fi
-done
+if part programs; then
+  code=0
+  ./program >plain || code=$?
+  for setting in NOTHING= MALLOMETER_ACCOUNTING=header MALLOMETER_SAMPLE_INTERVAL=1 MALLOMETER_ENABLED=false \
+    MALLOMETER_ONLY=program MALLOMETER_ONLY=other MALLOMETER_BLACKBOX=box; do
+    count=$((count + 1))
+    preloaded=0
+    env "$setting" LD_PRELOAD="$library" ./program >output 2>&1 || preloaded=$?
+    if [ "$preloaded" -ne "$code" ] || ! cmp -s plain output; then
+      echo "with $setting: ended with $preloaded instead of $code, printed"
+      cat output
+      failed=1
+    fi
+  done
+fi
 
-# ---- Counting
+if part counting; then
+  programs state_is allocator exact_counts
+  check ./state_is counting
+  check ./allocator silent
+  for threads in 1 2 64; do check ./exact_counts $threads; done
+  for program in definitions threads control forks impossible_sizes errno_is_kept errno_of_failures errno_at_main \
+    alignments processes every_function closed_descriptors address_limit unread_messages peak large own_malloc; do
+    case $root:$program in ?*:processes | ?*:address_limit) continue ;; esac
+    programs "$program"
+    check "./$program"
+  done
+  programs page_aligned needs_memory
+  [ -n "$root" ] || MODES=usable check ./page_aligned kill # its calloc below the library comes back to it
+  check ./needs_memory 18
+fi
 
-for program in state_is allocator exact_counts definitions threads control forks impossible_sizes errno_is_kept \
-  errno_of_failures errno_at_main alignments processes every_function closed_descriptors address_limit unread_messages \
-  peak large own_malloc low_page page_aligned needs_memory many_threads crowd sampled call_sites \
-  sites_interface black_box leaks search; do
-  compile $program -rdynamic -lm -o $program
-done
-check ./state_is counting
-check ./allocator silent
-for threads in 1 2 64; do check ./exact_counts $threads; done
-for program in definitions threads control forks impossible_sizes errno_is_kept errno_of_failures errno_at_main \
-  alignments processes every_function closed_descriptors address_limit unread_messages peak large own_malloc; do
-  case $root:$program in ?*:processes | ?*:address_limit) continue ;; esac
-  check ./$program
-done
-check ./many_threads 2000
-check ./crowd unmapped
-MODES=usable check ./page_aligned kill # its calloc below the library comes back to it
-check ./needs_memory 18
+if part crowds; then
+  programs many_threads crowd
+  check ./many_threads 2000
+  check ./crowd unmapped
+fi
 
-# ---- Behind a malloc that passes its calls on
+# Behind a malloc that passes its calls on.
+if part behind; then
+  programs state_is every_function
+  for kind in ALL SOME; do
+    compile forwarder -shared -fPIC -D$kind -o forwarder.so
+    BEFORE=$work/forwarder.so check ./state_is not-preloaded "malloc of forwarder.so comes first"
+    BEFORE=$work/forwarder.so check ./every_function
+  done
+fi
 
-for kind in ALL SOME; do
-  compile forwarder -shared -fPIC -D$kind -o forwarder.so
-  BEFORE=$work/forwarder.so check ./state_is not-preloaded "malloc of forwarder.so comes first"
-  BEFORE=$work/forwarder.so check ./every_function
-done
+# What answers by names of glibc, as gcompat does.
+if part gcompat; then
+  programs state_is allocator
+  echo 'const char *gnu_get_libc_version(void) { return "2.31"; }' >answers.c
+  musl_gcc -shared -fPIC answers.c -o answers.so
+  BEHIND=$work/answers.so check ./state_is counting
+  BEHIND=$work/answers.so check ./allocator silent
+fi
 
-# ---- What answers by names of glibc, as gcompat does
+# Stacks and call sites.
+if part stacks; then
+  programs sampled call_sites sites_interface
+  compile stack_of -O2 -fomit-frame-pointer -o stack_of
+  compile library -shared -fPIC '-DTLS_MODEL="global-dynamic"' -Wl,--build-id=0x0123456789abcdef -o library.so
+  check ./stack_of dwarf ./library.so
+  check MALLOMETER_STACKS=off ./stack_of off ./library.so
+  for interval in 0 1 65536; do check MALLOMETER_SAMPLE_INTERVAL=$interval ./sampled $interval; done
+  check MALLOMETER_SAMPLE_INTERVAL=8192 MALLOMETER_STACKS=native ./call_sites 8192
+  for case in objects exact off crowded forks modules; do
+    case $root:$case in ?*:objects) continue ;; esac
+    check MALLOMETER_SAMPLE_INTERVAL=1 ./sites_interface $case ./library.so
+  done
+fi
 
-cat >answers.c <<'EOS'
-const char *gnu_get_libc_version(void) { return "2.31"; }
-EOS
-musl_gcc -shared -fPIC answers.c -o answers.so
-BEHIND=$work/answers.so check ./state_is counting
-BEHIND=$work/answers.so check ./allocator silent
+# Lost memory; whether memory is used is not observed.
+if part search; then
+  programs search leaks
+  for case in addresses freed unmapped forks; do
+    [ -n "$root" ] || MODES=usable check MALLOMETER_SAMPLE_INTERVAL=1 ./search $case
+  done
+  MODES=usable check ./leaks off "the allocator is not glibc's"
+fi
 
-# ---- Stacks and call sites
+# The black box, which is not told how the process ends.
+if part black_box; then
+  programs black_box
+  for case in killed stopped exited children second; do check ./black_box $case; done
+fi
 
-compile stack_of -O2 -fomit-frame-pointer -o stack_of
-compile library -shared -fPIC '-DTLS_MODEL="global-dynamic"' -Wl,--build-id=0x0123456789abcdef -o library.so
-check ./stack_of dwarf ./library.so
-check MALLOMETER_STACKS=off ./stack_of off ./library.so
-for interval in 0 1 65536; do check MALLOMETER_SAMPLE_INTERVAL=$interval ./sampled $interval; done
-check MALLOMETER_SAMPLE_INTERVAL=8192 MALLOMETER_STACKS=native ./call_sites 8192
-for case in objects exact off crowded forks modules; do
-  check MALLOMETER_SAMPLE_INTERVAL=1 ./sites_interface $case ./library.so
-done
-for case in addresses freed unmapped forks; do
-  MODES=usable check MALLOMETER_SAMPLE_INTERVAL=1 ./search $case
-done
-MODES=usable check ./leaks off "the allocator is not glibc's"
-
-# ---- The black box, which is not told how the process ends
-
-for case in killed stopped exited children second; do check ./black_box $case; done
-
-# ---- A process that runs already: musl does not open the library, which has thread-local variables of its own
-
-compile attach_elsewhere -o attach_elsewhere
-./attach_elsewhere "$library" || failed=1
-check ./attach_elsewhere "$library" counts
-compile own_malloc -shared -fPIC -o before.so
-LD_PRELOAD="$work/before.so $library" ./attach_elsewhere "$library" before || failed=1
+# A process that runs already: musl does not open the library, which has thread-local variables of its own.
+if part attach; then
+  compile attach_elsewhere -o attach_elsewhere
+  ./attach_elsewhere "$library" || failed=1
+  check ./attach_elsewhere "$library" counts
+  compile own_malloc -shared -fPIC -o before.so
+  LD_PRELOAD="$work/before.so $library" ./attach_elsewhere "$library" before || failed=1
+fi
+part end || true
 echo "$count runs, $(wc -l <needed) symbols needed"
 exit $failed

@@ -23,7 +23,7 @@ static void *count(void *unused) {
     struct thread_block *block = thread_block_acquire();
     CHECK(block && is_thread_block(block));
     counter_add(&block->events.allocated_bytes, BYTES);
-    counter_add(&block->events.allocations[size_class(BYTES)], 1);
+    counter_add(event_allocations(&block->events, size_class(BYTES)), 1);
     if (!headroom_take(block, BYTES) || i % 16 == 0) peak_flush(block);
     CHECK(headroom_give(block, BYTES));
     counter_add(&block->events.freed_bytes, BYTES);

@@ -49,7 +49,7 @@ struct thread_block *thread_block_at(uint32_t index) {
 
 static struct thread_record *record_at(uint32_t index) {
   struct slab *slab = slab_of(index);
-  return slab ? &slab->records[index % BLOCKS_IN_SLAB] : NULL;
+  return slab ? &slab->others[index % BLOCKS_IN_SLAB].record : NULL;
 }
 
 const struct event_counters *thread_baseline(const struct thread_block *block) {

@@ -50,9 +50,14 @@ struct event_counters {
   /* Side by side: event_counts_allocation(). */
   counter allocated_bytes;
   counter requested_doubled; /* of each request doubled_size() */
-  counter allocations[SIZE_CLASSES];
   counter failed;
+  counter by_class[SIZE_CLASSES]; /* event_allocations() */
 };
+
+/* How many allocations of a class. */
+static inline counter *event_allocations(struct event_counters *events, size_t class) {
+  return &events->by_class[PLACE_OF_CLASS(class, SIZE_CLASSES)];
+}
 
 /* What the samples of a thread took lately (sample/governor.h). */
 struct burst {
@@ -71,7 +76,6 @@ struct thread_block {
   /* Bytes until the peak must be told; 0 while an event is counted, where EVENTS_ARE_MARKED. Written by the owner;
    * whoever lowers flushed_live_bytes stores HEADROOM_BYTES, but never over 0. */
   int64_t headroom;
-  struct event_counters events;
   /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (totals.c). */
   int64_t flushed_live_bytes;
   /* Its own number; fixed since it was carved. */
@@ -84,8 +88,12 @@ struct thread_block {
     /* The owner is to do something at its next event on the slow path. Bits that others set: enum asked. */
     uint8_t asked;
   } reporting;
+  /* Of each bucket of the sampler, the allocations until its next visit. */
+  uint8_t filter[FILTER_BUCKETS];
+  struct event_counters events;
 };
-_Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
+_Static_assert(sizeof(struct thread_block) == 512, "DESIGN: at most 256 bytes a thread, beside the filter");
+_Static_assert(IS_PLACE_OF_CLASSES(offsetof(struct thread_block, events.by_class), SIZE_CLASSES), "the fast path's");
 
 /* Read-mostly companion of a block, kept apart from the lines that events write. */
 struct thread_record {
@@ -129,34 +137,34 @@ struct thread_sampling {
 enum { BLOCKS_IN_SLAB = 64 };
 
 /*
- * Blocks lie close together, because readers walk over all of them. What only the sampler needs of a thread lies at a
- * fixed distance from its block: of each bucket, the allocations until the next visit, and how that number was drawn.
+ * Blocks lie close together, because readers walk over all of them. What else there is of a thread, but for what is
+ * seldom read or written, lies at a fixed distance from its block.
  */
 struct slab {
   _Alignas(64) struct thread_block blocks[BLOCKS_IN_SLAB];
   /* Processors take accesses that are whole pages apart for the same for a moment. */
   uint8_t unused[2048];
-  uint8_t filters[BLOCKS_IN_SLAB][FILTER_BUCKETS];
-  uint8_t levels[BLOCKS_IN_SLAB][FILTER_BUCKETS];
-  struct large_path large_paths[BLOCKS_IN_SLAB][LARGE_PATHS];
+  struct of_sampler {
+    /* How the numbers in the filter were drawn. */
+    uint8_t levels[FILTER_BUCKETS];
+    struct large_path large_paths[LARGE_PATHS];
+  } of_sampler[BLOCKS_IN_SLAB];
+  struct thread_other {
+    struct thread_scoping scoping;
+    struct thread_record record;
+  } others[BLOCKS_IN_SLAB];
   struct thread_sampling samplings[BLOCKS_IN_SLAB];
-  struct thread_record records[BLOCKS_IN_SLAB];
-  struct thread_scoping scopings[BLOCKS_IN_SLAB];
 };
-_Static_assert(FILTER_BUCKETS == sizeof(struct thread_block), "so that the distance is the same for all blocks");
-_Static_assert(sizeof(struct thread_scoping) == sizeof(struct thread_block), "as well");
-_Static_assert(LARGE_PATHS * sizeof(struct large_path) == sizeof(struct thread_block), "as well");
-
-static inline uint8_t *thread_filter(struct thread_block *block) {
-  return (uint8_t *)block + offsetof(struct slab, filters);
-}
+_Static_assert(sizeof(struct of_sampler) == sizeof(struct thread_block), "so that the distance is the same for all");
+_Static_assert(sizeof(struct thread_other) == sizeof(struct thread_block), "as well");
 
 static inline uint8_t *thread_levels(struct thread_block *block) {
-  return (uint8_t *)block + offsetof(struct slab, levels);
+  return (uint8_t *)block + offsetof(struct slab, of_sampler) + offsetof(struct of_sampler, levels);
 }
 
 static inline struct large_path *thread_large_paths(struct thread_block *block) {
-  return (struct large_path *)((uint8_t *)block + offsetof(struct slab, large_paths));
+  return (struct large_path *)((uint8_t *)block + offsetof(struct slab, of_sampler) +
+                               offsetof(struct of_sampler, large_paths));
 }
 
 static inline struct thread_sampling *thread_sampling(struct thread_block *block) {
@@ -165,7 +173,7 @@ static inline struct thread_sampling *thread_sampling(struct thread_block *block
 }
 
 static inline struct thread_scoping *thread_scoping(struct thread_block *block) {
-  return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, scopings));
+  return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
 /* A sentinel's, and never less far from 0 than this program will count to. */
@@ -256,7 +264,7 @@ static inline void event_counts_free(struct thread_block *block, size_t usable_s
 static inline void event_counts_allocation(struct thread_block *block, size_t usable_size, size_t doubled,
                                            size_t class) {
   EVENT_ADD_TWO(block, offsetof(struct thread_block, events.allocated_bytes), usable_size, doubled);
-  EVENT_ADD_ONE(block, class, offsetof(struct thread_block, events.allocations));
+  EVENT_ADD_ONE(block, class, offsetof(struct thread_block, events.by_class));
 }
 
 /* Bytes that the block has allocated less those that it has freed. */

@@ -20,7 +20,7 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
-    uint64_t allocations = counter_read(&events->allocations[i]);
+    uint64_t allocations = counter_read(&events->by_class[PLACE_OF_CLASS(i, SIZE_CLASSES)]);
     sum->allocations[i < FIRST_CLASSES ? 0 : i + 1 - FIRST_CLASSES] += allocations;
     doubled += allocations;
   }
@@ -56,7 +56,7 @@ static uint64_t extra_of(uint64_t objects) { return __atomic_load_n(&extra, __AT
 
 uint64_t events_allocations(const struct event_counters *events) {
   uint64_t sum = 0;
-  for (unsigned i = 0; i < SIZE_CLASSES; i++) sum += counter_read(&events->allocations[i]);
+  for (unsigned i = 0; i < SIZE_CLASSES; i++) sum += counter_read(&events->by_class[i]);
   return sum;
 }
 

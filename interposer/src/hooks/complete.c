@@ -87,12 +87,12 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   struct thread_block *block = thread_block_must_wait(requested) ? NULL : event_block();
   if (block) {
     if (thread_block_answer(block) != 0) scopes_tidy(block);
-    counter_add(&block->events.allocations[class], 1);
+    counter_add(event_allocations(&block->events, class), 1);
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_doubled, doubled_size(requested));
     if (!headroom_take(block, (int64_t)unit_size)) headroom_missed(block);
   } else {
-    counter_add_shared(&shared_events.allocations[class], 1);
+    counter_add_shared(event_allocations(&shared_events, class), 1);
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
     counter_add_shared(&shared_events.requested_doubled, doubled_size(requested));
     peak_flush_shared();

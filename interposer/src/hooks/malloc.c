@@ -39,6 +39,8 @@
 
 /* In a function that the program's call reached by jumps only: that call. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
+/* The same in one that calls by CALL_KEEPING only, if that is known when it is compiled. */
+#define ORIGIN_THAT(stays) ((stays) ? (struct origin){caller_that_stays(), __builtin_dwarf_cfa()} : ORIGIN)
 #define INLINE static inline __attribute__((always_inline)) /* the ORIGIN is that of the function around it */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -65,11 +67,12 @@ _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
 
 /* Counts an allocation for which there was headroom. */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
-                                    int64_t left) {
+                                    int64_t left, bool origin_stays) {
   size_t class = size_class_of_doubled(doubled);
   event_counts_allocation(block, usable_size, doubled, class);
   event_ends(block, left);
-  if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, doubled, ORIGIN);
+  uintptr_t path = origin_stays ? path_of_call(class) : filter_path(ORIGIN, class);
+  if (filter_visits(block, filter_bucket_of(path))) return sampled(object, doubled, ORIGIN_THAT(origin_stays));
   STAYS_RETURNED(object);
   if (!object) __builtin_unreachable();
   return object;
@@ -79,26 +82,24 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
  * What the allocator returned for a usual request. The thread's block is read only now: cheaper than to keep it across
  * the call. All is counted here or all on the slow path.
  */
-INLINE void *count_usual_outcome(void *object, size_t doubled) {
-  keep_only(&doubled);
+INLINE void *count_usual_outcome(void *object, size_t doubled, bool origin_stays) {
   STAYS_RETURNED(object);
   struct thread_block *block = own_block(); /* first, or the branch's alignment takes an instruction */
-  if (unlikely(!object)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN);
+  if (unlikely(!object)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN_THAT(origin_stays));
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
   if (unlikely(!event_takes(block, usable_size, &left))) {
-    return count_without_headroom(object, doubled, ORIGIN);
+    return count_without_headroom(object, doubled, ORIGIN_THAT(origin_stays));
   }
-  return count_usual_allocation(block, object, usable_size, doubled, left);
+  return count_usual_allocation(block, object, usable_size, doubled, left, origin_stays);
 }
 
-INLINE void *counted_malloc_of(size_t size) {
+static void *counted_malloc(size_t size) {
   size_t doubled = doubled_size(size);
-  if (unlikely(!is_usual(doubled))) return large_malloc(size, ORIGIN);
-  return count_usual_outcome(NEAR_VALUE(next.malloc)(size), doubled);
+  if (unlikely(!is_usual(doubled))) return large_malloc(size, ORIGIN_THAT(ORIGIN_STAYS));
+  void *object = CALL_KEEPING(doubled, next.malloc, size);
+  return count_usual_outcome(object, doubled, ORIGIN_STAYS);
 }
-
-static void *counted_malloc(size_t size) { return counted_malloc_of(size); }
 
 INLINE void counted_free_of(void *object, bool tracked) {
   /* NULL, the bootstrap buffer and everything before the first event lie below. */
@@ -129,7 +130,9 @@ static void *counted_calloc(size_t count, size_t size) {
   if (unlikely(__builtin_mul_overflow(count, size, &bytes))) return complete_calloc(count, size, ORIGIN);
   size_t doubled = doubled_size(bytes);
   if (unlikely(!is_usual(doubled))) return large_calloc(bytes, ORIGIN);
-  return count_usual_outcome(NEAR_VALUE(next.calloc)(count, size), doubled);
+  void *object = NEAR_VALUE(next.calloc)(count, size);
+  keep_only(&doubled);
+  return count_usual_outcome(object, doubled, false);
 }
 
 INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
@@ -151,7 +154,7 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
   }
   event_counts_free(block, old_size);
-  return count_usual_allocation(block, moved, usable_size, doubled, left);
+  return count_usual_allocation(block, moved, usable_size, doubled, left, false);
 }
 
 static void *counted_realloc(void *object, size_t size) { return counted_realloc_of(object, size, false); }
@@ -161,7 +164,10 @@ static void *tracked_realloc(void *object, size_t size) { return counted_realloc
 /* A size that wraps must not be taken for its remainder when the operator tries again. */
 INLINE void *counted_new_of(size_t size) {
   if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
-  return count_usual_outcome(NEAR_VALUE(next.malloc)(size), doubled_size(size));
+  size_t doubled = doubled_size(size);
+  void *object = NEAR_VALUE(next.malloc)(size);
+  keep_only(&doubled);
+  return count_usual_outcome(object, doubled, false);
 }
 
 static void *counted_new(size_t size) {
@@ -262,7 +268,7 @@ INLINE void *count_in_scope(struct thread_block *block, void *object, size_t dou
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
   size_t class = size_class_of_doubled(doubled);
-  counter_add(&block->events.allocations[class], 1);
+  counter_add(event_allocations(&block->events, class), 1);
   if (filter_visits(block, filter_bucket(origin, class))) return sampled_in_scope(object, doubled, origin);
   return scope_allocation(block, object, doubled);
 }
@@ -273,7 +279,7 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
   size_t class = size_class_of_doubled(doubled);
-  counter_add(&block->events.allocations[class], 1);
+  counter_add(event_allocations(&block->events, class), 1);
   if (filter_visits(block, filter_bucket(origin, class))) object = sampled(object, doubled, origin);
   return scope_match_allocation(block, object, doubled);
 }

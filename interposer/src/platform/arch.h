@@ -22,8 +22,12 @@
  *       Whether it must: an addition that is whole for signal handlers would take too many instructions.
  *   bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount)
  *       Subtracts. Whether the result is 0 or less; it does not overflow.
- *   void EVENT_ADD_ONE(base, index, offset)
- *       Adds 1 to the word at base + 8 * index + offset, of which the last is a constant.
+ *   PLACE_OF_CLASS(class, classes)
+ *       Where the count of a size class, the position of a highest_bit(), stands among those of so many classes.
+ *   IS_PLACE_OF_CLASSES(offset, classes)
+ *       Whether these may lie at this offset.
+ *   void EVENT_ADD_ONE(base, class, offset)
+ *       Adds 1 to the count of a class, of those that begin at base + offset, which is a constant.
  *   void EVENT_ADD_TWO(base, offset, first, second)
  *       Adds to two words that follow each other from base + offset on, the same. Without a mark both as local_add().
  *   void frees_follow_allocations(void)
@@ -35,6 +39,16 @@
  *       A pointer that a function returned and that the caller will return: it stays in that register.
  *   NEAR_VALUE(variable)
  *       The value of a hidden variable of the library.
+ *   CALL_KEEPING(kept, function, argument)
+ *       Calls what a hidden variable of the library points to, keeping a size_t variable, and, where ORIGIN_STAYS, what
+ *       the function around it returns to.
+ *   ORIGIN_STAYS
+ *       Whether that and the stack stay where they were when the program called, in a function that calls by
+ *       CALL_KEEPING only and ends by jumps. It has no stack frame then.
+ *   uintptr_t path_of_call(size_t position)
+ *       In such a function: filter_path() of the program's call and this position, in fewer instructions.
+ *   const void *caller_that_stays(void)
+ *       In such a function: where the program's call returns to.
  *   FOR_JUMP(function)
  *       The same of a pointer to a function that is called last, in the register from which it is called.
  *   bool is_below_power(size_t number, exponent)
@@ -42,7 +56,10 @@
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
  *   uintptr_t words_above(uintptr_t address, size_t position)
- *       The address so many words of 8 bytes further on; the position is that of a highest_bit().
+ *       The address so many words of 8 bytes further on than others that this function returns; the position is that of
+ *       a highest_bit().
+ *   HASH_FACTOR
+ *       An odd multiple of a power of two, whose multiples' bits 24 to 31 are a hash of what it is multiplied with.
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
  *       Whether the bit is set whose number the lowest 16 bits of `number` are: bit number % 8 of byte
  *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin where a page of 4 KiB begins.
@@ -79,6 +96,8 @@
  *   uintptr_t thread_control_block(size_t bytes)
  *       Where glibc's struct pthread of the calling thread begins, which has so many bytes (0: not known); 0 if that is
  *       not known.
+ *   LARGEST_PAGE_BYTES
+ *       Bytes of the largest page that a kernel may have.
  *   MOST_BEHIND_STACK
  *       How far above that the mapping of a thread's stack ends at most: what lies there is the struct, and static
  *       thread-local variables where they lie behind it.

@@ -62,14 +62,19 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
-/* 63 less a highest_bit() is the number of zeros that this was made of. */
-#define EVENT_ADD_ONE(base, index, offset)                                                              \
-  __extension__({                                                                                       \
-    uint64_t event_sum, *indexed;                                                                       \
-    __asm__ volatile("sub %1, %2, %3, lsl #3\n\tldr %0, [%1, %4]\n\tadd %0, %0, #1\n\tstr %0, [%1, %4]" \
-                     : "=&r"(event_sum), "=&r"(indexed)                                                 \
-                     : "r"(base), "r"((size_t)63 - (index)), "i"((offset) + 63 * sizeof(uint64_t))      \
-                     : "memory");                                                                       \
+/*
+ * By the number of zeros, of which 63 less a highest_bit() is made: the last class comes first, and the first where 63
+ * zeros lead to. Then an address of two registers is all that it takes.
+ */
+#define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
+#define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
+#define EVENT_ADD_ONE(base, class, offset)                                                    \
+  __extension__({                                                                             \
+    uint64_t event_sum;                                                                       \
+    __asm__ volatile("ldr %0, [%1, %2, lsl #3]\n\tadd %0, %0, #1\n\tstr %0, [%1, %2, lsl #3]" \
+                     : "=&r"(event_sum)                                                       \
+                     : "r"(base), "r"((size_t)63 - (class))                                   \
+                     : "memory");                                                             \
   })
 
 #define EVENT_ADD_TWO(base, offset, first, second)                                                      \
@@ -130,9 +135,47 @@ static inline size_t highest_bit(size_t nonzero) {
   return 63 - zeros;
 }
 
-/* With the number of zeros: the sum of the rest is a constant's and the stack pointer's. */
-static inline uintptr_t words_above(uintptr_t address, size_t position) {
-  return address + (uintptr_t)8 * 63 - 8 * (63 - position);
+/* With the number of zeros, and without what is the same for all. */
+static inline uintptr_t words_above(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
+
+/* One instruction loads it. Of the lowest 16 bits of return address, stack and class these are the hash. */
+#define HASH_FACTOR 0x9e370000u
+
+/*
+ * A function without a frame: the compiler would keep the number in one register and the return address in another,
+ * and save what was in these. What it takes for unchanged by the call is so: the link register too.
+ */
+#define ORIGIN_STAYS true
+
+#define CALL_KEEPING(kept, function, argument)                                                                    \
+  __extension__({                                                                                                 \
+    register void *call_takes __asm__("x0") = (void *)(uintptr_t)(argument);                                      \
+    register size_t call_keeps __asm__("x1") = (kept);                                                            \
+    __asm__ volatile(                                                                                             \
+        "stp x1, x30, [sp, #-16]!\n\t.cfi_adjust_cfa_offset 16\n\t.cfi_rel_offset x30, 8\n\t"                     \
+        "ldr x1, %2\n\tblr x1\n\t"                                                                                \
+        "ldp x1, x30, [sp], #16\n\t.cfi_adjust_cfa_offset -16\n\t.cfi_restore x30"                                \
+        : "+r"(call_takes), "+r"(call_keeps)                                                                      \
+        : "S"(&(function))                                                                                        \
+        : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
+          "x18", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", \
+          "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");                         \
+    (kept) = call_keeps;                                                                                          \
+    call_takes;                                                                                                   \
+  })
+
+#define path_of_call(position)                                                                             \
+  __extension__({                                                                                          \
+    uintptr_t path_made;                                                                                   \
+    __asm__("sub %0, sp, %1, lsl #3\n\tadd %0, %0, x30" : "=r"(path_made) : "r"((size_t)63 - (position))); \
+    path_made;                                                                                             \
+  })
+
+/* Volatile: only where it is needed, which is off the fast path. */
+static inline __attribute__((always_inline)) const void *caller_that_stays(void) {
+  const void *caller;
+  __asm__ volatile("mov %0, x30" : "=r"(caller));
+  return caller;
 }
 
 #define FIRST_OF_65536 0u
@@ -214,6 +257,7 @@ static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_threa
  * the thread pointer. */
 static inline uintptr_t thread_control_block(size_t bytes) { return bytes ? thread_pointer() - bytes : 0; }
 
+#define LARGEST_PAGE_BYTES 65536
 #define MOST_BEHIND_STACK 65536
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */

@@ -34,6 +34,8 @@ static inline void event_add(void *word, uint64_t amount) {
   __atomic_store_n(atomic, __atomic_load_n(atomic, __ATOMIC_RELAXED) + amount, __ATOMIC_RELAXED);
 }
 
+#define PLACE_OF_CLASS(class, classes) (class)
+#define IS_PLACE_OF_CLASSES(offset, classes) true
 #define EVENT_ADD_ONE(base, index, offset) event_add((char *)(base) + 8 * (index) + (offset), 1)
 #define EVENT_ADD_TWO(base, offset, first, second) \
   (event_add((char *)(base) + (offset), (first)), event_add((char *)(base) + (offset) + 8, (second)))
@@ -59,6 +61,18 @@ static inline bool is_below_power(size_t number, unsigned exponent) { return num
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
 
 static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+
+#define HASH_FACTOR 0x9e3779b1u
+
+#define ORIGIN_STAYS false
+#define CALL_KEEPING(kept, function, argument)             \
+  __extension__({                                          \
+    void *call_returns = NEAR_VALUE(function)(argument);   \
+    __asm__("" : "+r"(kept)); /* not what it is made of */ \
+    call_returns;                                          \
+  })
+#define path_of_call(position) ((uintptr_t)0)
+static inline const void *caller_that_stays(void) { return NULL; }
 
 #define FIRST_OF_65536 0u
 
@@ -114,6 +128,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return 0;
 }
 
+#define LARGEST_PAGE_BYTES 65536
 #define MOST_BEHIND_STACK 1
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */

@@ -34,6 +34,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return *difference <= 0;
 }
 
+#define PLACE_OF_CLASS(class, classes) (class)
+#define IS_PLACE_OF_CLASSES(offset, classes) true
 #define EVENT_ADD_ONE(base, index, offset) \
   __asm__ volatile("addq $1, %c2(%0,%1,8)" : : "r"(base), "r"(index), "i"(offset) : "cc", "memory")
 #define EVENT_ADD_TWO(base, offset, first, second)              \
@@ -76,6 +78,18 @@ static inline size_t highest_bit(size_t nonzero) {
 
 /* The instruction takes the number for a signed one, from the middle on. */
 static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+
+#define HASH_FACTOR 0x9e3779b1u
+
+#define ORIGIN_STAYS false
+#define CALL_KEEPING(kept, function, argument)             \
+  __extension__({                                          \
+    void *call_returns = NEAR_VALUE(function)(argument);   \
+    __asm__("" : "+r"(kept)); /* not what it is made of */ \
+    call_returns;                                          \
+  })
+#define path_of_call(position) ((uintptr_t)0)
+static inline const void *caller_that_stays(void) { return NULL; }
 
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
@@ -147,6 +161,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
 }
 
 /* The struct, and what aligns it. */
+#define LARGEST_PAGE_BYTES 4096
 #define MOST_BEHIND_STACK 8192
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ static void visit_all_at_once(void) {
     struct thread_block *block = thread_block_at(i);
     for (size_t bucket = 0; block && bucket < FILTER_BUCKETS; bucket++) {
       __atomic_store_n(&thread_levels(block)[bucket], 0, __ATOMIC_RELAXED);
-      __atomic_store_n(&thread_filter(block)[bucket], 0, __ATOMIC_RELAXED);
+      __atomic_store_n(&block->filter[bucket], 0, __ATOMIC_RELAXED);
     }
   }
 }
@@ -342,7 +342,7 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   size_t bucket = filter_bucket(origin, size_class(requested));
   uint8_t *level_of_left = &thread_levels(block)[bucket];
   floating_point of_program = floating_point_enter();
-  visit(&allocation, *level_of_left, &thread_filter(block)[bucket], level_of_left);
+  visit(&allocation, *level_of_left, &block->filter[bucket], level_of_left);
   floating_point_leave(of_program);
   return allocation.object;
 }

@@ -65,17 +65,24 @@ uint32_t sampler_target(void);
  * The counter of a call path, and one allocation less in it: true if that is to be visited. The multiplier is 2^32 over
  * the golden ratio; the product's highest bits depend on all bits of the sum.
  */
-static inline size_t filter_bucket(struct origin origin, size_t size_class) {
-  uintptr_t path = words_above((uintptr_t)origin.stack, size_class);
-  __asm__("" : "+r"(path)); /* in this order the sum takes two instructions less */
-  path += (uintptr_t)origin.caller;
-  size_t hash = (uint32_t)path * 0x9e3779b1u;
+static inline size_t filter_bucket_of(uintptr_t path) {
+  size_t hash = (uint32_t)path * HASH_FACTOR;
   __asm__("" : "+r"(hash)); /* so that the shift may be part of an addition */
   return hash >> 24;
 }
 
+static inline uintptr_t filter_path(struct origin origin, size_t size_class) {
+  uintptr_t path = words_above((uintptr_t)origin.stack, size_class);
+  __asm__("" : "+r"(path)); /* in this order the sum takes two instructions less */
+  return path + (uintptr_t)origin.caller;
+}
+
+static inline size_t filter_bucket(struct origin origin, size_t size_class) {
+  return filter_bucket_of(filter_path(origin, size_class));
+}
+
 static inline bool filter_visits(struct thread_block *block, size_t bucket) {
-  return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct slab, filters)), 0);
+  return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct thread_block, filter)), 0);
 }
 
 /* How often the interval was set: all paths of large allocations are new then. */

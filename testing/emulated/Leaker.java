@@ -1,0 +1,81 @@
+import io.mallometer.Mallometer;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.Deflater;
+
+/**
+ * Forgets to end every fourth deflater that a line makes, a megabyte a second, beside a line that ends all of them, until
+ * mallometer calls the first line a leak. Ends with 1 if that does not happen within so many seconds as its first argument says, or
+ * if another line of it is called a leak. Judges as bin/demo does with --time-scale and the second argument.
+ */
+public final class Leaker {
+
+  private static final List<Deflater> KEPT = new ArrayList<>();
+
+  private Leaker() {}
+
+  public static void main(String[] arguments) throws Exception {
+    long begin = System.nanoTime();
+    double seconds = Double.parseDouble(arguments[0]);
+    LeakOptions leaks = LeakOptions.defaults().withTimeScale(Double.parseDouble(arguments[1]));
+    boolean found = false;
+    try (Mallometer mallometer = Mallometer.open(MallometerOptions.defaults().withLeaks(leaks))) {
+      System.out.println(mallometer.status());
+      for (int round = 0; !found && age(begin) < seconds; round++) {
+        use();
+        for (int i = 0; i < 4; i++) {
+          forget(i == 0);
+        }
+        Thread.sleep(250);
+        LeakReport report = mallometer.leaks().report();
+        for (SiteVerdict site : report.leaks()) {
+          System.out.printf("after %.0f s: %s%n", age(begin), site.sentence());
+          found |= site.verdict() == Verdict.LEAK && site.site().name().contains("Leaker.forget");
+          if (site.site().name().contains("Leaker.use")) {
+            System.exit(1);
+          }
+        }
+        if (round % 120 == 0) {
+          System.out.printf(
+              "after %.0f s: %d kept, %d sites judged, %s%n", age(begin), KEPT.size(), report.sites().size(), suspects(report));
+        }
+      }
+    }
+    System.exit(found ? 0 : 1);
+  }
+
+  private static double age(long begin) {
+    return (System.nanoTime() - begin) / 1e9;
+  }
+
+  private static List<String> suspects(LeakReport report) {
+    return report.suspicious().stream().map(site -> site.verdict() + " " + site.site().name()).toList();
+  }
+
+  private static void forget(boolean one) {
+    Deflater deflater = new Deflater();
+    fill(deflater);
+    if (one) {
+      KEPT.add(deflater);
+    } else {
+      deflater.end();
+    }
+  }
+
+  private static void use() {
+    Deflater deflater = new Deflater();
+    fill(deflater);
+    deflater.end();
+  }
+
+  private static void fill(Deflater deflater) {
+    deflater.setInput(new byte[1000]);
+    deflater.finish();
+    deflater.deflate(new byte[2000]);
+  }
+}
