@@ -196,6 +196,7 @@ public final class ReadyMadeMonitors {
                   options,
                   request.time(),
                   request.bytes(),
+                  request.threadId(),
                   "thread %s (%d) requested %s"
                       .formatted(
                           request.threadName(), request.threadId(), Words.bytes(request.bytes())),
@@ -256,6 +257,7 @@ public final class ReadyMadeMonitors {
                   options,
                   snapshot.time(),
                   Math.round(live),
+                  0,
                   "%s are live, more than %s"
                       .formatted(Words.bytes(live), Words.bytes(options.bytes())),
                   details));
