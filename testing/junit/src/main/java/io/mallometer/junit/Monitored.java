@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * The monitors of one test, from its beginning to {@link #close()}. The library counts and keeps;
- * a thread of this class looks at the process's live bytes, and writes rows, only if that is asked
+ * The monitors of one test, from its beginning to {@link #close()}. The library counts and keeps; a
+ * thread of this class looks at the process's live bytes, and writes rows, only if that is asked
  * for.
  */
 final class Monitored implements MeasuredProcess.Monitoring {
@@ -70,8 +70,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
     this.mallometer = mallometer;
     this.wanted = wanted;
     this.rows = rows;
-    this.liveBefore =
-        mallometer.poll().process().map(NativeCounters::liveBytes).orElse(Double.NaN);
+    this.liveBefore = mallometer.poll().process().map(NativeCounters::liveBytes).orElse(Double.NaN);
     this.threshold =
         Optional.of(wanted.threshold())
             .filter(bytes -> bytes != MonitorNative.NONE)
@@ -179,8 +178,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
         .map(
             site ->
                 "%10s live: %s (%s)"
-                    .formatted(
-                        Words.bytes(site.liveBytes().value()), site.name(), site.library()))
+                    .formatted(Words.bytes(site.liveBytes().value()), site.name(), site.library()))
         .toList();
   }
 
@@ -210,11 +208,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
     if (rows.isPresent()) {
       Path file = rows.get();
       if (append) {
-        Files.writeString(
-            file,
-            text,
-            StandardCharsets.US_ASCII,
-            StandardOpenOption.APPEND);
+        Files.writeString(file, text, StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
       } else {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Files.writeString(file, text, StandardCharsets.US_ASCII);

@@ -28,14 +28,14 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * Measures the native memory of tests with {@link ExpectMaxNative}, {@link ExpectNoNativeGrowth} or
- * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link
- * NativeMemory}; monitors that of tests with {@link MonitorNative}.
+ * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link NativeMemory};
+ * monitors that of tests with {@link MonitorNative}.
  *
  * <p>If native memory is not counted, because the library is neither preloaded nor can be attached,
  * such a test fails. With the configuration parameter {@code mallometer.uncounted=skip} it is
  * skipped.
  */
-public final class NativeMemoryExtension 
+public final class NativeMemoryExtension
     implements InvocationInterceptor, ParameterResolver, AfterEachCallback {
 
   /** The configuration parameter that says whether a test that cannot be measured fails. */

@@ -58,6 +58,7 @@ class BridgeOptionsTest {
                 Map.of(
                     "monitor.threshold", "200m",
                     "monitor.present", "2g",
+                    "monitor.returned", "true",
                     "monitor.periodic", "/tmp/memory.csv")))
         .containsExactlyInAnyOrder(
             MonitorOptions.threshold(200L << 20),
