@@ -63,6 +63,7 @@ class BridgeOptionsTest {
         .containsExactlyInAnyOrder(
             MonitorOptions.threshold(200L << 20),
             MonitorOptions.present(2L << 30),
+            MonitorOptions.returned(),
             MonitorOptions.periodic(Path.of("/tmp/memory.csv")));
     assertThatThrownBy(() -> BridgeOptions.monitors(Map.of("monitor.present", "much")))
         .isInstanceOf(IllegalArgumentException.class)
