@@ -25,10 +25,11 @@ interface MeasuredProcess {
    * Begins to monitor, until {@link Monitoring#end()}, which the same thread calls.
    *
    * @param of whose memory
+   * @param test the class whose stacks are those of the test
    * @param rows the file for rows, if the annotation asks for some
    * @throws IllegalStateException if that is not possible, with the reason
    */
-  default Monitoring monitor(MonitorNative wanted, Of of, Optional<Path> rows) {
+  default Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     throw new IllegalStateException("monitors are for the process that the tests run in");
   }
 

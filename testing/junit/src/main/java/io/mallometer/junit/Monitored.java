@@ -3,6 +3,7 @@ package io.mallometer.junit;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.internal.text.Words;
+import io.mallometer.junit.MeasuredProcess.Watch;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.NativeCounters;
@@ -36,7 +37,6 @@ final class Monitored implements MeasuredProcess.Monitoring {
       "milliseconds,live_bytes,peak_bytes,allocations,frees,requested_bytes\n";
   private static final long LOOK_MILLIS = 10;
   private static final int MOST_REQUESTS = 10;
-  private static final int MOST_SITES = 10;
 
   private final Mallometer mallometer;
   private final MonitorNative wanted;
@@ -47,14 +47,16 @@ final class Monitored implements MeasuredProcess.Monitoring {
   private final List<Mallometer.Subscription> subscriptions = new ArrayList<>();
   private final List<MonitorEvent> requests = Collections.synchronizedList(new ArrayList<>());
   private final Optional<SizeDistribution> returnedBefore;
-  private final Optional<Mallometer.CloseLook> look;
+  private final Class<?> test;
+  private final Optional<Watch> look;
+  private final Optional<Reading> before;
   private final Optional<Path> rows;
   private final long begin = System.nanoTime();
   private final CountDownLatch ending = new CountDownLatch(1);
   private final @Nullable Thread watcher;
 
   /** Written by the watcher, and read when that has ended. */
-  private List<String> holders = List.of();
+  private List<Kept> holders = List.of();
 
   private boolean sawCrossing;
   private String trouble = "";
@@ -63,11 +65,22 @@ final class Monitored implements MeasuredProcess.Monitoring {
    * Begins.
    *
    * @param of whose memory, which is not what the annotation says if other tests run beside
+   * @param test the class whose stacks are those of the test
+   * @param look at the call sites, for the monitors that tell of stacks; closed here
    * @param rows the file for rows, if they are wanted
    * @throws IllegalStateException if that is not possible, with the reason
    */
-  Monitored(Mallometer mallometer, MonitorNative wanted, Of of, Optional<Path> rows) {
+  Monitored(
+      Mallometer mallometer,
+      MonitorNative wanted,
+      Of of,
+      Class<?> test,
+      Optional<Watch> look,
+      Optional<Path> rows) {
     this.mallometer = mallometer;
+    this.test = test;
+    this.look = look;
+    this.before = look.map(Watch::read);
     this.wanted = wanted;
     this.rows = rows;
     this.liveBefore = mallometer.poll().process().map(NativeCounters::liveBytes).orElse(Double.NaN);
@@ -75,17 +88,15 @@ final class Monitored implements MeasuredProcess.Monitoring {
         Optional.of(wanted.threshold())
             .filter(bytes -> bytes != MonitorNative.NONE)
             .map(MonitorOptions::threshold);
-    this.look =
-        wanted.present() == MonitorNative.NONE
-            ? Optional.empty()
-            : Optional.of(mallometer.sites().closely());
     threshold.ifPresent(options -> listen(options, of));
     if (wanted.sizes()) {
       subscriptions.add(mallometer.monitors().start(MonitorOptions.returned()));
     }
     this.returnedBefore = mallometer.monitors().returnedSizes();
     this.whole =
-        look.isPresent() ? Optional.of(mallometer.counting().processScope()) : Optional.empty();
+        wanted.present() == MonitorNative.NONE
+            ? Optional.empty()
+            : Optional.of(mallometer.counting().processScope());
     this.scope =
         of == Of.TEST
             ? mallometer
@@ -97,7 +108,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
       end();
       throw new IllegalStateException("not counted: " + reason);
     }
-    this.watcher = look.isPresent() || rows.isPresent() ? watching() : null;
+    this.watcher = whole.isPresent() || rows.isPresent() ? watching() : null;
   }
 
   private void listen(MonitorOptions options, Of of) {
@@ -136,7 +147,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
 
   private void watch() {
     long period = wanted.periodicMillis() > 0 ? wanted.periodicMillis() : LOOK_MILLIS;
-    long pause = look.isPresent() ? Math.min(period, LOOK_MILLIS) : period;
+    long pause = whole.isPresent() ? Math.min(period, LOOK_MILLIS) : period;
     long nextRow = 0;
     try {
       write(HEAD, false);
@@ -161,7 +172,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
   }
 
   private void lookAtLiveBytes() {
-    if (look.isEmpty() || sawCrossing) {
+    if (whole.isEmpty() || sawCrossing) {
       return;
     }
     double added = whole.flatMap(o -> o.figures().counts()).map(ScopeCounts::netBytes).orElse(0.0);
@@ -171,15 +182,9 @@ final class Monitored implements MeasuredProcess.Monitoring {
     }
   }
 
-  /** The call sites that hold most. */
-  private List<String> holders() {
-    return look.orElseThrow().read().sites().stream()
-        .limit(MOST_SITES)
-        .map(
-            site ->
-                "%10s live: %s (%s)"
-                    .formatted(Words.bytes(site.liveBytes().value()), site.name(), site.library()))
-        .toList();
+  /** The call sites with live memory, most first. */
+  private List<Kept> holders() {
+    return look.orElseThrow().read().keptSince(Reading.ofProcess(0));
   }
 
   private String row() {
@@ -234,8 +239,16 @@ final class Monitored implements MeasuredProcess.Monitoring {
     if (crossed() && !sawCrossing) {
       holders = holders();
     }
-    look.ifPresent(Mallometer.CloseLook::close);
-    return report(scope.figures(), returned);
+    List<Kept> requesting = requests.isEmpty() ? List.of() : requesting();
+    look.ifPresent(Watch::close);
+    return report(scope.figures(), returned, requesting);
+  }
+
+  /** The call sites that asked for more than the threshold on average. */
+  private List<Kept> requesting() {
+    return look.orElseThrow().read().allocatedSince(before.orElseThrow()).stream()
+        .filter(site -> site.bytes() / site.objects() > wanted.threshold())
+        .toList();
   }
 
   private void stopWatching() {
@@ -252,7 +265,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
 
   private boolean crossed() {
     double peak = whole.flatMap(o -> o.figures().counts()).map(ScopeCounts::peakBytes).orElse(0.0);
-    return look.isPresent()
+    return whole.isPresent()
         && (sawCrossing || liveBefore <= wanted.present() && liveBefore + peak > wanted.present());
   }
 
@@ -263,9 +276,10 @@ final class Monitored implements MeasuredProcess.Monitoring {
     }
   }
 
-  private String report(ScopeFigures figures, Optional<SizeDistribution> returned) {
+  private String report(
+      ScopeFigures figures, Optional<SizeDistribution> returned, List<Kept> requesting) {
     List<String> lines = new ArrayList<>();
-    addRequests(lines);
+    addRequests(lines, requesting);
     addHolders(lines);
     figures.counts().ifPresent(counts -> lines.add(maximum(counts)));
     if (wanted.matched()) {
@@ -291,7 +305,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
     return String.join("\n", lines);
   }
 
-  private void addRequests(List<String> lines) {
+  private void addRequests(List<String> lines, List<Kept> requesting) {
     if (requests.isEmpty()) {
       return;
     }
@@ -303,8 +317,11 @@ final class Monitored implements MeasuredProcess.Monitoring {
                 requests.size() > MOST_REQUESTS ? ", of which the first follow" : ""));
     for (MonitorEvent event : requests.subList(0, Math.min(MOST_REQUESTS, requests.size()))) {
       lines.add("  " + event.sentence());
-      event.details().forEach(line -> lines.add("      " + line));
+      event.details().stream()
+          .filter(line -> !line.startsWith("call site "))
+          .forEach(frame -> lines.add("      " + frame));
     }
+    addStacks(lines, "Stacks that ask for so much", requesting);
   }
 
   private void addHolders(List<String> lines) {
@@ -315,8 +332,15 @@ final class Monitored implements MeasuredProcess.Monitoring {
         "Native memory: more than %s became live.%s"
             .formatted(
                 Words.bytes(wanted.present()),
-                sawCrossing ? "" : " That was too short to be looked at; at the end there were:"));
-    holders.forEach(line -> lines.add("  " + line));
+                sawCrossing ? "" : " That was too short to be looked at."));
+    addStacks(lines, "Stacks that held most" + (sawCrossing ? "" : " at the end"), holders);
+  }
+
+  private void addStacks(List<String> lines, String title, List<Kept> stacks) {
+    if (!stacks.isEmpty()) {
+      lines.add(title + ":");
+      lines.add(StackTree.of(stacks, test).stripTrailing());
+    }
   }
 
   private static String maximum(ScopeCounts counts) {

@@ -126,7 +126,8 @@ public final class NativeMemoryExtension
         wanted.periodicMillis() > 0
             ? resultsDirectory(context).map(directory -> directory.resolve(rowsName(context)))
             : Optional.empty();
-    MeasuredProcess.Monitoring monitoring = counted(context).monitor(wanted, of, rows);
+    MeasuredProcess.Monitoring monitoring =
+        counted(context).monitor(wanted, of, context.getRequiredTestClass(), rows);
     String report;
     try {
       test.run();

@@ -60,8 +60,11 @@ final class ThisProcess implements MeasuredProcess {
   }
 
   @Override
-  public Monitoring monitor(MonitorNative wanted, Of of, Optional<Path> rows) {
-    return new Monitored(mallometer, wanted, of, rows);
+  public Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
+    boolean looks =
+        wanted.threshold() != MonitorNative.NONE || wanted.present() != MonitorNative.NONE;
+    Optional<Watch> look = looks ? Optional.of(watch(of, test)) : Optional.empty();
+    return new Monitored(mallometer, wanted, of, test, look, rows);
   }
 
   private double netBytes() {

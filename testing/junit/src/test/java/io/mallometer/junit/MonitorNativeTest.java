@@ -49,7 +49,8 @@ class MonitorNativeTest {
     assertThat(failure("asksForMore"))
         .startsWith("Native memory: 1 requests above 20.0 MiB.\n  thread ")
         .contains(" requested 30.0 MiB\n")
-        .containsPattern("\n {6}\\S+!\\S+")
+        .contains("\nStacks that ask for so much:\n")
+        .contains("io.mallometer.leaks.Monitors.asksForMore(Monitors.java:")
         .contains("\nMaximum: peak ");
     assertThat(report("asksForLess")).startsWith("Maximum: peak ");
   }
@@ -58,7 +59,7 @@ class MonitorNativeTest {
   void whoeverAsksIsToldOfIfThatIsAll() {
     assertThat(report("onlyReports"))
         .startsWith("Native memory: 1 requests above 20.0 MiB.\n  thread other-asks ");
-    assertThat(report("asksForMoreOfLittle")).contains(" requested 778 B\n");
+    assertThat(report("asksForMoreOfLittle")).contains(" requested 32.0 KiB\n");
   }
 
   @Test
@@ -76,7 +77,8 @@ class MonitorNativeTest {
   void liveBytesAboveTheSizeFailWithWhoHoldsThem() {
     assertThat(failure("becomesLive"))
         .startsWith("Native memory: more than 2.0 GiB became live.\n")
-        .contains("2.0 GiB live: io.mallometer.leaks.Monitors.becomesLive (");
+        .contains("\nStacks that held most:\n", "\n   2.0 GiB        1 x  ")
+        .contains("io.mallometer.leaks.Monitors.becomesLive(Monitors.java:");
     assertThat(failure("becomesLiveForAMoment"))
         .startsWith("Native memory: more than 2.0 GiB became live.");
     assertThat(report("staysBelow")).startsWith("Maximum: peak ");

@@ -40,12 +40,12 @@ public class Monitors {
     Native.free(Native.malloc(30 * MIB));
   }
 
-  /** The route of the hook that small requests take is another. */
+  /** The hook has another route for small requests. */
   @Test
-  @MonitorNative(threshold = 777, of = Of.TEST, failing = false)
+  @MonitorNative(threshold = 32_760, of = Of.TEST, failing = false)
   void asksForMoreOfLittle() {
-    Native.free(Native.malloc(777));
-    Native.free(Native.malloc(778));
+    Native.free(Native.malloc(32_760));
+    Native.free(Native.malloc(32_761));
   }
 
   @Test

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -178,14 +179,15 @@ public final class ReadyMadeMonitors {
         stack.add(frame.toString());
       }
       try {
-        for (CallSite site : poller.callSiteReader().callSites().sites()) {
-          double mean = site.allocatedBytes().value() / site.allocatedObjects().value();
-          if (mean > options.bytes()) {
-            stack.add(
-                "call site that requests %s on average: %s (%s)"
-                    .formatted(Words.bytes(mean), site.name(), site.library()));
-          }
-        }
+        poller.callSiteReader().callSites().sites().stream()
+            .filter(site -> mean(site) > options.bytes())
+            .sorted(Comparator.comparingDouble(site -> Math.abs(mean(site) - request.bytes())))
+            .limit(MOST_SITES)
+            .forEach(
+                site ->
+                    stack.add(
+                        "call site that requests %s on average: %s (%s)"
+                            .formatted(Words.bytes(mean(site)), site.name(), site.library())));
       } catch (RuntimeException | LinkageError e) {
         stack.add("the call sites cannot be read: " + e);
       }
@@ -201,6 +203,10 @@ public final class ReadyMadeMonitors {
                       .formatted(
                           request.threadName(), request.threadId(), Words.bytes(request.bytes())),
                   stack));
+    }
+
+    private static double mean(CallSite site) {
+      return site.allocatedBytes().value() / site.allocatedObjects().value();
     }
   }
 
