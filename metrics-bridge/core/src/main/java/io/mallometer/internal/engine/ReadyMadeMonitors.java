@@ -52,6 +52,27 @@ public final class ReadyMadeMonitors {
     };
   }
 
+  /**
+   * Has the thread of listeners do something, unless it waits there already. Where no thread can be
+   * started, the next poll tries again.
+   *
+   * @param pending whether it waits; the work itself clears it
+   */
+  private static void hand(AtomicBoolean pending, Poller poller, Runnable work) {
+    if (!pending.compareAndSet(false, true)) {
+      return;
+    }
+    boolean handed = false;
+    try {
+      poller.listenerThread().execute(work);
+      handed = true;
+    } finally {
+      if (!handed) {
+        pending.set(false);
+      }
+    }
+  }
+
   // ---- Who asked for so much?
 
   /**
@@ -97,7 +118,7 @@ public final class ReadyMadeMonitors {
       }
       String reason = watches();
       if (reason.isEmpty()) {
-        hand();
+        hand(pending, poller, this::tellWatched);
         return;
       }
       double recorded = snapshot.self().hugeThresholdBytes();
@@ -121,22 +142,6 @@ public final class ReadyMadeMonitors {
         watch = known;
       }
       return known.reason();
-    }
-
-    /** Where no thread can be started, the next poll tries again. */
-    private void hand() {
-      if (!pending.compareAndSet(false, true)) {
-        return;
-      }
-      boolean handed = false;
-      try {
-        poller.listenerThread().execute(this::tellWatched);
-        handed = true;
-      } finally {
-        if (!handed) {
-          pending.set(false);
-        }
-      }
     }
 
     private void tellWatched() {
@@ -299,17 +304,8 @@ public final class ReadyMadeMonitors {
 
     @Override
     public void accept(Snapshot snapshot) {
-      if (snapshot.process().isEmpty() || !due() || !pending.compareAndSet(false, true)) {
-        return;
-      }
-      boolean handed = false;
-      try {
-        poller.listenerThread().execute(() -> write(row(snapshot, snapshot.process().get())));
-        handed = true;
-      } finally {
-        if (!handed) {
-          pending.set(false);
-        }
+      if (snapshot.process().isPresent() && due()) {
+        hand(pending, poller, () -> write(row(snapshot, snapshot.process().get())));
       }
     }
 
