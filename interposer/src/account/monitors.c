@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "account/size_class.h"
 #include "platform/clock.h"
 #include "platform/thread_pointer.h"
 
@@ -77,6 +78,13 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
 /* The callback gets the address only to compare it, and may not read there. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
+}
+
+void monitors_count_actual(void *context, void *object, size_t requested, size_t actual) {
+  (void)object, (void)requested;
+  uint64_t *counts = context;
+  size_t class = size_class(actual);
+  __atomic_fetch_add(&counts[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
 }
 
 /* ---- Registering --------------------------------------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "account/huge_requests.h"
 #include "account/monitors.h"
 #include "account/scopes.h"
-#include "account/size_class.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
@@ -172,10 +171,7 @@ int mallometer_monitor_unregister(uint32_t number) {
 }
 
 void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual) {
-  (void)object, (void)requested;
-  uint64_t *counts = context;
-  size_t class = size_class(actual);
-  __atomic_fetch_add(&counts[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
+  monitors_count_actual(context, object, requested, actual);
 }
 
 /* ---- Thresholds ---------------------------------------------------------------------------------------- */

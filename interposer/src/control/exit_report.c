@@ -96,6 +96,7 @@ void exit_report_start(struct exit_report wanted) {
   standard_error_is_known = file_status(STDERR_FILENO, &standard_error);
   at_exit(say);
   if (!wanted.returned) return;
-  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, returned, mallometer_count_actual, NULL};
+  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, returned, monitors_count_actual,
+                                             NULL};
   if (monitor_add(&monitor) > 0) hook_choose_route();
 }

@@ -183,8 +183,11 @@ static void *sampled(void *object, size_t doubled, struct origin origin) {
 
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
-/* Whether the request is recorded; 0 belongs to the complete path too. */
-INLINE bool is_recorded(size_t size) { return size - 1 >= __atomic_load_n(&recorded_above, __ATOMIC_RELAXED); }
+/*
+ * Whether the request is recorded; 0 belongs to the complete path too. A plain read of one word, which the processor
+ * compares in memory: a thread that sees the size of a moment ago is in the middle of its event.
+ */
+INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
 static OUT_OF_LINE void *large_sampled(void *object, size_t size, size_t content, struct origin origin) {
   return sampler_visit_large(own_block(), object, size, glibc_usable_size(object),
