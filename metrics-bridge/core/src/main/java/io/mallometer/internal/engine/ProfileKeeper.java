@@ -124,7 +124,8 @@ public final class ProfileKeeper {
       case PRESENT ->
           "no monitor \"present\" has seen its size crossed while call sites were known";
       default ->
-          moment.percent() + " % of the memory limit was not crossed while call sites were recorded";
+          moment.percent()
+              + " % of the memory limit was not crossed while call sites were recorded";
     };
   }
 }
