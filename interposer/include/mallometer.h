@@ -1210,6 +1210,37 @@ MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *
  */
 MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
 
+/*
+ * A mallometer_allocated for monitors whose context is an array of MALLOMETER_SIZE_CLASSES uint64_t: adds 1 to the
+ * class of the actual size, as mallometer_counters.allocations has those of requested sizes. Atomic.
+ */
+MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual);
+
+/*
+ * Thresholds: who asked for so much? From now on the library keeps requests above `bytes`, of all threads, with their
+ * native stacks: the first 64 after each reading, for any reader. Later ones are counted. Those that another thread is
+ * in the middle of may be missed. A request above costs some hundred instructions more, and one that is kept the walk
+ * of its stack; others cost nothing, unless `bytes` is below 32,768: then all events take the longer path that they
+ * take while a monitor is registered. A forked child has the thresholds, too. Waits as mallometer_monitor_register()
+ * does.
+ *
+ * Returns a number above 0; -EINVAL: bytes is 0 or above PTRDIFF_MAX; -ENODATA: not preloaded, excluded or unsupported;
+ * -EAGAIN: 8 are open.
+ */
+MALLOMETER_API int mallometer_threshold_open(uint64_t bytes);
+
+/*
+ * Copies what was kept since the last reading, oldest first, at most `capacity`; what exceeds that comes at the next
+ * reading. Events are numbered from 1 on: a gap in the numbers shows what was missed. `total`, unless it is NULL, is
+ * set to the number of all requests above the size since the threshold was opened. One thread at a time may read a
+ * threshold. Returns how many were copied; -EINVAL: events is NULL, event_size is below 176, or no such threshold.
+ */
+MALLOMETER_API int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t event_size,
+                                             uint32_t capacity, uint64_t *total);
+
+/* Closes it; its number may be given out again. 0; -EINVAL: no such threshold. */
+MALLOMETER_API int mallometer_threshold_close(uint32_t number);
+
 /* ---- Owners -------------------------------------------------------------------------------------------- */
 
 /*

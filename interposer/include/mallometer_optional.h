@@ -50,6 +50,10 @@ extern "C" {
 #pragma weak mallometer_neighbours
 #pragma weak mallometer_monitor_register
 #pragma weak mallometer_monitor_unregister
+#pragma weak mallometer_count_actual
+#pragma weak mallometer_threshold_open
+#pragma weak mallometer_threshold_read
+#pragma weak mallometer_threshold_close
 #pragma weak mallometer_owners_begin
 #pragma weak mallometer_owners_step
 #pragma weak mallometer_owners_rows

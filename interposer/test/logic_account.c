@@ -301,7 +301,7 @@ enum { HUGE = 1 << 28, EVENTS_IN_RING = 64 };
 static uint64_t recorded;
 
 /* Its size tells its number. */
-static void record_next(void) { record_huge_request(HUGE + ++recorded, NULL, 0); }
+static void record_next(void) { record_request(HUGE + ++recorded, NULL, 0); }
 
 static void others_fill_the_ring(void) {
   for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_next();

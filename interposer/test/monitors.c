@@ -470,6 +470,49 @@ static void forks_while_unregistering(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
+static pid_t child_of_handler;
+
+static void handler_forks(int signal) {
+  (void)signal;
+  child_of_handler = fork();
+}
+
+static void raises(void *context, void *object, size_t requested, size_t actual) {
+  (void)context, (void)object, (void)actual;
+  if (requested == 12345) raise(SIGUSR1);
+}
+
+/* The callback that a handler interrupted, which forked, runs on in the child: it ends there as it does here. */
+static void forks_in_a_handler(void) {
+  int status;
+  signal(SIGUSR1, handler_forks);
+  int number = registered(NULL, raises, NULL);
+  free(malloc(12345));
+  CHECK(child_of_handler >= 0);
+  begin();
+  free(malloc(10));
+  CHECK_EQUAL(heard.count, 2);
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
+  end(2);
+  if (child_of_handler == 0) _exit(0);
+  CHECK_EQUAL(waitpid(child_of_handler, &status, 0), child_of_handler);
+  CHECK_EQUAL(status, 0);
+}
+
+static void actual_sizes(void) {
+  uint64_t counts[MALLOMETER_SIZE_CLASSES] = {0}, expected[MALLOMETER_SIZE_CLASSES] = {0};
+  int number = registered(counts, mallometer_count_actual, NULL);
+  for (size_t size = 1; size < (size_t)100 << 20; size = size * 3 / 2 + 1) {
+    void *volatile object = malloc(size);
+    unsigned class = 0;
+    while (class < MALLOMETER_SIZE_CLASSES - 1 && unit_size(object) > mallometer_class_limit(class)) class ++;
+    expected[class]++;
+    free(object);
+  }
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
+  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) CHECK_EQUAL(counts[i], expected[i]);
+}
+
 static void counting_off(void) {
   begin();
   CHECK_EQUAL(mallometer_disable(), 0);
@@ -576,6 +619,8 @@ static const struct {
     {"early", early},
     {"forks", forks},
     {"forks_while_unregistering", forks_while_unregistering},
+    {"forks_in_a_handler", forks_in_a_handler},
+    {"actual_sizes", actual_sizes},
     {"counting_off", counting_off},
 };
 

@@ -1,27 +1,31 @@
-/* The ring of the latest huge requests, written and read without a lock. See huge_requests.h. */
+/* The rings of requests, written and read without a lock. See huge_requests.h. */
 #include "account/huge_requests.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "account/thread_block.h"
 #include "platform/clock.h"
 #include "platform/thread.h"
 
 #define ENTRIES 64u
 
 uint64_t largest_requested;
+size_t huge_threshold = (size_t)64 << 20, recorded_above = (size_t)64 << 20;
+
 static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
 _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
 
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
 /*
- * The fence keeps what follows behind the 0, and the reader's its second look behind its copy: whoever copied a word of
- * another event sees another number (test/litmus/event-copied). The counts order nothing.
+ * The fence keeps what follows behind the mark, and the reader's its second look behind its copy: whoever copied a word
+ * of another event sees another number (test/litmus/event-copied). The counts order nothing.
  */
-void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count) {
-  uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
-  struct mallometer_event *entry = &ring[number % ENTRIES];
-  __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
+static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
+                 uint32_t count) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
   entry->realtime_ns = coarse_realtime_ns();
   entry->requested_bytes = requested;
@@ -30,6 +34,13 @@ void record_huge_request(size_t requested, const uint64_t *frames, uint32_t coun
   if (frames) memcpy(entry->stack, frames, entry->frames * sizeof *frames);
   thread_name(entry->thread_name);
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
+}
+
+static void record_huge(size_t requested, const uint64_t *frames, uint32_t count) {
+  uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
+  struct mallometer_event *entry = &ring[number % ENTRIES];
+  __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
+  fill(entry, number, requested, frames, count);
 }
 
 void raise_largest_request(size_t requested) {
@@ -43,17 +54,146 @@ uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __AT
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
+/* Whether the entry has the event of this number, whole. */
+static bool copy(const struct mallometer_event *entry, uint64_t number, const struct rows *events, uint32_t row) {
+  if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) return false;
+  rows_write(events, row, entry, sizeof *entry);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&entry->number, __ATOMIC_RELAXED) == number;
+}
+
 uint32_t huge_request_events(const struct rows *events, uint64_t after) {
   uint64_t last = huge_requests();
   uint64_t number = last > ENTRIES ? last - ENTRIES : 0;
   if (number < after) number = after;
   uint32_t copied = 0;
-  while (++number <= last && copied < events->capacity) {
-    const struct mallometer_event *entry = &ring[number % ENTRIES];
-    if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) continue;
-    rows_write(events, copied, entry, sizeof *entry);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) == number) copied++;
-  }
+  while (++number <= last && copied < events->capacity) copied += copy(&ring[number % ENTRIES], number, events, copied);
   return copied;
+}
+
+/* ---- Watches ------------------------------------------------------------------------------------------- */
+
+/* The number of an entry that is being written: no other thread may, nor a signal handler that comes in between. */
+#define WRITTEN UINT64_MAX
+
+static struct watch {
+  size_t above;
+  uint64_t seen; /* requests since the watch was added */
+  uint64_t read; /* of which so many came before the last reading ended */
+  struct mallometer_event ring[ENTRIES];
+} watches[MOST_WATCHES];
+
+/* A bit for each watch: in use; and called. */
+static uint32_t taken, watching;
+
+static size_t least_watched(void) {
+  size_t least = SIZE_MAX;
+  for (uint32_t left = __atomic_load_n(&watching, __ATOMIC_SEQ_CST); left != 0; left &= left - 1) {
+    size_t above = __atomic_load_n(&watches[__builtin_ctz(left)].above, __ATOMIC_RELAXED);
+    if (above < least) least = above;
+  }
+  return least;
+}
+
+static size_t least_recorded(void) {
+  size_t watched = least_watched();
+  return watched < huge_threshold ? watched : huge_threshold;
+}
+
+/* Whoever comes last sees to it that the size is right for all. */
+static void choose_recorded(void) {
+  size_t least;
+  do {
+    least = least_recorded();
+    __atomic_store_n(&recorded_above, least, __ATOMIC_SEQ_CST);
+  } while (least != least_recorded());
+}
+
+void huge_requests_start(size_t threshold) {
+  huge_threshold = threshold;
+  choose_recorded();
+}
+
+bool small_requests_are_watched(void) { return least_watched() < LARGEST_FAST_REQUEST; }
+
+static bool has_room(const struct watch *watch) {
+  return __atomic_load_n(&watch->seen, __ATOMIC_RELAXED) - __atomic_load_n(&watch->read, __ATOMIC_RELAXED) < ENTRIES;
+}
+
+bool request_is_kept(size_t requested) {
+  if (requested > huge_threshold) return true;
+  for (uint32_t left = __atomic_load_n(&watching, __ATOMIC_ACQUIRE); left != 0; left &= left - 1) {
+    const struct watch *watch = &watches[__builtin_ctz(left)];
+    if (requested > __atomic_load_n(&watch->above, __ATOMIC_RELAXED) && has_room(watch)) return true;
+  }
+  return false;
+}
+
+static void record_watched(struct watch *watch, size_t requested, const uint64_t *frames, uint32_t count) {
+  uint64_t number = __atomic_add_fetch(&watch->seen, 1, __ATOMIC_RELAXED);
+  if (number - __atomic_load_n(&watch->read, __ATOMIC_RELAXED) > ENTRIES) return;
+  struct mallometer_event *entry = &watch->ring[number % ENTRIES];
+  uint64_t earlier = __atomic_load_n(&entry->number, __ATOMIC_RELAXED);
+  if (earlier == WRITTEN ||
+      !__atomic_compare_exchange_n(&entry->number, &earlier, WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return;
+  fill(entry, number, requested, frames, count);
+}
+
+void record_request(size_t requested, const uint64_t *frames, uint32_t count) {
+  if (requested > huge_threshold) record_huge(requested, frames, count);
+  for (uint32_t left = __atomic_load_n(&watching, __ATOMIC_ACQUIRE); left != 0; left &= left - 1) {
+    struct watch *watch = &watches[__builtin_ctz(left)];
+    if (requested > __atomic_load_n(&watch->above, __ATOMIC_RELAXED)) record_watched(watch, requested, frames, count);
+  }
+}
+
+/* The number of an earlier watch, which this one gives out again. A thread may be writing it still. */
+static void forget(struct mallometer_event *entry) {
+  uint64_t number = __atomic_load_n(&entry->number, __ATOMIC_RELAXED);
+  if (number != WRITTEN)
+    __atomic_compare_exchange_n(&entry->number, &number, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+int request_watch_add(size_t above) {
+  uint32_t before = __atomic_load_n(&taken, __ATOMIC_RELAXED), bit;
+  do {
+    bit = ~before & (before + 1) & ((1u << MOST_WATCHES) - 1);
+    if (bit == 0) return -EAGAIN;
+  } while (!__atomic_compare_exchange_n(&taken, &before, before | bit, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  struct watch *watch = &watches[__builtin_ctz(bit)];
+  for (uint32_t i = 0; i < ENTRIES; i++) forget(&watch->ring[i]);
+  __atomic_store_n(&watch->seen, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&watch->read, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&watch->above, above, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&watching, bit, __ATOMIC_SEQ_CST);
+  choose_recorded();
+  return __builtin_ctz(bit) + 1;
+}
+
+static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
+
+/* Of several threads that remove it one finds the bit. A request that another thread is recording ends in memory that
+ * stays, at worst in the ring of a watch that comes next, whose reader compares sizes. */
+int request_watch_remove(uint32_t number) {
+  uint32_t bit = bit_of(number);
+  if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;
+  choose_recorded();
+  __atomic_fetch_and(&taken, ~bit, __ATOMIC_RELEASE);
+  return 0;
+}
+
+int request_watch_read(uint32_t number, const struct rows *events, uint64_t *total) {
+  if (!(__atomic_load_n(&watching, __ATOMIC_ACQUIRE) & bit_of(number))) return -EINVAL;
+  struct watch *watch = &watches[number - 1];
+  uint64_t last = __atomic_load_n(&watch->seen, __ATOMIC_RELAXED), begin = watch->read, next = begin + 1;
+  uint64_t kept = last - begin < ENTRIES ? last : begin + ENTRIES;
+  uint32_t copied = 0;
+  for (; next <= kept && copied < events->capacity; next++) {
+    const struct mallometer_event *entry = &watch->ring[next % ENTRIES];
+    copied += copy(entry, next, events, copied) && entry->requested_bytes > watch->above;
+  }
+  __atomic_store_n(&watch->read, next <= kept ? next - 1 : last, __ATOMIC_RELAXED);
+  *total = last;
+  return (int)copied;
 }

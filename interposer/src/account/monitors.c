@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "account/size_class.h"
 #include "platform/clock.h"
 #include "platform/thread_pointer.h"
 
@@ -13,14 +14,17 @@ DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
 /* Numbers count the uses of a place, so that an old one removes nobody else. */
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
+#define RUNNING UINT32_MAX
+#define FORK ((uint64_t)1 << 32)
 _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "a number has as many places");
 
 static struct place {
   /* Written while the place is taken and before its bit is set. */
   struct mallometer_monitor monitor;
   uint32_t use; /* and IS_REMOVED while a thread is about that */
-  /* Calls of threads that are about to read the bit, or have seen it. On a line of its own. */
-  _Alignas(64) uint32_t running;
+  /* Calls of threads that are about to read the bit, or have seen it; above them the number of forks that the process
+   * comes from. On a line of its own. */
+  _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
 /* A bit for each place that is in use, from before its bit in `monitors` until no call runs. */
@@ -44,6 +48,14 @@ static void call(const struct mallometer_monitor *monitor, const struct monitore
   }
 }
 
+/* Not in the child of a fork by a signal handler that interrupted the call: there monitors_forked() has ended it. */
+static void end_call(struct place *place, uint64_t begun) {
+  uint64_t running = __atomic_load_n(&place->running, __ATOMIC_RELAXED);
+  while (running / FORK == begun / FORK && !__atomic_compare_exchange_n(&place->running, &running, running - 1, true,
+                                                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
+
 static void call_all(const struct monitored_event *event) {
   if (THREAD_POINTER(uint32_t, in_callback)) return;
   THREAD_POINTER_SET(in_callback, &monitors);
@@ -51,9 +63,9 @@ static void call_all(const struct monitored_event *event) {
   uint32_t left = __atomic_load_n(&monitors, __ATOMIC_ACQUIRE);
   for (; left != 0; left &= left - 1) {
     struct place *place = &places[__builtin_ctz(left)];
-    __atomic_fetch_add(&place->running, 1, __ATOMIC_SEQ_CST);
+    uint64_t begun = __atomic_fetch_add(&place->running, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&monitors, __ATOMIC_SEQ_CST) & left & -left) call(&place->monitor, event);
-    __atomic_fetch_sub(&place->running, 1, __ATOMIC_RELEASE);
+    end_call(place, begun);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   THREAD_POINTER_SET(in_callback, NULL);
@@ -66,6 +78,13 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
 /* The callback gets the address only to compare it, and may not read there. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
+}
+
+void monitors_count_actual(void *context, void *object, size_t requested, size_t actual) {
+  (void)object, (void)requested;
+  uint64_t *counts = context;
+  size_t class = size_class(actual);
+  __atomic_fetch_add(&counts[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
 }
 
 /* ---- Registering --------------------------------------------------------------------------------------- */
@@ -90,7 +109,7 @@ int monitor_add(const struct mallometer_monitor *monitor) {
 /* By a callback that does not return, or by one that was left by longjmp, the caller is not to be stopped for ever. */
 static bool falls_silent(const struct place *place) {
   const uint64_t end = monotonic_ns() + 1000000000;
-  while (__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) != 0) {
+  while ((__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) & RUNNING) != 0) {
     if (monotonic_ns() > end) return false;
     sched_yield();
   }
@@ -117,7 +136,8 @@ int monitor_remove(uint32_t number) {
 
 void monitors_forked(void) {
   for (uint32_t i = 0; i < MOST_MONITORS; i++) {
-    __atomic_store_n(&places[i].running, 0, __ATOMIC_RELAXED);
+    uint64_t forks = __atomic_load_n(&places[i].running, __ATOMIC_RELAXED) / FORK;
+    __atomic_store_n(&places[i].running, (forks + 1) * FORK, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
   /* A place that another thread was registering or unregistering is nobody's. Its next use has another number. */

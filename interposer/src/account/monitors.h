@@ -31,6 +31,9 @@ static inline bool monitors_listen(void) { return __atomic_load_n(&monitors, __A
 void monitors_allocated(void *object, size_t requested, size_t actual);
 void monitors_freed(const void *object, size_t actual);
 
+/* A monitor's function that adds 1 to the class of the actual size among the MALLOMETER_SIZE_CLASSES at `context`. */
+void monitors_count_actual(void *context, void *object, size_t requested, size_t actual);
+
 /* Returns the monitor's number, or -EAGAIN if MOST_MONITORS are registered. */
 int monitor_add(const struct mallometer_monitor *monitor);
 

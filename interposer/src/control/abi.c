@@ -125,6 +125,20 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   return result;
 }
 
+/* The sizes of rows when MALLOMETER_ABI_VERSION 1 began: no caller has shorter ones. They never change. */
+enum {
+  FIRST_EVENT_BYTES = 176,
+  FIRST_ARENA_BYTES = 40,
+  FIRST_SITE_BYTES = 88,
+  FIRST_MODULE_BYTES = 1088,
+  FIRST_OBJECT_BYTES = 48,
+  FIRST_EVIDENCE_BYTES = 624,
+  FIRST_ACCESS_BYTES = 560,
+  FIRST_SOUGHT_BYTES = 48,
+  FIRST_ADDRESS_BYTES = 16,
+  FIRST_NEIGHBOURS_BYTES = 80
+};
+
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
 /* Also before the process's first event, which a constructor may come before: then this is the start. */
@@ -152,6 +166,40 @@ int mallometer_monitor_unregister(uint32_t number) {
   int saved_errno = errno;
   int result = monitor_remove(number);
   if (result != -EINVAL) hook_choose_route();
+  errno = saved_errno;
+  return result;
+}
+
+void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual) {
+  monitors_count_actual(context, object, requested, actual);
+}
+
+/* ---- Thresholds ---------------------------------------------------------------------------------------- */
+
+int mallometer_threshold_open(uint64_t bytes) {
+  if (bytes == 0 || bytes > PTRDIFF_MAX) return -EINVAL;
+  if (!may_count()) return -ENODATA;
+  int saved_errno = errno, number = request_watch_add(bytes);
+  if (number > 0) {
+    hook_choose_route();
+    hook_route_settles();
+  }
+  errno = saved_errno;
+  return number;
+}
+
+int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
+                              uint64_t *total) {
+  uint64_t requests = 0;
+  if (!events || event_size < FIRST_EVENT_BYTES) return -EINVAL;
+  int copied = request_watch_read(number, &(struct rows){events, event_size, capacity}, &requests);
+  if (copied >= 0 && total) *total = requests;
+  return copied;
+}
+
+int mallometer_threshold_close(uint32_t number) {
+  int saved_errno = errno, result = request_watch_remove(number);
+  if (result == 0) hook_choose_route();
   errno = saved_errno;
   return result;
 }
@@ -184,20 +232,6 @@ int mallometer_detach(void) {
 int mallometer_disable(void) { return process_disable(); }
 
 int mallometer_enable(void) { return process_enable(); }
-
-/* The sizes of rows when MALLOMETER_ABI_VERSION 1 began: no caller has shorter ones. They never change. */
-enum {
-  FIRST_EVENT_BYTES = 176,
-  FIRST_ARENA_BYTES = 40,
-  FIRST_SITE_BYTES = 88,
-  FIRST_MODULE_BYTES = 1088,
-  FIRST_OBJECT_BYTES = 48,
-  FIRST_EVIDENCE_BYTES = 624,
-  FIRST_ACCESS_BYTES = 560,
-  FIRST_SOUGHT_BYTES = 48,
-  FIRST_ADDRESS_BYTES = 16,
-  FIRST_NEIGHBOURS_BYTES = 80
-};
 
 int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
   if (!events || event_size < FIRST_EVENT_BYTES) return -EINVAL;

@@ -7,7 +7,6 @@
 
 #include "account/huge_requests.h"
 #include "account/monitors.h"
-#include "account/size_class.h"
 #include "control/log.h"
 #include "control/snapshot.h"
 #include "hooks/start.h"
@@ -47,12 +46,6 @@ static void say_classes(const uint64_t *allocations, const char *size) {
 }
 
 static uint64_t returned[MALLOMETER_SIZE_CLASSES];
-
-static void count_returned(void *context, void *object, size_t requested, size_t actual) {
-  (void)context, (void)object, (void)requested;
-  size_t class = size_class(actual);
-  __atomic_fetch_add(&returned[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
-}
 
 /* As addr2line wants it: the object, and the address in it. */
 static void say_frame(uint64_t address) {
@@ -103,6 +96,7 @@ void exit_report_start(struct exit_report wanted) {
   standard_error_is_known = file_status(STDERR_FILENO, &standard_error);
   at_exit(say);
   if (!wanted.returned) return;
-  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, NULL, count_returned, NULL};
+  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, returned, monitors_count_actual,
+                                             NULL};
   if (monitor_add(&monitor) > 0) hook_choose_route();
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account/huge_requests.h"
 #include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
@@ -173,7 +174,7 @@ static struct configuration configure(void) {
   char path[4096];
   clock_start();
   struct configuration configuration = configuration_read(process_environment(), executable_path(path, sizeof path));
-  huge_threshold = configuration.huge_threshold;
+  huge_requests_start(configuration.huge_threshold);
   sampler_configure(configuration.sample_interval);
   sampler_aim(configuration.overhead_target_ppm);
   java_frames = configuration.java_frames;

@@ -49,17 +49,18 @@ static void count_failure(void) {
   }
 }
 
-__attribute__((noinline)) static void count_huge_with_stack(size_t requested, struct origin origin) {
+__attribute__((noinline)) static void record_with_stack(size_t requested, struct origin origin) {
   uint64_t frames[MALLOMETER_EVENT_FRAMES];
   uint32_t work = 0;
-  record_huge_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
+  record_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
 }
 
-static void count_huge(size_t requested, struct origin origin) {
-  if (call_sites_may_follow(origin)) {
-    count_huge_with_stack(requested, origin);
+/* A stack takes a microsecond: none for a request that is only counted. */
+static void record(size_t requested, struct origin origin) {
+  if (request_is_kept(requested) && call_sites_may_follow(origin)) {
+    record_with_stack(requested, origin);
   } else {
-    record_huge_request(requested, NULL, 0);
+    record_request(requested, NULL, 0);
   }
 }
 
@@ -98,7 +99,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
     peak_flush_shared();
   }
   if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);
-  if (requested > huge_threshold) count_huge(requested, origin);
+  if (requested > __atomic_load_n(&recorded_above, __ATOMIC_RELAXED)) record(requested, origin);
   if (!block) return sampler_visit_always(NULL, object, requested, unit_size, move, origin);
   object = visit(block, object, requested, unit_size, move, origin);
   return block->reporting.scoped ? report(block, object, requested) : object;

@@ -189,8 +189,11 @@ static void *sampled(void *object, size_t doubled, struct origin origin) {
 
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
-/* Whether the request is huge; 0 belongs to the complete path too. */
-INLINE bool is_huge(size_t size) { return size - 1 >= huge_threshold; }
+/*
+ * Whether the request is recorded; 0 belongs to the complete path too. A plain read of one word, which the processor
+ * compares in memory: a thread that sees the size of a moment ago is in the middle of its event.
+ */
+INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
 static OUT_OF_LINE void *large_sampled(void *object, size_t size, size_t content, struct origin origin) {
   return sampler_visit_large(own_block(), object, size, glibc_usable_size(object),
@@ -218,18 +221,18 @@ INLINE void *count_large_outcome(void *object, size_t size, struct origin origin
 }
 
 static OUT_OF_LINE void *large_malloc(size_t size, struct origin origin) {
-  if (unlikely(is_huge(size))) return complete_malloc(size, origin);
+  if (unlikely(is_recorded(size))) return complete_malloc(size, origin);
   return count_large_outcome(NEAR_VALUE(next.malloc)(size), size, origin);
 }
 
 static OUT_OF_LINE void *large_calloc(size_t bytes, struct origin origin) {
-  if (unlikely(is_huge(bytes))) return complete_calloc(1, bytes, origin);
+  if (unlikely(is_recorded(bytes))) return complete_calloc(1, bytes, origin);
   return count_large_outcome(NEAR_VALUE(next.calloc)(1, bytes), bytes, origin);
 }
 
 /* The object is no live sample; it may be small. */
 static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin origin) {
-  if (unlikely(is_huge(size))) return complete_realloc(object, size, origin);
+  if (unlikely(is_recorded(size))) return complete_realloc(object, size, origin);
   size_t old_size = glibc_usable_size(object);
   void *moved = NEAR_VALUE(next.realloc)(object, size);
   if (unlikely(!moved)) return complete_allocation(NULL, size, origin);

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "account/huge_requests.h"
 #include "account/monitors.h"
 #include "account/scopes.h"
 #include "account/totals.h"
@@ -44,7 +45,9 @@ static int wanted_state(void) {
   return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
 }
 
-/* Monitors are called on the complete route, which all events of all kinds pass. */
+/* Monitors are called on the complete route, which all events of all kinds pass. So are small requests recorded. */
+static bool all_are_monitored(void) { return monitors_listen() || small_requests_are_watched(); }
+
 static enum hook_route route_of(int state, bool monitored) {
   if (state == HOOK_FORWARDING) return ROUTE_FORWARDED;
   if (state == HOOK_COUNTING && size_source == SIZE_FROM_CHUNK && !monitored) return ROUTE_COUNTED;
@@ -146,12 +149,12 @@ static void choose_route(void) {
   __atomic_fetch_add(&choosing, 1, __ATOMIC_SEQ_CST);
   do { /* whoever comes last sees to it that state and route are what is wanted in the end */
     wanted = wanted_state();
-    monitored = monitors_listen();
+    monitored = all_are_monitored();
     tracked = call_sites_on();
     matched = scopes_match();
     change_state(wanted, monitored, tracked, matched);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  } while (wanted != wanted_state() || monitored != monitors_listen() || tracked != call_sites_on() ||
+  } while (wanted != wanted_state() || monitored != all_are_monitored() || tracked != call_sites_on() ||
            matched != scopes_match());
   __atomic_fetch_sub(&choosing, 1, __ATOMIC_RELEASE);
   this_thread_chooses--;

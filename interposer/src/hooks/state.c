@@ -3,7 +3,6 @@
 
 int hook_state = HOOK_UNRESOLVED;
 enum size_source size_source = SIZE_FROM_CALL;
-size_t huge_threshold = (size_t)64 << 20;
 bool malloc_leads_here;
 bool malloc_is_replaced;
 bool counting_is_wanted = true;

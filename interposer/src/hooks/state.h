@@ -40,9 +40,6 @@ enum size_source {
 
 extern HIDDEN enum size_source size_source;
 
-/* Requests above it are counted as huge; set once when the process starts. */
-extern HIDDEN size_t huge_threshold;
-
 /*
  * Whether the process's malloc is ours. False for a library that was loaded late or stands behind another
  * allocator in LD_PRELOAD: `next` then holds what serves the process, stray calls are passed on to it, those of an

@@ -21,6 +21,7 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport;
@@ -376,6 +377,8 @@ public interface Mallometer extends AutoCloseable {
 
     /**
      * Starts a monitor of the process. It goes on until the subscription or this facade is closed.
+     * Closing a {@link MonitorOptions#threshold} first tells of the requests that were not told
+     * yet, on the calling thread.
      */
     Subscription start(MonitorOptions monitor);
 
@@ -385,6 +388,13 @@ public interface Mallometer extends AutoCloseable {
      * which only other listeners wait. The first exception of a listener is logged.
      */
     Subscription onEvent(Consumer<MonitorEvent> listener);
+
+    /**
+     * Returns the number of allocations of the process by the size that the allocator handed out,
+     * while monitors {@link MonitorOptions#returned()} were there; empty while there is none. The
+     * difference of two readings is what came between them.
+     */
+    Optional<SizeDistribution> returnedSizes();
 
     /** Returns the latest 64 events of the process's monitors, oldest first. */
     List<MonitorEvent> events();

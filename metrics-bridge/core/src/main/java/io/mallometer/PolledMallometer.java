@@ -29,6 +29,7 @@ import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport;
@@ -78,7 +79,10 @@ class PolledMallometer implements Mallometer {
   private final Leaks leaks = new PolledLeaks();
   private final Allocator allocator = new PolledAllocator();
   private final History history = new PolledHistory();
-  private final Monitors monitors = new PolledMonitors();
+  private final PolledMonitors monitors = new PolledMonitors();
+
+  /** Monitors that are not closed yet; guarded by {@link #subscribers}. */
+  private final Set<ReadyMadeMonitors.Running> running = new HashSet<>();
 
   /** Listeners of monitors; guarded by {@link #subscribers}. */
   private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
@@ -179,6 +183,9 @@ class PolledMallometer implements Mallometer {
       closed = true;
       subscribers.forEach(poller::unsubscribe);
       subscribers.clear();
+    }
+    monitors.close();
+    synchronized (subscribers) {
       monitorListeners.forEach(poller.monitorBook()::unsubscribe);
       monitorListeners.clear();
     }
@@ -423,7 +430,38 @@ class PolledMallometer implements Mallometer {
   private final class PolledMonitors implements Monitors {
     @Override
     public Subscription start(MonitorOptions monitor) {
-      return andOnPoll(ReadyMadeMonitors.of(monitor, poller), () -> {});
+      ReadyMadeMonitors.Running started = ReadyMadeMonitors.of(monitor, poller);
+      synchronized (subscribers) {
+        if (closed) {
+          return () -> {};
+        }
+        running.add(started);
+      }
+      return andOnPoll(started, () -> end(started));
+    }
+
+    /** Whoever takes it out of the set closes it. */
+    private void end(ReadyMadeMonitors.Running started) {
+      boolean mine;
+      synchronized (subscribers) {
+        mine = running.remove(started);
+      }
+      if (mine) {
+        started.close();
+      }
+    }
+
+    void close() {
+      List<ReadyMadeMonitors.Running> all;
+      synchronized (subscribers) {
+        all = List.copyOf(running);
+      }
+      all.forEach(this::end);
+    }
+
+    @Override
+    public Optional<SizeDistribution> returnedSizes() {
+      return poller.monitorBook().returnedSizes();
     }
 
     @Override

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.NativeCounters;
@@ -98,6 +100,7 @@ class MonitorsTest {
     mallometer.setSites(SitesByHand.three());
     mallometer.monitors().start(MonitorOptions.present(20 * MIB));
     liveAre(20 * MIB);
+    assertThat(mallometer.sites().at(KeptMoment.PRESENT).reason()).contains("no monitor");
     liveAre(21 * MIB);
     liveAre(20 * MIB - 1);
     liveAre(22 * MIB);
@@ -106,6 +109,10 @@ class MonitorsTest {
     assertThat(event.bytes()).isEqualTo(21 * MIB);
     assertThat(event.sentence()).isEqualTo("21.0 MiB are live, more than 20.0 MiB");
     assertThat(event.details()).hasSize(3).first().asString().contains("com.shop.Cart.zip");
+    assertThat(mallometer.sites().at(KeptMoment.PRESENT).sites())
+        .first()
+        .extracting(CallSite::name)
+        .isEqualTo("com.shop.Cart.zip");
 
     liveAre(18 * MIB);
     liveAre(25 * MIB);
@@ -266,6 +273,10 @@ class MonitorsTest {
     assertThat(MonitorOptions.of("present", "1000").bytes()).isEqualTo(1000);
     assertThat(MonitorOptions.of("periodic", "/tmp/x").file())
         .isEqualTo(Optional.of(Path.of("/tmp/x")));
+    assertThat(MonitorOptions.of("returned", "true")).isEqualTo(MonitorOptions.returned());
+    assertThat(MonitorOptions.returned()).hasToString("returned=true");
+    assertThatThrownBy(() -> MonitorOptions.of("returned", "no"))
+        .isInstanceOf(IllegalArgumentException.class);
     for (String size : List.of("", "0", "-1", "much", "2x", "999999999999t")) {
       assertThatThrownBy(() -> MonitorOptions.of("present", size))
           .isInstanceOf(IllegalArgumentException.class)
@@ -273,7 +284,7 @@ class MonitorsTest {
     }
     assertThatThrownBy(() -> MonitorOptions.of("abort", "1g"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("threshold, present or periodic");
+        .hasMessageContaining("threshold, present, periodic or returned");
     assertThatThrownBy(() -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, Optional.empty()))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -137,15 +137,19 @@ public record MallometerProperties(
    * Monitors: what is logged, notified and recorded when it happens.
    *
    * @param threshold Tells of each request for more native memory than this, with its stack, such
-   *     as 200MB. Of requests of at most 64 MiB it hears only if the environment variable
-   *     MALLOMETER_HUGE is as low.
+   *     as 200MB: of 64 requests at most between two readings of the counters.
    * @param present Tells when more native memory than this becomes live, with the call sites that
    *     hold most, such as 2GB.
    * @param periodic File to which a row of comma-separated values is written at each reading of the
    *     counters.
+   * @param returned Whether to count allocations by the size that the allocator hands out, which
+   *     makes each allocation about three times as expensive.
    */
   public record Monitor(
-      @Nullable DataSize threshold, @Nullable DataSize present, @Nullable String periodic) {}
+      @Nullable DataSize threshold,
+      @Nullable DataSize present,
+      @Nullable String periodic,
+      @DefaultValue("false") boolean returned) {}
 
   /**
    * The monitors that are asked for.
@@ -164,6 +168,9 @@ public record MallometerProperties(
     String file = monitor.periodic();
     if (file != null && !file.isBlank()) {
       monitors.add(MonitorOptions.periodic(path("mallometer.monitor.periodic", file)));
+    }
+    if (monitor.returned()) {
+      monitors.add(MonitorOptions.returned());
     }
     return monitors;
   }

@@ -44,6 +44,7 @@ final class AgentOptions {
           "monitor.threshold",
           "monitor.present",
           "monitor.periodic",
+          "monitor.returned",
           "push.url",
           "push.interval",
           "push.labels",

@@ -12,7 +12,12 @@ public enum KeptMoment {
   /** When 90 % of the memory limit were last crossed upwards. */
   LIMIT_90("90", 90),
   /** When 95 % of the memory limit were last crossed upwards. */
-  LIMIT_95("95", 95);
+  LIMIT_95("95", 95),
+  /**
+   * When live bytes last crossed the size of a monitor {@link MonitorOptions#present}, as a poll
+   * saw it. Not in the black box.
+   */
+  PRESENT("present", 0);
 
   private final String id;
   private final int percent;
@@ -27,7 +32,7 @@ public enum KeptMoment {
    */
   public static Optional<KeptMoment> ofPercent(int percent) {
     return Stream.of(values())
-        .filter(moment -> moment != PEAK && moment.percent == percent)
+        .filter(moment -> moment.percent != 0 && moment.percent == percent)
         .findFirst();
   }
 
@@ -36,13 +41,17 @@ public enum KeptMoment {
     return id;
   }
 
-  /** Returns the share of the limit in percent; 0 for the peak. */
+  /** Returns the share of the limit in percent; 0 for the other moments. */
   public int percent() {
     return percent;
   }
 
   /** Returns the moment in words: {@code at the peak}, {@code at 85 % of the limit}. */
   public String sentence() {
-    return this == PEAK ? "at the peak" : "at " + percent + " % of the limit";
+    return switch (this) {
+      case PEAK -> "at the peak";
+      case PRESENT -> "when live bytes crossed the size of a monitor";
+      default -> "at " + percent + " % of the limit";
+    };
   }
 }

@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
  * A ready-made monitor: what it waits for.
  *
  * @param kind what it does
- * @param bytes the size that has to be exceeded; 0 for {@link Kind#PERIODIC}
+ * @param bytes the size that has to be exceeded; 0 for {@link Kind#PERIODIC} and {@link
+ *     Kind#RETURNED}
  * @param file where the rows are written; empty for all but {@link Kind#PERIODIC}
  */
 public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
@@ -25,18 +26,28 @@ public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
     /** Tells when live bytes cross a size upwards, with the call sites that hold most. */
     PRESENT,
     /** Writes a row of a CSV file at each poll. */
-    PERIODIC;
+    PERIODIC,
+    /**
+     * Counts allocations by the size that the allocator hands out. Meanwhile all events take the
+     * hook's longer path.
+     */
+    RETURNED;
 
-    /** Returns the name in options: {@code threshold}, {@code present}, {@code periodic}. */
+    /**
+     * Returns the name in options: {@code threshold}, {@code present}, {@code periodic}, {@code
+     * returned}.
+     */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
   public MonitorOptions {
-    if (kind == Kind.PERIODIC ? file.isEmpty() : bytes < 1) {
-      throw new IllegalArgumentException(
-          kind.id() + (kind == Kind.PERIODIC ? " needs a file" : " needs a size of at least 1"));
+    if (kind == Kind.PERIODIC && file.isEmpty()) {
+      throw new IllegalArgumentException(kind.id() + " needs a file");
+    }
+    if ((kind == Kind.THRESHOLD || kind == Kind.PRESENT) && bytes < 1) {
+      throw new IllegalArgumentException(kind.id() + " needs a size of at least 1");
     }
   }
 
@@ -55,11 +66,16 @@ public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
     return new MonitorOptions(Kind.PERIODIC, 0, Optional.of(file));
   }
 
+  /** Counts allocations by the size that the allocator hands out. */
+  public static MonitorOptions returned() {
+    return new MonitorOptions(Kind.RETURNED, 0, Optional.empty());
+  }
+
   /**
    * Reads options as text.
    *
-   * @param kind {@code threshold}, {@code present} or {@code periodic}
-   * @param value a size such as {@code 200m} or {@code 2g}, or the path of a file
+   * @param kind {@code threshold}, {@code present}, {@code periodic} or {@code returned}
+   * @param value a size such as {@code 200m} or {@code 2g}, the path of a file, or {@code true}
    * @throws IllegalArgumentException if the text is not understood
    */
   public static MonitorOptions of(String kind, String value) {
@@ -67,10 +83,19 @@ public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
       case "threshold" -> threshold(size(kind, value));
       case "present" -> present(size(kind, value));
       case "periodic" -> periodic(path(value));
+      case "returned" -> returned(value);
       default ->
           throw new IllegalArgumentException(
-              "there is no monitor \"%s\": use threshold, present or periodic".formatted(kind));
+              "there is no monitor \"%s\": use threshold, present, periodic or returned"
+                  .formatted(kind));
     };
+  }
+
+  private static MonitorOptions returned(String value) {
+    if (!value.equals("true")) {
+      throw new IllegalArgumentException("returned is \"%s\" and must be true".formatted(value));
+    }
+    return returned();
   }
 
   private static Path path(String value) {
@@ -99,6 +124,7 @@ public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
   /** Returns the monitor as options have it, such as {@code threshold=209715200}. */
   @Override
   public String toString() {
-    return kind.id() + "=" + (file.isPresent() ? file.get().toString() : Long.toString(bytes));
+    String value = kind == Kind.RETURNED ? "true" : Long.toString(bytes);
+    return kind.id() + "=" + file.map(Path::toString).orElse(value);
   }
 }

@@ -1,6 +1,7 @@
 package io.mallometer.model;
 
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * Allocations of the process between two moments.
@@ -9,5 +10,12 @@ import java.time.Instant;
  * @param begin when it began
  * @param end when it ended
  * @param figures of all threads in this time, with the peak within it and the sizes of requests
+ * @param returnedSizes allocations by the size that the allocator handed out; empty unless a
+ *     monitor {@link MonitorOptions#returned()} was there all the time
  */
-public record Phase(String name, Instant begin, Instant end, ScopeFigures figures) {}
+public record Phase(
+    String name,
+    Instant begin,
+    Instant end,
+    ScopeFigures figures,
+    Optional<SizeDistribution> returnedSizes) {}

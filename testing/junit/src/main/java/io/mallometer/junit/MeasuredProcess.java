@@ -1,6 +1,8 @@
 package io.mallometer.junit;
 
 import io.mallometer.model.Status;
+import java.nio.file.Path;
+import java.util.Optional;
 
 /** A process whose native memory tests measure: the one that they run in, or another. */
 interface MeasuredProcess {
@@ -18,6 +20,33 @@ interface MeasuredProcess {
 
   /** Begins to count. Closed by the thread that opened it. */
   Counting count(Of of);
+
+  /**
+   * Begins to monitor, until {@link Monitoring#end()}, which the same thread calls.
+   *
+   * @param of whose memory
+   * @param test the class whose stacks are those of the test
+   * @param rows the file for rows, if the annotation asks for some
+   * @throws IllegalStateException if that is not possible, with the reason
+   */
+  default Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
+    throw new IllegalStateException("monitors are for the process that the tests run in");
+  }
+
+  /** The monitors of a test. */
+  interface Monitoring {
+
+    /** Ends them and returns what they saw, in lines. Called once. */
+    String end();
+
+    /**
+     * Fails if they saw what is to fail the test.
+     *
+     * @param report what {@link #end()} returned
+     * @throws org.opentest4j.AssertionFailedError with that text
+     */
+    void check(String report);
+  }
 
   /**
    * Live memory by call site, of what is allocated while it is open. It can be read afterwards,

@@ -1,6 +1,10 @@
 package io.mallometer.junit;
 
 import io.mallometer.junit.MeasuredProcess.Watch;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The native memory of a test, as a parameter of its method. Code that runs for the first time
@@ -20,6 +24,12 @@ public final class NativeMemory {
   private final MeasuredProcess process;
   private final Class<?> test;
   private final boolean alone;
+
+  /** Guarded by this, as is the phase that is open. */
+  private final Map<String, String> phases = new LinkedHashMap<>();
+
+  private MeasuredProcess.@Nullable Counting phase;
+  private String phaseName = "";
 
   NativeMemory(MeasuredProcess process, Class<?> test, boolean alone) {
     this.process = process;
@@ -49,6 +59,39 @@ public final class NativeMemory {
       action.run();
       return counting.use();
     }
+  }
+
+  /**
+   * Ends the current phase of the test and begins the next. A test has one phase at a time, of the
+   * memory of the whole process; the last one ends with the test. Each is a report entry {@code
+   * phase NAME} of the test.
+   *
+   * @param name of the next phase
+   * @return the figures of the phase that ended; empty if there was none
+   */
+  public synchronized Optional<NativeUse> nextPhase(String name) {
+    Optional<NativeUse> ended = endPhase();
+    phase = process.count(Of.PROCESS);
+    phaseName = name;
+    return ended;
+  }
+
+  synchronized Optional<NativeUse> endPhase() {
+    MeasuredProcess.Counting ending = phase;
+    phase = null;
+    if (ending == null) {
+      return Optional.empty();
+    }
+    try (ending) {
+      NativeUse use = ending.use();
+      phases.put("phase " + phaseName, use.toString());
+      return Optional.of(use);
+    }
+  }
+
+  /** The phases that ended, by name, as text. */
+  synchronized Map<String, String> phases() {
+    return new LinkedHashMap<>(phases);
   }
 
   /**

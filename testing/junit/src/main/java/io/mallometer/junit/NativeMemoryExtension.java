@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -27,13 +28,15 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * Measures the native memory of tests with {@link ExpectMaxNative}, {@link ExpectNoNativeGrowth} or
- * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link NativeMemory}.
+ * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link NativeMemory};
+ * monitors that of tests with {@link MonitorNative}.
  *
  * <p>If native memory is not counted, because the library is neither preloaded nor can be attached,
  * such a test fails. With the configuration parameter {@code mallometer.uncounted=skip} it is
  * skipped.
  */
-public final class NativeMemoryExtension implements InvocationInterceptor, ParameterResolver {
+public final class NativeMemoryExtension
+    implements InvocationInterceptor, ParameterResolver, AfterEachCallback {
 
   /** The configuration parameter that says whether a test that cannot be measured fails. */
   public static final String UNCOUNTED = "mallometer.uncounted";
@@ -83,7 +86,7 @@ public final class NativeMemoryExtension implements InvocationInterceptor, Param
   public <T> T interceptTestFactoryMethod(
       Invocation<T> invocation, ReflectiveInvocationContext<Method> call, ExtensionContext context)
       throws Throwable {
-    if (expectations(context).isPresent()) {
+    if (expectations(context).isPresent() || find(context, MonitorNative.class).isPresent()) {
       throw new ExtensionConfigurationException(
           "The native memory of dynamic tests is not measured. Use a test method, or a parameter of"
               + " type NativeMemory.");
@@ -92,6 +95,54 @@ public final class NativeMemoryExtension implements InvocationInterceptor, Param
   }
 
   private static void intercept(
+      Invocation<Void> invocation,
+      ReflectiveInvocationContext<Method> call,
+      ExtensionContext context)
+      throws Throwable {
+    Optional<MonitorNative> monitor = find(context, MonitorNative.class);
+    if (monitor.isEmpty()) {
+      check(invocation, call, context);
+    } else {
+      monitored(monitor.get(), () -> check(invocation, call, context), context);
+    }
+  }
+
+  /** What the test throws comes before what its monitors say. */
+  private static void monitored(MonitorNative wanted, Body test, ExtensionContext context)
+      throws Throwable {
+    boolean alone = alone(context);
+    Of of = alone ? wanted.of() : Of.TEST;
+    if (wanted.matched() && of != Of.TEST) {
+      throw new ExtensionConfigurationException(
+          "Native memory is matched by address for a thread only: @MonitorNative(matched = true, of"
+              + " = Of.TEST)");
+    }
+    if (wanted.present() != MonitorNative.NONE && !alone) {
+      throw new ExtensionConfigurationException(
+          "What is present is the memory of all tests that run in parallel: @MonitorNative(present ="
+              + " ...) needs @Isolated");
+    }
+    Optional<Path> rows =
+        wanted.periodicMillis() > 0
+            ? resultsDirectory(context).map(directory -> directory.resolve(rowsName(context)))
+            : Optional.empty();
+    MeasuredProcess.Monitoring monitoring =
+        counted(context).monitor(wanted, of, context.getRequiredTestClass(), rows);
+    String report;
+    try {
+      test.run();
+    } finally {
+      report = monitoring.end();
+      context.publishReportEntry("native memory", report);
+    }
+    monitoring.check(report);
+  }
+
+  private static String rowsName(ExtensionContext context) {
+    return name(context).replaceAll("[^\\w.\\[\\]$-]", "_") + ".csv";
+  }
+
+  private static void check(
       Invocation<Void> invocation,
       ReflectiveInvocationContext<Method> call,
       ExtensionContext context)
@@ -236,6 +287,23 @@ public final class NativeMemoryExtension implements InvocationInterceptor, Param
 
   @Override
   public NativeMemory resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    return new NativeMemory(counted(context), context.getRequiredTestClass(), alone(context));
+    return context
+        .getStore(NAMESPACE)
+        .getOrComputeIfAbsent(
+            NativeMemory.class,
+            type ->
+                new NativeMemory(counted(context), context.getRequiredTestClass(), alone(context)),
+            NativeMemory.class);
+  }
+
+  /** The phase that is open ends with the test. */
+  @Override
+  public void afterEach(ExtensionContext context) {
+    @Nullable NativeMemory memory =
+        context.getStore(NAMESPACE).get(NativeMemory.class, NativeMemory.class);
+    if (memory != null) {
+      memory.endPhase();
+      memory.phases().forEach(context::publishReportEntry);
+    }
   }
 }

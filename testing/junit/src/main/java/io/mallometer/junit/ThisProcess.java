@@ -11,8 +11,10 @@ import io.mallometer.model.Status;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /** The process that the tests run in: preloaded, or attached by the first test that asks. */
@@ -55,6 +57,14 @@ final class ThisProcess implements MeasuredProcess {
   public Counting count(Of of) {
     return new ScopeCounting(
         of == Of.TEST ? mallometer.counting().threadScope() : mallometer.counting().processScope());
+  }
+
+  @Override
+  public Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
+    boolean looks =
+        wanted.threshold() != MonitorNative.NONE || wanted.present() != MonitorNative.NONE;
+    Optional<Watch> look = looks ? Optional.of(watch(of, test)) : Optional.empty();
+    return new Monitored(mallometer, wanted, of, test, look, rows);
   }
 
   private double netBytes() {

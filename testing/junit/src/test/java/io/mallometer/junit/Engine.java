@@ -7,7 +7,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.reporting.ReportEntry;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.TestExecutionListener;
@@ -20,8 +22,8 @@ final class Engine {
 
   private Engine() {}
 
-  /** How one invocation of a method ended. */
-  record Ended(String method, TestExecutionResult result) {}
+  /** How one invocation of a method ended, and what it reported. */
+  record Ended(String method, TestExecutionResult result, Map<String, String> reported) {}
 
   /** Runs the tests of a class and returns how each ended, by the name of the method. */
   static Map<String, TestExecutionResult> run(Class<?> type, Map<String, String> parameters) {
@@ -52,12 +54,28 @@ final class Engine {
         .execute(
             request,
             new TestExecutionListener() {
+              private final Map<TestIdentifier, Map<String, String>> reported =
+                  new ConcurrentHashMap<>();
+
+              @Override
+              public void reportingEntryPublished(TestIdentifier test, ReportEntry entry) {
+                reported
+                    .computeIfAbsent(test, key -> new ConcurrentHashMap<>())
+                    .putAll(entry.getKeyValuePairs());
+              }
+
               @Override
               public void executionFinished(TestIdentifier test, TestExecutionResult result) {
                 if (test.isTest() || hasFailed(test, result)) {
                   test.getSource()
                       .map(MethodSource.class::cast)
-                      .ifPresent(source -> ended.add(new Ended(source.getMethodName(), result)));
+                      .ifPresent(
+                          source ->
+                              ended.add(
+                                  new Ended(
+                                      source.getMethodName(),
+                                      result,
+                                      reported.getOrDefault(test, Map.of()))));
                 }
               }
             });

@@ -182,6 +182,14 @@ class ExtensionTest {
       memory.assertThat(() -> PROCESS.live += 2).keepsAtMost(1);
     }
 
+    @Test
+    @MonitorNative(threshold = 1)
+    void isOfAnotherProcess() {}
+
+    @Test
+    @MonitorNative(present = 1)
+    void isPresent() {}
+
     @TestFactory
     @ExpectNativeFreed
     DynamicTest dynamic() {
@@ -324,6 +332,18 @@ class ExtensionTest {
     assertThat(skipped.getThrowable().orElseThrow()).hasMessageContaining("it is not there");
     assertThat(failure(run("grows", Map.of("mallometer.uncounted", "ignore"))))
         .contains("can be fail or skip");
+  }
+
+  @Test
+  void monitorsAreOfThisProcess() {
+    assertThat(failure(run("isOfAnotherProcess"))).contains("the process that the tests run in");
+  }
+
+  @Test
+  void whatIsPresentIsNotAskedBesideOtherTests() {
+    assertThat(
+            failure(run("isPresent", Map.of("junit.jupiter.execution.parallel.enabled", "true"))))
+        .contains("needs @Isolated");
   }
 
   @Test

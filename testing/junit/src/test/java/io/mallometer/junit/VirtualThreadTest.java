@@ -33,11 +33,13 @@ class VirtualThreadTest {
   void figuresOfTheThreadAreNotKnownForAReason() {
     assertThat(failure("counts")).contains("a virtual thread has no counters of its own");
     assertThat(failure("measures")).contains("a virtual thread has no counters of its own");
+    assertThat(failure("isMonitored")).contains("a virtual thread has no counters of its own");
   }
 
   @Test
   void figuresOfTheProcessAreKnown() {
     assertThat(failure("countsTheProcess")).contains("allowed are 488 KiB");
+    assertThat(failure("isMonitoredWithTheProcess")).contains("requested 30.0 MiB");
   }
 
   @Test

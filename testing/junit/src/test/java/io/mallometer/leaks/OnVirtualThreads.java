@@ -4,6 +4,7 @@ import com.sun.jna.Native;
 import io.mallometer.junit.ExpectMaxNative;
 import io.mallometer.junit.ExpectNativeFreed;
 import io.mallometer.junit.ExpectNoNativeGrowth;
+import io.mallometer.junit.MonitorNative;
 import io.mallometer.junit.NativeMemory;
 import io.mallometer.junit.NativeMemoryExtension;
 import io.mallometer.junit.Of;
@@ -56,6 +57,16 @@ public class OnVirtualThreads {
   @ExpectMaxNative(calls = 10)
   void counts() {
     Native.free(Native.malloc(1024));
+  }
+
+  @Test
+  @MonitorNative(of = Of.TEST)
+  void isMonitored() {}
+
+  @Test
+  @MonitorNative(threshold = 20 << 20)
+  void isMonitoredWithTheProcess() {
+    Native.free(Native.malloc(30 << 20));
   }
 
   @Test

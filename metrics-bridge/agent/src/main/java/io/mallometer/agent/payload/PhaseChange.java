@@ -3,6 +3,7 @@ package io.mallometer.agent.payload;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Phase;
 import io.mallometer.model.ScopeCounts;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.view.View;
 import java.time.Duration;
 import java.util.Locale;
@@ -28,7 +29,25 @@ public record PhaseChange(String sentence) implements View {
             .counts()
             .map(PhaseChange::sentence)
             .orElse("nothing was counted: " + phase.figures().reason());
-    return String.format(Locale.ROOT, "phase %s, %.1f s: %s", phase.name(), seconds, counted);
+    return String.format(
+        Locale.ROOT,
+        "phase %s, %.1f s: %s%s",
+        phase.name(),
+        seconds,
+        counted,
+        phase.returnedSizes().map(PhaseChange::sizes).orElse(""));
+  }
+
+  private static String sizes(SizeDistribution returned) {
+    StringBuilder text = new StringBuilder("\nallocations by returned size:");
+    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
+      if (returned.count(i) != 0) {
+        double most = SizeDistribution.upperBound(i);
+        String limit = Double.isInfinite(most) ? "more" : "up to " + Words.bytes(most);
+        text.append("\n  %s: %,d".formatted(limit, returned.count(i)));
+      }
+    }
+    return text.toString();
   }
 
   private static String sentence(ScopeCounts counts) {

@@ -58,10 +58,12 @@ class BridgeOptionsTest {
                 Map.of(
                     "monitor.threshold", "200m",
                     "monitor.present", "2g",
+                    "monitor.returned", "true",
                     "monitor.periodic", "/tmp/memory.csv")))
         .containsExactlyInAnyOrder(
             MonitorOptions.threshold(200L << 20),
             MonitorOptions.present(2L << 30),
+            MonitorOptions.returned(),
             MonitorOptions.periodic(Path.of("/tmp/memory.csv")));
     assertThatThrownBy(() -> BridgeOptions.monitors(Map.of("monitor.present", "much")))
         .isInstanceOf(IllegalArgumentException.class)

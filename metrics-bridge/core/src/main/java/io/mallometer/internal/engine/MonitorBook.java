@@ -6,6 +6,7 @@ import io.mallometer.internal.text.Log;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.Phase;
 import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.SizeDistribution;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -26,7 +27,8 @@ public final class MonitorBook {
   /** So many events and so many phases are kept. */
   static final int KEPT = 64;
 
-  private record Open(String name, Instant begin, OpenScope scope) {}
+  private record Open(
+      String name, Instant begin, OpenScope scope, Optional<SizeDistribution> returned) {}
 
   private final Interposer interposer;
   private final Clock clock;
@@ -107,14 +109,29 @@ public final class MonitorBook {
     Optional<Phase> ended = Optional.empty();
     if (ending != null) {
       ScopeFigures figures = orNone(ending.scope()::close);
-      Phase phase = new Phase(ending.name(), ending.begin(), clock.instant(), figures);
+      Phase phase =
+          new Phase(
+              ending.name(),
+              ending.begin(),
+              clock.instant(),
+              figures,
+              returnedSizes().flatMap(now -> ending.returned().map(now::minus)));
       keep(phases, phase);
       ended = Optional.of(phase);
     }
     if (!name.isEmpty()) {
-      current = new Open(name, clock.instant(), open());
+      current = new Open(name, clock.instant(), open(), returnedSizes());
     }
     return ended;
+  }
+
+  /** Allocations by returned size; empty while no monitor counts them. Never throws. */
+  public Optional<SizeDistribution> returnedSizes() {
+    try {
+      return interposer.returnedSizes();
+    } catch (RuntimeException | LinkageError e) {
+      return Optional.empty();
+    }
   }
 
   private OpenScope open() {

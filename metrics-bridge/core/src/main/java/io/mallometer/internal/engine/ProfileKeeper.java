@@ -17,7 +17,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the call sites of the peak, and of when shares of the limit were last crossed upwards.
+ * Keeps the call sites of the peak, of when shares of the limit were last crossed upwards, and of
+ * when a monitor last saw live bytes cross its size.
  *
  * <p>A peak counts that is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB
  * has 350 of them in its life, and memory that only swings has none. Each costs one reading of the
@@ -93,6 +94,18 @@ public final class ProfileKeeper {
     moments.forEach(moment -> blackBox.keep(moment, read));
   }
 
+  /** Keeps the call sites as they are now, for a monitor whose size was crossed; returns them. */
+  CallSites keepPresent() {
+    CallSites read = reader.callSites();
+    if (!read.sites().isEmpty()) {
+      KeptSites sites = KeptSites.of(read);
+      synchronized (this) {
+        kept.put(KeptMoment.PRESENT, sites);
+      }
+    }
+    return read;
+  }
+
   /** The call sites of a moment; none, and why, if there was none. */
   public CallSites at(KeptMoment moment) {
     @Nullable KeptSites sites;
@@ -100,14 +113,19 @@ public final class ProfileKeeper {
       sites = kept.get(moment);
     }
     if (sites == null) {
-      return CallSites.none(
-          clock.instant(),
-          moment == KeptMoment.PEAK
-              ? "no call sites have been stored yet"
-              : moment.percent()
-                  + " % of the memory limit was not crossed while call sites were"
-                  + " recorded");
+      return CallSites.none(clock.instant(), whyNone(moment));
     }
     return sites.sites(reader.callSites());
+  }
+
+  private static String whyNone(KeptMoment moment) {
+    return switch (moment) {
+      case PEAK -> "no call sites have been stored yet";
+      case PRESENT ->
+          "no monitor \"present\" has seen its size crossed while call sites were known";
+      default ->
+          moment.percent()
+              + " % of the memory limit was not crossed while call sites were recorded";
+    };
   }
 }

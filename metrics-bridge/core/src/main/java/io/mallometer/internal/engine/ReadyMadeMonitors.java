@@ -1,5 +1,6 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.interposer.RequestWatch;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSite;
@@ -17,14 +18,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The ready-made monitors. None adds anything to an allocation: they look at what the polls bring,
- * which C has counted, and act on the thread of listeners, where neither a poll nor a caller waits.
+ * The ready-made monitors. They look at what C has counted and kept when a poll comes, and act on
+ * the thread of listeners, where neither a poll nor a caller waits. Only what C does for a monitor
+ * adds something to an allocation: for a threshold to requests above it, for returned sizes to all.
  */
 public final class ReadyMadeMonitors {
 
@@ -32,33 +36,74 @@ public final class ReadyMadeMonitors {
 
   private ReadyMadeMonitors() {}
 
-  /** Makes a monitor, which is then called with each snapshot. */
-  public static Consumer<Snapshot> of(MonitorOptions options, Poller poller) {
+  /** A monitor, which is called with each snapshot until it is closed. */
+  public interface Running extends Consumer<Snapshot> {
+    /** Tells what was seen and not told yet, and ends what C does for it. Called once. */
+    default void close() {}
+  }
+
+  /** Makes a monitor. */
+  public static Running of(MonitorOptions options, Poller poller) {
     return switch (options.kind()) {
       case THRESHOLD -> new Threshold(options, poller);
       case PRESENT -> new Present(options, poller);
       case PERIODIC -> new Periodic(options.file().orElseThrow(), poller);
+      case RETURNED -> new Returned(options, poller);
     };
+  }
+
+  /**
+   * Has the thread of listeners do something, unless it waits there already. Where no thread can be
+   * started, the next poll tries again.
+   *
+   * @param pending whether it waits; the work itself clears it
+   */
+  private static void hand(AtomicBoolean pending, Poller poller, Runnable work) {
+    if (!pending.compareAndSet(false, true)) {
+      return;
+    }
+    boolean handed = false;
+    try {
+      poller.listenerThread().execute(work);
+      handed = true;
+    } finally {
+      if (!handed) {
+        pending.set(false);
+      }
+    }
   }
 
   // ---- Who asked for so much?
 
-  private static final class Threshold implements Consumer<Snapshot> {
+  /**
+   * The library watches from when it counts on. One that is too old for that, or has no watch left,
+   * records huge requests at least.
+   */
+  private static final class Threshold implements Running {
     private final MonitorOptions options;
     private final Poller poller;
-    private final HugeAllocationWatch watch;
+    private final HugeAllocationWatch huge;
     private final Log.Once tooLow = Log.MALLOMETER.once();
+    private final AtomicBoolean pending = new AtomicBoolean();
 
-    /** Requests up to this number were made before the monitor. */
+    /** Huge requests up to this number were made before the monitor. */
     private final long before;
+
+    /** Held while requests are told, for which no poll waits. */
+    private final Object telling = new Object();
+
+    /** Guarded by this, as is {@link #closed}. */
+    private @Nullable RequestWatch watch;
+
+    private boolean closed;
 
     Threshold(MonitorOptions options, Poller poller) {
       this.options = options;
       this.poller = poller;
       this.before = newest(poller.latest());
-      this.watch =
+      this.huge =
           new HugeAllocationWatch(
-              (request, missed) -> tell(request), poller.listenerThread(), poller.nanoTime());
+              (request, missed) -> tellHuge(request), poller.listenerThread(), poller.nanoTime());
     }
 
     private static long newest(Snapshot snapshot) {
@@ -68,33 +113,86 @@ public final class ReadyMadeMonitors {
 
     @Override
     public void accept(Snapshot snapshot) {
+      if (!snapshot.status().active()) {
+        return;
+      }
+      String reason = watches();
+      if (reason.isEmpty()) {
+        hand(pending, poller, this::tellWatched);
+        return;
+      }
       double recorded = snapshot.self().hugeThresholdBytes();
       if (recorded > options.bytes()) {
         tooLow.warn(
-            "Monitor %s: the library records requests above %s only. Start the process with MALLOMETER_HUGE=%d to hear of smaller ones."
-                .formatted(options, Words.bytes(recorded), options.bytes()),
+            "Monitor %s: the library records requests above %s only, because %s. Start the process with MALLOMETER_HUGE=%d to hear of smaller ones."
+                .formatted(options, Words.bytes(recorded), reason, options.bytes()),
             null);
       }
-      watch.accept(snapshot);
+      huge.accept(snapshot);
     }
 
-    private void tell(HugeAllocation request) {
-      if (request.number() <= before || request.bytes() <= options.bytes()) {
-        return;
+    /** Opens the watch, unless it is open; returns why there is none, or an empty text. */
+    private synchronized String watches() {
+      if (closed) {
+        return "";
       }
+      RequestWatch known = watch;
+      if (known == null) {
+        known = poller.interposer().watchRequests(options.bytes());
+        watch = known;
+      }
+      return known.reason();
+    }
+
+    private void tellWatched() {
+      pending.set(false);
+      synchronized (telling) {
+        RequestWatch known = opened();
+        if (known != null) {
+          for (RequestWatch.Request request : known.read()) {
+            tell(request.allocation(), request.stack());
+          }
+        }
+      }
+    }
+
+    private synchronized @Nullable RequestWatch opened() {
+      return watch;
+    }
+
+    @Override
+    public void close() {
+      tellWatched();
+      huge.close();
+      synchronized (this) {
+        closed = true;
+        if (watch != null) {
+          watch.close();
+        }
+      }
+    }
+
+    private void tellHuge(HugeAllocation request) {
+      if (request.number() > before && request.bytes() > options.bytes()) {
+        tell(request, poller.interposer().stackOf(request));
+      }
+    }
+
+    private void tell(HugeAllocation request, List<StackFrame> frames) {
       List<String> stack = new ArrayList<>();
-      for (StackFrame frame : poller.interposer().stackOf(request)) {
+      for (StackFrame frame : frames) {
         stack.add(frame.toString());
       }
       try {
-        for (CallSite site : poller.callSiteReader().callSites().sites()) {
-          double mean = site.allocatedBytes().value() / site.allocatedObjects().value();
-          if (mean > options.bytes()) {
-            stack.add(
-                "call site that requests %s on average: %s (%s)"
-                    .formatted(Words.bytes(mean), site.name(), site.library()));
-          }
-        }
+        poller.callSiteReader().callSites().sites().stream()
+            .filter(site -> mean(site) > options.bytes())
+            .sorted(Comparator.comparingDouble(site -> Math.abs(mean(site) - request.bytes())))
+            .limit(MOST_SITES)
+            .forEach(
+                site ->
+                    stack.add(
+                        "call site that requests %s on average: %s (%s)"
+                            .formatted(Words.bytes(mean(site)), site.name(), site.library())));
       } catch (RuntimeException | LinkageError e) {
         stack.add("the call sites cannot be read: " + e);
       }
@@ -105,17 +203,22 @@ public final class ReadyMadeMonitors {
                   options,
                   request.time(),
                   request.bytes(),
+                  request.threadId(),
                   "thread %s (%d) requested %s"
                       .formatted(
                           request.threadName(), request.threadId(), Words.bytes(request.bytes())),
                   stack));
+    }
+
+    private static double mean(CallSite site) {
+      return site.allocatedBytes().value() / site.allocatedObjects().value();
     }
   }
 
   // ---- Who was live?
 
   /** A figure that swings around the size must fall 5 % below it before it counts again. */
-  private static final class Present implements Consumer<Snapshot> {
+  private static final class Present implements Running {
     private static final double AGAIN = 0.95;
 
     private final MonitorOptions options;
@@ -144,7 +247,7 @@ public final class ReadyMadeMonitors {
     private void tell(Snapshot snapshot, double live) {
       List<String> details = new ArrayList<>();
       try {
-        CallSites read = poller.callSiteReader().callSites();
+        CallSites read = poller.profileKeeper().keepPresent();
         for (CallSite site : read.sites()) {
           if (details.size() < MOST_SITES) {
             details.add(
@@ -165,6 +268,7 @@ public final class ReadyMadeMonitors {
                   options,
                   snapshot.time(),
                   Math.round(live),
+                  0,
                   "%s are live, more than %s"
                       .formatted(Words.bytes(live), Words.bytes(options.bytes())),
                   details));
@@ -177,7 +281,7 @@ public final class ReadyMadeMonitors {
    * The file is opened for each row, so that it can be moved away, and is not open in a checkpoint.
    * One that has grown to {@value #MOST_BYTES} bytes becomes FILE.1, in place of the one before.
    */
-  private static final class Periodic implements Consumer<Snapshot> {
+  private static final class Periodic implements Running {
     private static final long MOST_BYTES = 4 << 20;
     private static final long PAUSE_NANOS = 1_000_000_000L;
     private static final String HEAD =
@@ -200,17 +304,8 @@ public final class ReadyMadeMonitors {
 
     @Override
     public void accept(Snapshot snapshot) {
-      if (snapshot.process().isEmpty() || !due() || !pending.compareAndSet(false, true)) {
-        return;
-      }
-      boolean handed = false;
-      try {
-        poller.listenerThread().execute(() -> write(row(snapshot, snapshot.process().get())));
-        handed = true;
-      } finally {
-        if (!handed) {
-          pending.set(false);
-        }
+      if (snapshot.process().isPresent() && due()) {
+        hand(pending, poller, () -> write(row(snapshot, snapshot.process().get())));
       }
     }
 
@@ -257,6 +352,45 @@ public final class ReadyMadeMonitors {
         failure.rearm();
       } catch (IOException | RuntimeException e) {
         failure.warn("The monitor periodic=" + file + " cannot write a row", e);
+      }
+    }
+  }
+
+  // ---- What did the allocator hand out?
+
+  private static final class Returned implements Running {
+    private final MonitorOptions options;
+    private final Poller poller;
+    private final Log.Once failure = Log.MALLOMETER.once();
+
+    /** Guarded by this. */
+    private boolean counts;
+
+    private boolean closed;
+
+    Returned(MonitorOptions options, Poller poller) {
+      this.options = options;
+      this.poller = poller;
+    }
+
+    @Override
+    public synchronized void accept(Snapshot snapshot) {
+      if (counts || closed || !snapshot.status().active()) {
+        return;
+      }
+      String reason = poller.interposer().countReturnedSizes(true);
+      counts = reason.isEmpty();
+      if (!counts) {
+        failure.warn("Monitor %s: nothing is counted: %s".formatted(options, reason), null);
+      }
+    }
+
+    @Override
+    public synchronized void close() {
+      closed = true;
+      if (counts) {
+        counts = false;
+        poller.interposer().countReturnedSizes(false);
       }
     }
   }

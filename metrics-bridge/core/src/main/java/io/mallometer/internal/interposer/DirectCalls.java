@@ -59,7 +59,13 @@ final class DirectCalls {
           "mallometer_owners_name",
           "mallometer_owners_end",
           "mallometer_addresses",
-          "mallometer_neighbours");
+          "mallometer_neighbours",
+          "mallometer_threshold_open",
+          "mallometer_threshold_read",
+          "mallometer_threshold_close",
+          "mallometer_monitor_register",
+          "mallometer_monitor_unregister",
+          "mallometer_count_actual");
 
   private static volatile boolean linked;
   private static volatile boolean callsByAddress;

@@ -6,6 +6,7 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
@@ -213,6 +214,27 @@ public interface Interposer {
    */
   default List<StackFrame> stackOf(HugeAllocation request) {
     return List.of();
+  }
+
+  /** Has the library keep requests above a size from now on; to be closed. Never throws. */
+  default RequestWatch watchRequests(long bytes) {
+    return RequestWatch.none("the native library is not there to watch anything");
+  }
+
+  /**
+   * Counts allocations from now on by the sizes that the allocator hands out, or no more. Each call
+   * with true is undone by one with false. Meanwhile all events take the hook's longer path. Never
+   * throws.
+   *
+   * @return why that is not possible; empty if it is
+   */
+  default String countReturnedSizes(boolean counts) {
+    return "the native library is not there to count them";
+  }
+
+  /** What was counted so, since the first time; empty while nothing is. Never throws. */
+  default Optional<SizeDistribution> returnedSizes() {
+    return Optional.empty();
   }
 
   /** Whether the library records into a file. Never throws. */

@@ -75,6 +75,18 @@ final class LibraryFunctions {
   private static final @Nullable LibraryFunction ADDRESSES = optional("mallometer_addresses");
   private static final @Nullable LibraryFunction NEIGHBOURS = optional("mallometer_neighbours");
 
+  private static final @Nullable LibraryFunction THRESHOLD_OPEN =
+      optional("mallometer_threshold_open");
+  private static final @Nullable LibraryFunction THRESHOLD_READ =
+      optional("mallometer_threshold_read");
+  private static final @Nullable LibraryFunction THRESHOLD_CLOSE =
+      optional("mallometer_threshold_close");
+  private static final @Nullable LibraryFunction MONITOR_REGISTER =
+      optional("mallometer_monitor_register");
+  private static final @Nullable LibraryFunction MONITOR_UNREGISTER =
+      optional("mallometer_monitor_unregister");
+  private static final @Nullable LibraryFunction COUNT_ACTUAL = optional("mallometer_count_actual");
+
   private LibraryFunctions() {}
 
   /** The names of functions that this library is too old to have. A call returns ENOSYS. */
@@ -298,6 +310,42 @@ final class LibraryFunctions {
     return call(ADDRESSES, site, rows, rowSize, capacity);
   }
 
+  /** Keeps requests above a size; returns a number above 0, or a negative errno value. */
+  static int mallometer_threshold_open(long bytes) {
+    return call(THRESHOLD_OPEN, bytes);
+  }
+
+  /**
+   * Copies {@code struct mallometer_event}s since the last reading; returns how many, or a negative
+   * errno value.
+   */
+  static int mallometer_threshold_read(int number, long events, int eventSize, int capacity) {
+    return call(THRESHOLD_READ, number, events, eventSize, capacity);
+  }
+
+  /** Closes it; returns 0 or a negative errno value. */
+  static int mallometer_threshold_close(int number) {
+    return call(THRESHOLD_CLOSE, number);
+  }
+
+  /**
+   * Registers a {@code struct mallometer_monitor}; returns a number above 0, or a negative errno
+   * value.
+   */
+  static int mallometer_monitor_register(long monitor) {
+    return call(MONITOR_REGISTER, monitor);
+  }
+
+  /** Unregisters it; returns 0 or a negative errno value. */
+  static int mallometer_monitor_unregister(int number) {
+    return call(MONITOR_UNREGISTER, number);
+  }
+
+  /** The address of {@code mallometer_count_actual}, which is for monitors; 0 if it is missing. */
+  static long countActual() {
+    return COUNT_ACTUAL == null ? 0 : COUNT_ACTUAL.address();
+  }
+
   private static LibraryFunction function(String name) {
     LibraryFunction found = optional(name);
     if (found == null) {
@@ -353,6 +401,9 @@ final class LibraryFunctions {
    */
   private interface LibraryFunction {
     int call(long a, long b, long c, long d, long e);
+
+    /** Where it is in this process. */
+    long address();
   }
 
   private static final class Direct implements LibraryFunction {
@@ -365,6 +416,11 @@ final class LibraryFunctions {
     @Override
     public int call(long a, long b, long c, long d, long e) {
       return DirectCalls.call(address, a, b, c, d, e);
+    }
+
+    @Override
+    public long address() {
+      return address;
     }
   }
 
@@ -389,6 +445,11 @@ final class LibraryFunctions {
     @Override
     public int call(long a, long b, long c, long d, long e) {
       return function.invokeInt(new Object[] {a, b, c, d, e});
+    }
+
+    @Override
+    public long address() {
+      return Pointer.nativeValue(function);
     }
   }
 }

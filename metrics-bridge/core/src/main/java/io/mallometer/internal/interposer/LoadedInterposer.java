@@ -8,6 +8,7 @@ import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.State;
@@ -65,6 +66,7 @@ final class LoadedInterposer implements Interposer {
   private final RecordedCallSites callSites = new RecordedCallSites();
   private final ObservedUse uses = new ObservedUse();
   private final LostMemory lost = new LostMemory();
+  private final LibraryMonitors monitors = new LibraryMonitors();
   private final LibraryScopes scopes = new LibraryScopes(() -> callSites(Instant.now(), List.of()));
   private final CloseSampling closeSampling = new CloseSampling();
 
@@ -433,6 +435,21 @@ final class LoadedInterposer implements Interposer {
     return count == 1 && event.getLong(EventLayout.NUMBER) == request.number()
         ? callSites.frames(EventLayout.stack(event))
         : List.of();
+  }
+
+  @Override
+  public RequestWatch watchRequests(long bytes) {
+    return monitors.watch(bytes, callSites::frames, () -> currentStatus().reason());
+  }
+
+  @Override
+  public String countReturnedSizes(boolean counts) {
+    return monitors.countReturned(counts, () -> currentStatus().reason());
+  }
+
+  @Override
+  public Optional<SizeDistribution> returnedSizes() {
+    return monitors.returned();
   }
 
   private int callProcess() {

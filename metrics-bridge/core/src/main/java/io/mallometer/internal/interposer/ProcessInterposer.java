@@ -6,6 +6,7 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ScopeOptions;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
@@ -109,6 +110,21 @@ final class ProcessInterposer implements Interposer {
   @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
     return current.stackOf(request);
+  }
+
+  @Override
+  public RequestWatch watchRequests(long bytes) {
+    return latest().watchRequests(bytes);
+  }
+
+  @Override
+  public String countReturnedSizes(boolean counts) {
+    return latest().countReturnedSizes(counts);
+  }
+
+  @Override
+  public Optional<SizeDistribution> returnedSizes() {
+    return current.returnedSizes();
   }
 
   @Override

@@ -11,6 +11,8 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.Phase;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.TrimReport;
 import io.mallometer.preload.Counted;
 import io.mallometer.preload.NativeWork;
@@ -132,6 +134,58 @@ class AllocatorOfARealJvmTest {
           .contains("NativeWork.allocateMemory");
     }
     NativeWork.freeMemory(address);
+  }
+
+  /** The process was started with a larger size for huge requests. */
+  @Test
+  void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
+    List<MonitorEvent> told = new ArrayList<>();
+    try (Mallometer mallometer =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofDays(1)))) {
+      double huge = mallometer.poll().self().hugeThresholdBytes();
+      MonitorOptions options = MonitorOptions.threshold(300_000);
+      assertThat(huge).isGreaterThan(400_000);
+      mallometer.monitors().onEvent(told::add);
+      Mallometer.Subscription subscription = mallometer.monitors().start(options);
+      NativeWork.freeMemory(NativeWork.allocateMemory(200_000));
+      NativeWork.freeMemory(NativeWork.allocateMemory(400_000));
+      subscription.close();
+      NativeWork.freeMemory(NativeWork.allocateMemory(500_000));
+      mallometer.poll();
+
+      assertThat(told)
+          .filteredOn(event -> event.bytes() >= 400_000 && event.bytes() < 400_100)
+          .singleElement()
+          .satisfies(
+              event -> {
+                assertThat(event.threadId()).isPositive();
+                assertThat(String.join("\n", event.details())).contains("libjvm.so!");
+              });
+      assertThat(told).noneMatch(event -> event.bytes() <= 300_000 || event.bytes() >= 500_000);
+    }
+  }
+
+  @Test
+  void returnedSizesAreCountedWhileAMonitorIsThere() {
+    try (Mallometer mallometer = Mallometer.open(MallometerOptions.defaults())) {
+      mallometer.poll();
+      Mallometer.Monitors monitors = mallometer.monitors();
+      assertThat(monitors.returnedSizes()).isEmpty();
+      Mallometer.Subscription subscription = monitors.start(MonitorOptions.returned());
+      monitors.nextPhase("counted");
+      SizeDistribution before = monitors.returnedSizes().orElseThrow();
+      for (int i = 0; i < 100; i++) {
+        NativeWork.freeMemory(NativeWork.allocateMemory(1 << 20));
+      }
+      SizeDistribution after = monitors.returnedSizes().orElseThrow();
+      Phase phase = monitors.nextPhase("").orElseThrow();
+      subscription.close();
+
+      // 1 MiB and what the allocator adds is of the class up to 2 MiB.
+      assertThat(after.minus(before).count(17)).isBetween(100L, 150L);
+      assertThat(phase.returnedSizes().orElseThrow().count(17)).isBetween(100L, 150L);
+      assertThat(monitors.returnedSizes()).isEmpty();
+    }
   }
 
   /** Allocates, touches, and frees each second object. Returns the others. */

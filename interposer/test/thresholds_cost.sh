@@ -1,0 +1,30 @@
+#!/bin/sh
+# Checks what thresholds cost, in instructions of a pair of malloc and free: differences of two run lengths, so that the
+# start cancels. None, none any more, and one above the size take the same.
+#
+#   thresholds_cost.sh VALGRIND PROGRAM LIBRARY
+set -eu
+valgrind=$1
+program=$2
+library=$3
+
+instructions() {
+  LD_PRELOAD=$library MALLOMETER_STACKS= "$valgrind" --tool=callgrind --callgrind-out-file=/dev/null "$program" "$@" 2>&1 |
+    sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+each() {
+  short=$(instructions "$1" 10000 "$2")
+  long=$(instructions "$1" 30000 "$2")
+  echo $(((long - short + 10000) / 20000))
+}
+
+for size in 64 40000; do
+  none=$(each none "$size")
+  after=$(each after "$size")
+  beside=$(each below "$size")
+  above=$(each above "$size")
+  echo "malloc($size) and free: $none instructions without a threshold, $after after one, $beside with one of 40000," \
+    "$above with one that is exceeded and full"
+  [ "$none" -eq "$after" ] && [ "$none" -eq "$beside" ] && [ $((above - none)) -le 400 ]
+done

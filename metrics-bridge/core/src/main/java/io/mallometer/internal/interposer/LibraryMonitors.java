@@ -1,0 +1,143 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.StackFrame;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** What the library watches and counts only while somebody asks for it. */
+final class LibraryMonitors {
+
+  /** EAGAIN as the library returns it. */
+  private static final int TOO_MANY = -11;
+
+  /** EBUSY: a callback of another thread has not returned within a second. */
+  private static final int RUNS = -16;
+
+  private static final String TOO_OLD = "the native library is older than this and cannot do so";
+
+  /** Of {@code struct mallometer_monitor}. */
+  static final int SIZE = 0;
+
+  static final int VERSION = 4;
+  static final int CONTEXT = 8;
+  static final int ALLOCATED = 16;
+  static final int BYTES = 32;
+
+  /** Counts by class that the library adds to. It stays: a late callback may write to it. */
+  private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
+
+  /** Guarded by this, as is the number of the monitor in the library. */
+  private int users;
+
+  private int number;
+
+  RequestWatch watch(
+      long bytes, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
+    int opened = LibraryFunctions.mallometer_threshold_open(bytes);
+    return opened > 0
+        ? new LibraryWatch(opened, frames)
+        : RequestWatch.none(reason(opened, "8 thresholds are open: close one", status));
+  }
+
+  private static String reason(int result, String tooMany, Supplier<String> status) {
+    return switch (result) {
+      case LibraryFunctions.NOT_THERE -> TOO_OLD;
+      case TOO_MANY -> tooMany;
+      default -> status.get();
+    };
+  }
+
+  synchronized String countReturned(boolean wanted, Supplier<String> status) {
+    if (!wanted) {
+      users--;
+      if (users == 0) {
+        unregister();
+      }
+      return "";
+    }
+    String reason = users > 0 ? "" : register(status);
+    users += reason.isEmpty() ? 1 : 0;
+    return reason;
+  }
+
+  private String register(Supplier<String> status) {
+    long function = LibraryFunctions.countActual();
+    if (function == 0) {
+      return TOO_OLD;
+    }
+    ByteBuffer monitor = Structs.allocate(BYTES);
+    monitor.putInt(SIZE, BYTES);
+    monitor.putInt(VERSION, Availability.ABI_VERSION);
+    monitor.putLong(CONTEXT, Structs.address(counts));
+    monitor.putLong(ALLOCATED, function);
+    int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
+    if (registered > 0) {
+      number = registered;
+      return "";
+    }
+    return reason(registered, "8 monitors are registered: unregister one", status);
+  }
+
+  private void unregister() {
+    int result = LibraryFunctions.mallometer_monitor_unregister(number);
+    for (int again = 0; again < 2 && result == RUNS; again++) {
+      result = LibraryFunctions.mallometer_monitor_unregister(number);
+    }
+  }
+
+  synchronized Optional<SizeDistribution> returned() {
+    return users == 0
+        ? Optional.empty()
+        : Optional.of(SizeDistribution.of(i -> counts.getLong(i * Long.BYTES)));
+  }
+
+  private static final class LibraryWatch implements RequestWatch {
+    private final int number;
+    private final Function<long[], List<StackFrame>> frames;
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    LibraryWatch(int number, Function<long[], List<StackFrame>> frames) {
+      this.number = number;
+      this.frames = frames;
+    }
+
+    @Override
+    public String reason() {
+      return "";
+    }
+
+    @Override
+    public synchronized List<Request> read() {
+      if (closed) {
+        return List.of();
+      }
+      ByteBuffer events = Structs.allocate(EventLayout.CAPACITY * EventLayout.BYTES);
+      int count =
+          LibraryFunctions.mallometer_threshold_read(
+              number, Structs.address(events), EventLayout.BYTES, EventLayout.CAPACITY);
+      List<Request> requests = new ArrayList<>();
+      for (HugeAllocation allocation : EventLayout.allocations(events, Math.max(0, count))) {
+        int at = requests.size() * EventLayout.BYTES;
+        ByteBuffer event = events.slice(at, EventLayout.BYTES).order(events.order());
+        requests.add(new Request(allocation, frames.apply(EventLayout.stack(event))));
+      }
+      return requests;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!closed) {
+        closed = true;
+        LibraryFunctions.mallometer_threshold_close(number);
+      }
+    }
+  }
+}

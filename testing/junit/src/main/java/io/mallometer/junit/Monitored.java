@@ -1,0 +1,377 @@
+package io.mallometer.junit;
+
+import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
+import io.mallometer.internal.text.Words;
+import io.mallometer.junit.MeasuredProcess.Watch;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ScopeCounts;
+import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.ScopeOptions;
+import io.mallometer.model.SizeDistribution;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.AssertionFailedError;
+
+/**
+ * The monitors of one test, from its beginning to {@link #close()}. The library counts and keeps; a
+ * thread of this class looks at the process's live bytes, and writes rows, only if that is asked
+ * for.
+ */
+final class Monitored implements MeasuredProcess.Monitoring {
+
+  private static final String HEAD =
+      "milliseconds,live_bytes,peak_bytes,allocations,frees,requested_bytes\n";
+  private static final long LOOK_MILLIS = 10;
+  private static final int MOST_REQUESTS = 10;
+
+  private final Mallometer mallometer;
+  private final MonitorNative wanted;
+  private final NativeScope scope;
+  private final Optional<NativeScope> whole;
+  private final double liveBefore;
+  private final Optional<MonitorOptions> threshold;
+  private final List<Mallometer.Subscription> subscriptions = new ArrayList<>();
+  private final List<MonitorEvent> requests = Collections.synchronizedList(new ArrayList<>());
+  private final Optional<SizeDistribution> returnedBefore;
+  private final Class<?> test;
+  private final Optional<Watch> look;
+  private final Optional<Reading> before;
+  private final Optional<Path> rows;
+  private final long begin = System.nanoTime();
+  private final CountDownLatch ending = new CountDownLatch(1);
+  private final @Nullable Thread watcher;
+
+  /** Written by the watcher, and read when that has ended. */
+  private List<Kept> holders = List.of();
+
+  private boolean sawCrossing;
+  private String trouble = "";
+
+  /**
+   * Begins.
+   *
+   * @param of whose memory, which is not what the annotation says if other tests run beside
+   * @param test the class whose stacks are those of the test
+   * @param look at the call sites, for the monitors that tell of stacks; closed here
+   * @param rows the file for rows, if they are wanted
+   * @throws IllegalStateException if that is not possible, with the reason
+   */
+  Monitored(
+      Mallometer mallometer,
+      MonitorNative wanted,
+      Of of,
+      Class<?> test,
+      Optional<Watch> look,
+      Optional<Path> rows) {
+    this.mallometer = mallometer;
+    this.test = test;
+    this.look = look;
+    this.before = look.map(Watch::read);
+    this.wanted = wanted;
+    this.rows = rows;
+    this.liveBefore = mallometer.poll().process().map(NativeCounters::liveBytes).orElse(Double.NaN);
+    this.threshold =
+        Optional.of(wanted.threshold())
+            .filter(bytes -> bytes != MonitorNative.NONE)
+            .map(MonitorOptions::threshold);
+    threshold.ifPresent(options -> listen(options, of));
+    if (wanted.sizes()) {
+      subscriptions.add(mallometer.monitors().start(MonitorOptions.returned()));
+    }
+    this.returnedBefore = mallometer.monitors().returnedSizes();
+    this.whole =
+        wanted.present() == MonitorNative.NONE
+            ? Optional.empty()
+            : Optional.of(mallometer.counting().processScope());
+    this.scope =
+        of == Of.TEST
+            ? mallometer
+                .counting()
+                .threadScope(ScopeOptions.defaults().withMatched(wanted.matched()))
+            : mallometer.counting().processScope();
+    if (scope.figures().counts().isEmpty()) {
+      String reason = scope.figures().reason();
+      end();
+      throw new IllegalStateException("not counted: " + reason);
+    }
+    this.watcher = whole.isPresent() || rows.isPresent() ? watching() : null;
+  }
+
+  private void listen(MonitorOptions options, Of of) {
+    int thread = of == Of.TEST ? kernelThread() : 0;
+    subscriptions.add(mallometer.monitors().start(options));
+    subscriptions.add(
+        mallometer
+            .monitors()
+            .onEvent(
+                event -> {
+                  boolean isHere = thread == 0 || event.threadId() == thread;
+                  if (event.monitor() == options && isHere) {
+                    requests.add(event);
+                  }
+                }));
+  }
+
+  /** The kernel's number of the calling thread; 0, which is none's, if it is not known. */
+  private static int kernelThread() {
+    try {
+      return Integer.parseInt(
+          Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
+    } catch (IOException | RuntimeException e) {
+      throw new IllegalStateException("the thread's number is not known: " + e, e);
+    }
+  }
+
+  // ---- The watcher
+
+  private Thread watching() {
+    Thread thread = new Thread(this::watch, "mallometer-junit-monitor");
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  private void watch() {
+    long period = wanted.periodicMillis() > 0 ? wanted.periodicMillis() : LOOK_MILLIS;
+    long pause = whole.isPresent() ? Math.min(period, LOOK_MILLIS) : period;
+    long nextRow = 0;
+    try {
+      write(HEAD, false);
+      boolean ended;
+      do {
+        ended = ending.await(pause, TimeUnit.MILLISECONDS);
+        lookAtLiveBytes();
+        if (ended || milliseconds() >= nextRow) {
+          nextRow = milliseconds() + period;
+          write(row(), true);
+        }
+      } while (!ended);
+    } catch (IOException | RuntimeException e) {
+      trouble = "The monitor of the test ended early: " + e;
+    } catch (InterruptedException e) {
+      trouble = "The monitor of the test was interrupted.";
+    }
+  }
+
+  private long milliseconds() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+  }
+
+  private void lookAtLiveBytes() {
+    if (whole.isEmpty() || sawCrossing) {
+      return;
+    }
+    double added = whole.flatMap(o -> o.figures().counts()).map(ScopeCounts::netBytes).orElse(0.0);
+    if (liveBefore + added > wanted.present()) {
+      sawCrossing = true;
+      holders = holders();
+    }
+  }
+
+  /** The call sites with live memory, most first. */
+  private List<Kept> holders() {
+    return look.orElseThrow().read().keptSince(Reading.ofProcess(0));
+  }
+
+  private String row() {
+    return scope
+        .figures()
+        .counts()
+        .map(
+            counts ->
+                String.format(
+                    Locale.ROOT,
+                    "%d,%s,%s,%d,%d,%d%n",
+                    milliseconds(),
+                    whole(counts.netBytes()),
+                    whole(counts.peakBytes()),
+                    counts.calls(),
+                    counts.frees(),
+                    counts.requestedBytes()))
+        .orElse("");
+  }
+
+  private static String whole(double figure) {
+    return Double.isNaN(figure) ? "" : Long.toString(Math.round(figure));
+  }
+
+  private void write(String text, boolean append) throws IOException {
+    if (rows.isPresent()) {
+      Path file = rows.get();
+      if (append) {
+        Files.writeString(file, text, StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
+      } else {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.writeString(file, text, StandardCharsets.US_ASCII);
+      }
+    }
+  }
+
+  // ---- The end
+
+  @Override
+  public String end() {
+    scope.close();
+    Optional<SizeDistribution> returned =
+        mallometer
+            .monitors()
+            .returnedSizes()
+            .flatMap(now -> returnedBefore.map(now::minus))
+            .filter(counts -> wanted.sizes());
+    whole.ifPresent(NativeScope::close);
+    stopWatching();
+    // The last requests are told before the listener goes.
+    subscriptions.forEach(Mallometer.Subscription::close);
+    if (crossed() && !sawCrossing) {
+      holders = holders();
+    }
+    List<Kept> requesting = requests.isEmpty() ? List.of() : requesting();
+    look.ifPresent(Watch::close);
+    return report(scope.figures(), returned, requesting);
+  }
+
+  /** The call sites that asked for more than the threshold on average. */
+  private List<Kept> requesting() {
+    return look.orElseThrow().read().allocatedSince(before.orElseThrow()).stream()
+        .filter(site -> site.bytes() / site.objects() > wanted.threshold())
+        .toList();
+  }
+
+  private void stopWatching() {
+    ending.countDown();
+    Thread thread = watcher;
+    if (thread != null) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private boolean crossed() {
+    double peak = whole.flatMap(o -> o.figures().counts()).map(ScopeCounts::peakBytes).orElse(0.0);
+    return whole.isPresent()
+        && (sawCrossing || liveBefore <= wanted.present() && liveBefore + peak > wanted.present());
+  }
+
+  @Override
+  public void check(String report) {
+    if (wanted.failing() && (!requests.isEmpty() || crossed())) {
+      throw new AssertionFailedError(report);
+    }
+  }
+
+  private String report(
+      ScopeFigures figures, Optional<SizeDistribution> returned, List<Kept> requesting) {
+    List<String> lines = new ArrayList<>();
+    addRequests(lines, requesting);
+    addHolders(lines);
+    figures.counts().ifPresent(counts -> lines.add(maximum(counts)));
+    if (wanted.matched()) {
+      lines.add(
+          figures
+              .matches()
+              .map(
+                  found ->
+                      "Temporary: %s in %s objects; retained: %s in %s objects."
+                          .formatted(
+                              Words.bytes(found.temporaryBytes()),
+                              Words.number(found.temporaryCalls()),
+                              Words.bytes(found.retainedBytes()),
+                              Words.number(found.retainedCalls())))
+              .orElse("Temporary and retained memory are not known: " + figures.reason()));
+    }
+    if (wanted.sizes()) {
+      figures.counts().ifPresent(counts -> addSizes(lines, counts.allocationsBySize(), returned));
+    }
+    if (!trouble.isEmpty()) {
+      lines.add(trouble);
+    }
+    return String.join("\n", lines);
+  }
+
+  private void addRequests(List<String> lines, List<Kept> requesting) {
+    if (requests.isEmpty()) {
+      return;
+    }
+    lines.add(
+        "Native memory: %d requests above %s%s."
+            .formatted(
+                requests.size(),
+                Words.bytes(wanted.threshold()),
+                requests.size() > MOST_REQUESTS ? ", of which the first follow" : ""));
+    for (MonitorEvent event : requests.subList(0, Math.min(MOST_REQUESTS, requests.size()))) {
+      lines.add("  " + event.sentence());
+      event.details().stream()
+          .filter(line -> !line.startsWith("call site "))
+          .forEach(frame -> lines.add("      " + frame));
+    }
+    addStacks(lines, "Stacks that ask for so much", requesting);
+  }
+
+  private void addHolders(List<String> lines) {
+    if (!crossed()) {
+      return;
+    }
+    lines.add(
+        "Native memory: more than %s became live.%s"
+            .formatted(
+                Words.bytes(wanted.present()),
+                sawCrossing ? "" : " That was too short to be looked at."));
+    addStacks(lines, "Stacks that held most" + (sawCrossing ? "" : " at the end"), holders);
+  }
+
+  private void addStacks(List<String> lines, String title, List<Kept> stacks) {
+    if (!stacks.isEmpty()) {
+      lines.add(title + ":");
+      lines.add(StackTree.of(stacks, test).stripTrailing());
+    }
+  }
+
+  private static String maximum(ScopeCounts counts) {
+    return "Maximum: peak %s above the beginning, %s kept; %s allocations of %s requested, %s frees, %s failed; largest request %s."
+        .formatted(
+            Words.bytes(counts.peakBytes()),
+            Words.change(counts.netBytes()),
+            Words.number(counts.calls()),
+            Words.bytes(counts.requestedBytes()),
+            Words.number(counts.frees()),
+            Words.number(counts.failed()),
+            Words.bytes(counts.largestBytes()));
+  }
+
+  private static void addSizes(
+      List<String> lines, SizeDistribution requested, Optional<SizeDistribution> returned) {
+    lines.add("Allocations by size:        requested  returned (process)");
+    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
+      int size = i;
+      long asked = requested.count(i);
+      long got = returned.map(counts -> counts.count(size)).orElse(0L);
+      if (asked != 0 || got != 0) {
+        lines.add(
+            "  %-22s %12d  %8s"
+                .formatted(
+                    i == SizeDistribution.CLASSES - 1
+                        ? "more"
+                        : "up to " + Words.bytes(SizeDistribution.upperBound(i)),
+                    asked,
+                    returned.isPresent() ? Long.toString(got) : "unknown"));
+      }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.mallometer.leaks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.jna.Native;
+import io.mallometer.junit.ExpectMaxNative;
+import io.mallometer.junit.MonitorNative;
+import io.mallometer.junit.NativeMemory;
+import io.mallometer.junit.NativeMemoryExtension;
+import io.mallometer.junit.NativeUse;
+import io.mallometer.junit.Of;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Not run by itself: {@code MonitorNativeTest} runs it. */
+public class Monitors {
+
+  private static final long MIB = 1 << 20;
+
+  private long kept;
+
+  @AfterEach
+  void free() {
+    if (kept != 0) {
+      Native.free(kept);
+    }
+  }
+
+  @Test
+  @MonitorNative(threshold = 20 << 20)
+  void asksForLess() {
+    Native.free(Native.malloc(20 * MIB));
+  }
+
+  @Test
+  @MonitorNative(threshold = 20 << 20)
+  void asksForMore() {
+    Native.free(Native.malloc(30 * MIB));
+  }
+
+  @Test
+  @MonitorNative(threshold = 20 << 20, failing = false)
+  void onlyReports() throws InterruptedException {
+    elsewhere();
+  }
+
+  @Test
+  @MonitorNative(threshold = 20 << 20, of = Of.TEST)
+  void anotherThreadAsksForMore() throws InterruptedException {
+    elsewhere();
+  }
+
+  private static void elsewhere() throws InterruptedException {
+    Thread other = new Thread(() -> Native.free(Native.malloc(30 * MIB)), "other-asks");
+    other.start();
+    other.join();
+  }
+
+  @Test
+  @MonitorNative(threshold = 20 << 20)
+  @ExpectMaxNative(calls = 0, warmups = 1, iterations = 1)
+  void failsOfItself() {
+    Native.free(Native.malloc(30 * MIB));
+    throw new IllegalStateException("of the test itself");
+  }
+
+  @Test
+  @MonitorNative(present = 2L << 30)
+  void becomesLive() {
+    kept = Native.malloc(2L << 30);
+  }
+
+  @Test
+  @MonitorNative(present = 2L << 30)
+  void becomesLiveForAMoment() {
+    Native.free(Native.malloc(2L << 30));
+  }
+
+  @Test
+  @MonitorNative(present = 2L << 30)
+  void staysBelow() {
+    Native.free(Native.malloc(100 * MIB));
+  }
+
+  @Test
+  @MonitorNative(sizes = true, matched = true, of = Of.TEST)
+  void hasSizes() {
+    for (int i = 0; i < 3; i++) {
+      Native.free(Native.malloc(300_000));
+    }
+    kept = Native.malloc(1_024 * 1_024);
+  }
+
+  @Test
+  @MonitorNative(matched = true)
+  void matchesTheProcess() {}
+
+  @Test
+  @MonitorNative(periodicMillis = 1, of = Of.TEST)
+  void hasRows() {
+    kept = Native.malloc(1_000_000);
+  }
+
+  @Test
+  @ExtendWith(NativeMemoryExtension.class)
+  void hasPhases(NativeMemory memory) {
+    assertTrue(memory.nextPhase("load").isEmpty());
+    Native.free(Native.malloc(50 * MIB));
+    NativeUse load = memory.nextPhase("work").orElseThrow();
+    assertTrue(load.peak() >= 40 * MIB, load::toString);
+    assertEquals(50 * MIB, load.largest(), MIB * 32);
+  }
+}
