@@ -597,7 +597,8 @@ public abstract class FaceContract {
                 0,
                 true,
                 321,
-                0.005)),
+                0.005,
+                Optional.of(hugePages()))),
         Optional.of(
             new CgroupMemory(
                 2,
@@ -620,6 +621,19 @@ public abstract class FaceContract {
                 600_000,
                 limitBytes,
                 "no limit; this configuration may need 1 MiB")));
+  }
+
+  /** A fifth of the memory above. */
+  public static HugePages hugePages() {
+    return new HugePages(
+        60_000,
+        new Estimate(12_000, 1e6, 100).atMost(60_000),
+        List.of(
+            new HugePages.Part(
+                ResidentPart.JAVA_HEAP, 60_000, new Estimate(12_000, 1e6, 100).atMost(60_000))),
+        "60 kB of the resident set are in transparent huge pages.",
+        List.of(
+            new Advice("huge-pages", "the JVM asks for them", "-XX:-UseTransparentHugePages")));
   }
 
   /** What an allocator may say, all figures different. */
@@ -698,6 +712,8 @@ public abstract class FaceContract {
         gauge("native_memory_resident_bytes", 200_000, "part", "java-heap"),
         gauge("native_memory_resident_bytes", 99_000, "part", "malloc-live"),
         gauge("native_memory_resident_bytes", 1_000, "part", "unexplained"),
+        gauge("native_memory_huge_bytes", 60_000),
+        gauge("native_memory_huge_empty_bytes", 12_000),
         gauge("cgroup_memory_charged_bytes", 250_000, "part", "this-process"),
         gauge("cgroup_memory_charged_bytes", 140_000, "part", "page-cache"),
         gauge("cgroup_memory_charged_bytes", 10_000, "part", "other"),

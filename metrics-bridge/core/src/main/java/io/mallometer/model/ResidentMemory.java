@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param nativeMemoryTracking whether the JVM's own figures were there to help
  * @param mappings how many mappings were read
  * @param costSeconds processor time that this split took
+ * @param hugePages what of it is in transparent huge pages; empty where the kernel does not tell
  */
 public record ResidentMemory(
     Instant time,
@@ -28,7 +29,30 @@ public record ResidentMemory(
     long copiedFileBytes,
     boolean nativeMemoryTracking,
     int mappings,
-    double costSeconds) {
+    double costSeconds,
+    Optional<HugePages> hugePages) {
+
+  /** A split of which nothing is known about huge pages. */
+  public ResidentMemory(
+      Instant time,
+      long totalBytes,
+      Map<ResidentPart, Long> bytes,
+      long presumedBytes,
+      long copiedFileBytes,
+      boolean nativeMemoryTracking,
+      int mappings,
+      double costSeconds) {
+    this(
+        time,
+        totalBytes,
+        bytes,
+        presumedBytes,
+        copiedFileBytes,
+        nativeMemoryTracking,
+        mappings,
+        costSeconds,
+        Optional.empty());
+  }
 
   public ResidentMemory {
     bytes = Map.copyOf(bytes);
