@@ -19,6 +19,7 @@ import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.PinningSite;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
@@ -632,8 +633,7 @@ public abstract class FaceContract {
             new HugePages.Part(
                 ResidentPart.JAVA_HEAP, 60_000, new Estimate(12_000, 1e6, 100).atMost(60_000))),
         "60 kB of the resident set are in transparent huge pages.",
-        List.of(
-            new Advice("huge-pages", "the JVM asks for them", "-XX:-UseTransparentHugePages")));
+        List.of(new Advice("huge-pages", "the JVM asks for them", "-XX:-UseTransparentHugePages")));
   }
 
   /** What an allocator may say, all figures different. */

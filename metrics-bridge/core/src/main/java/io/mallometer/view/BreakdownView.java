@@ -2,8 +2,8 @@ package io.mallometer.view;
 
 import io.mallometer.model.Advice;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.HugePages;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.Snapshot;
 import java.time.Instant;

@@ -3,7 +3,7 @@ package io.mallometer.internal.process;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Advice;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.HugePages;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.model.CgroupMemory;
-import io.mallometer.model.HugePages;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

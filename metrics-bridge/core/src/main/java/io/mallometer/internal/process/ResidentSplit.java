@@ -1,7 +1,7 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.process.MappingKinds.Kind;
-import io.mallometer.model.HugePages;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -7,7 +7,7 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import io.mallometer.model.Advice;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.HugePages;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;

@@ -23,7 +23,9 @@ class SmapsTest {
     assertThat(mappings).hasSize(210);
     assertThat(mappings.stream().mapToLong(Mapping::residentBytes).sum()).isEqualTo(48_880 * 1024);
     assertThat(mappings.get(0))
-        .isEqualTo(new Mapping(0xf0000000L, 0xffe00000L, Access.WRITABLE, true, "", 3016 * 1024, false, 0, 0));
+        .isEqualTo(
+            new Mapping(
+                0xf0000000L, 0xffe00000L, Access.WRITABLE, true, "", 3016 * 1024, false, 0, 0));
     assertThat(mappings)
         .filteredOn(mapping -> mapping.name().equals("[heap]"))
         .singleElement()
