@@ -4,11 +4,15 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.TrimReport;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -17,13 +21,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import sun.misc.Unsafe;
 
 /**
  * One fragmentation kernel: {@code Kernel NAME PLANTED}, of which PLANTED is the end of the name of the call site whose
  * objects separate most free memory. NAME is one of those below; or a shared library, of which {@code kernel_main()}
  * runs in a thread of its own; or a class with {@code main}. Waits for the conclusion, trims, and prints one row of a
- * table.
+ * table. With the variable KERNEL_RESIDENT it only prints the resident set in MiB.
  */
 final class Kernel {
   private static final Unsafe UNSAFE = unsafe();
@@ -38,7 +45,17 @@ final class Kernel {
       case "few-between-large" -> fewBetweenLarge();
       case "many-between-small" -> manyBetweenSmall();
       case "old-among-young" -> oldAmongYoung();
+      case "bursts-in-turn" -> bursts(1);
+      case "bursts-at-once" -> bursts(THREADS);
+      case "unequal-gaps" -> unequalGaps();
+      case "two-sites" -> twoSites();
       default -> runForeign(arguments[0]);
+    }
+    if (System.getenv("KERNEL_RESIDENT") != null) {
+      Thread.sleep(2000);
+      System.out.printf(Locale.ROOT, "%.1f%n", mib(resident()));
+      System.out.flush();
+      Runtime.getRuntime().halt(0);
     }
     Instant ready = Instant.now();
     Optional<PinnedMemory> pinned = Optional.empty();
@@ -53,18 +70,21 @@ final class Kernel {
     System.err.println(found);
     System.out.printf(
         Locale.ROOT,
-        "| %s | %s | %s | %.1f | %.1f | %.1f to %.1f | %.1f | %.1f |%n",
+        "| %s | %s | %s | %s | %s | %s | %.1f | %s |%n",
         arguments[0].replaceAll(".*/|[.]so$", ""),
         first,
-        first.endsWith(arguments[1]) ? "yes" : "NO",
-        mib(mallometer.snapshot().allocator().orElseThrow().retainedBytes()),
-        mib(found.bytes().value()),
-        mib(found.bytes().low()),
-        mib(found.bytes().high()),
-        mib(found.returnableBytes().value()),
-        mib(trim.returnedBytes()));
+        first.equals("none") ? "-" : first.endsWith(arguments[1]) ? "yes" : "NO",
+        found.sites().isEmpty() ? "-" : percent(found.sites().get(0).share()),
+        interval(found.bytes()),
+        interval(found.returnableBytes()),
+        mib(trim.returnedBytes()),
+        found.effects().stream()
+            .filter(effect -> effect.measure().equals("arenas"))
+            .map(effect -> String.format(Locale.ROOT, "%.1f", mib(effect.highBytes())))
+            .findFirst()
+            .orElse("-"));
     System.out.flush();
-    Runtime.getRuntime().halt(first.endsWith(arguments[1]) ? 0 : 1);
+    Runtime.getRuntime().halt(first.equals("none") || first.endsWith(arguments[1]) ? 0 : 1);
   }
 
   /** Names of sites come within two minutes of the start. */
@@ -136,6 +156,76 @@ final class Kernel {
     queue.forEach(UNSAFE::freeMemory);
   }
 
+  private static final int THREADS = 8;
+
+  /** Threads that allocate 20 MiB in 8 KiB, keep 64 bytes behind each 160 KiB, and stay: some at once, the rest later. */
+  private static void bursts(int atOnce) throws InterruptedException {
+    for (int first = 0; first < THREADS; first += atOnce) {
+      CyclicBarrier full = new CyclicBarrier(atOnce);
+      CountDownLatch done = new CountDownLatch(atOnce);
+      for (int i = 0; i < atOnce; i++) {
+        Thread thread = new Thread(() -> burst(full, done), "burst");
+        thread.setDaemon(true);
+        thread.start();
+      }
+      done.await();
+    }
+  }
+
+  private static void burst(CyclicBarrier full, CountDownLatch done) {
+    try {
+      List<Long> gaps = new ArrayList<>();
+      for (int i = 0; i < 2_560; i++) {
+        gaps.add(fill(8 << 10));
+        if (i % 20 == 19) {
+          keep();
+        }
+      }
+      full.await();
+      gaps.forEach(UNSAFE::freeMemory);
+      done.countDown();
+      Thread.sleep(Long.MAX_VALUE);
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void keep() {
+    long pin = pin(64);
+    synchronized (PINS) {
+      PINS.add(pin);
+    }
+  }
+
+  /** Free memory between 3,000 objects in pieces of 1 to 200 KiB, most of them small; they grow slowly, over 3 s. */
+  private static void unequalGaps() throws InterruptedException {
+    Random random = new Random(2);
+    List<Long> gaps = new ArrayList<>();
+    for (int i = 0; i < 3000; i++) {
+      int bytes = (int) Math.min(100 << 10, 1024 / Math.pow(1 - random.nextDouble(), 1.0 / 1.2));
+      gaps.add(fill(bytes));
+      gaps.add(fill(bytes));
+      PINS.add(pin(48));
+      if (i % 100 == 0) {
+        Thread.sleep(100);
+      }
+    }
+    gaps.forEach(UNSAFE::freeMemory);
+  }
+
+  /** Four objects in five between free memory are those of pin, the fifth that of cached. */
+  private static void twoSites() throws InterruptedException {
+    List<Long> gaps = new ArrayList<>();
+    for (int i = 0; i < 4000; i++) {
+      gaps.add(fill(20_000));
+      (i % 5 == 0 ? OTHERS : PINS).add(i % 5 == 0 ? cached(80) : pin(80));
+      if (i % 100 == 0) {
+        Thread.sleep(50);
+      }
+    }
+    gaps.forEach(UNSAFE::freeMemory);
+  }
+
   private static long pin(int bytes) {
     return touched(UNSAFE.allocateMemory(bytes), bytes);
   }
@@ -151,6 +241,25 @@ final class Kernel {
   private static long touched(long address, int bytes) {
     UNSAFE.setMemory(address, bytes, (byte) 1);
     return address;
+  }
+
+  private static String interval(Estimate bytes) {
+    return String.format(
+        Locale.ROOT, "%.1f (%.1f to %.1f)", mib(bytes.value()), mib(bytes.low()), mib(bytes.high()));
+  }
+
+  private static String percent(Estimate share) {
+    return String.format(
+        Locale.ROOT, "%.0f %% (%.0f to %.0f)", 100 * share.value(), 100 * share.low(), 100 * share.high());
+  }
+
+  private static double resident() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
+      if (line.startsWith("Rss:")) {
+        return 1024 * Double.parseDouble(line.replaceAll("[^0-9]", ""));
+      }
+    }
+    throw new IOException("no resident set");
   }
 
   private static double mib(double bytes) {

@@ -668,6 +668,7 @@ public abstract class FaceContract {
         bytes,
         bytes,
         List.of(new PinningSite("Cache.put", "libzip.so", share, bytes, bytes, bytes, 60)),
+        List.of(new PinnedMemory.Effect("trim", 9_000, 10_000, 11_000, "A trim gives back 10 kB.")),
         0.001);
   }
 

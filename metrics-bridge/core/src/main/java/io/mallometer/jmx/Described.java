@@ -136,6 +136,11 @@ final class Described {
     List<AllocatorMXBean.Pinning> getPinningSites();
 
     @Description(
+        "What a trim, fewer arenas and another allocator would save, as far as it can be estimated;"
+            + " empty if unknown")
+    List<AllocatorMXBean.EffectLine> getEffects();
+
+    @Description(
         "Asks the allocator to return free memory; returns how much came back, or why it was"
             + " refused")
     AllocatorMXBean.Trim trim();

@@ -128,7 +128,7 @@ class JmxContractTest extends FaceContract {
       Published known = NAMES.get(info.getName());
       if (TABLES.containsKey(info.getName())) {
         shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
-      } else if (info.getName().startsWith("Cgroup") || info.getName().contains("HugePage")) {
+      } else if (info.getName().startsWith("Cgroup") || info.getName().endsWith("HugePageBytes")) {
         Number value = (Number) server.getAttribute(name, info.getName());
         if (known != null && value != null) {
           String unit = suffix(info.getDescriptor(), "gauge");
