@@ -7,6 +7,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.PinnedMemory;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.TrimReport;
 import java.io.IOException;
 import java.lang.reflect.Field;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
@@ -30,7 +32,8 @@ import sun.misc.Unsafe;
  * One fragmentation kernel: {@code Kernel NAME PLANTED}, of which PLANTED is the end of the name of the call site whose
  * objects separate most free memory. NAME is one of those below; or a shared library, of which {@code kernel_main()}
  * runs in a thread of its own; or a class with {@code main}. Waits for the conclusion, trims, and prints one row of a
- * table. With the variable KERNEL_RESIDENT it only prints the resident set in MiB.
+ * table. With the variable KERNEL_RESIDENT it only prints the resident set in MiB, with KERNEL_HUGE
+ * what transparent huge pages hold of it.
  */
 final class Kernel {
   private static final Unsafe UNSAFE = unsafe();
@@ -49,6 +52,8 @@ final class Kernel {
       case "bursts-at-once" -> bursts(THREADS);
       case "unequal-gaps" -> unequalGaps();
       case "two-sites" -> twoSites();
+      case "sparse-tables" -> sparseTables();
+      case "used-heap" -> usedHeap();
       default -> runForeign(arguments[0]);
     }
     if (System.getenv("KERNEL_RESIDENT") != null) {
@@ -58,8 +63,11 @@ final class Kernel {
       Runtime.getRuntime().halt(0);
     }
     Instant ready = Instant.now();
+    if (System.getenv("KERNEL_HUGE") != null) {
+      printHugePages(mallometer, ready);
+    }
     Optional<PinnedMemory> pinned = Optional.empty();
-    for (int second = 0; second < 150 && !isNamed(pinned, ready); second++) {
+    for (int second = 0; second < 110 && !isNamed(pinned, ready); second++) {
       Thread.sleep(1000);
       pinned = mallometer.snapshot().allocator().flatMap(AllocatorStatistics::pinned);
     }
@@ -156,6 +164,48 @@ final class Kernel {
     queue.forEach(UNSAFE::freeMemory);
   }
 
+  private static void printHugePages(Mallometer mallometer, Instant ready) throws Exception {
+    Optional<ResidentMemory> split = mallometer.snapshot().memory().resident();
+    while (split.isEmpty() || split.get().time().isBefore(ready.plusSeconds(1))) {
+      Thread.sleep(500);
+      split = mallometer.snapshot().memory().resident();
+    }
+    ResidentMemory.HugePages huge = split.get().hugePages().orElseThrow();
+    System.err.println(huge);
+    System.out.printf(
+        Locale.ROOT, "%.1f | %.1f | %s%n", mib(resident()), mib(huge.bytes()), interval(huge.emptyBytes()));
+    System.out.flush();
+    Runtime.getRuntime().halt(0);
+  }
+
+  /** 64 tables of 6 MiB, of which one page in 16 is written. */
+  private static void sparseTables() {
+    for (int i = 0; i < 64; i++) {
+      long table = UNSAFE.allocateMemory(6 << 20);
+      for (int at = 0; at < 6 << 20; at += 64 << 10) {
+        UNSAFE.putByte(table + at, (byte) 1);
+      }
+      PINS.add(table);
+    }
+  }
+
+  /** A heap of which half is filled and collected again. */
+  private static void usedHeap() {
+    byte[][] all = new byte[240][];
+    for (int i = 0; i < all.length; i++) {
+      all[i] = new byte[1 << 20];
+      Arrays.fill(all[i], (byte) 1);
+    }
+  }
+
+  private static void sleepForGood() {
+    try {
+      Thread.sleep(Long.MAX_VALUE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private static final int THREADS = 8;
 
   /** Threads that allocate 20 MiB in 8 KiB, keep 64 bytes behind each 160 KiB, and stay: some at once, the rest later. */
@@ -184,7 +234,7 @@ final class Kernel {
       full.await();
       gaps.forEach(UNSAFE::freeMemory);
       done.countDown();
-      Thread.sleep(Long.MAX_VALUE);
+      sleepForGood();
     } catch (InterruptedException | BrokenBarrierException e) {
       throw new IllegalStateException(e);
     }

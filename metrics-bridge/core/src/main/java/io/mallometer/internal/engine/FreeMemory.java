@@ -16,15 +16,16 @@ import java.util.List;
  * resident part between objects lies between two bounds: all that is free at the ends is resident,
  * or none of it is.
  *
- * <p>Whole pages inside free chunks are counted too. How many of them are resident is bounded by
- * what is absent of all the allocator's memory ({@link AllocatorStatistics#withResident}); between
- * the bounds the free chunks beside samples tell, whose pages are looked at one by one.
+ * <p>Whole pages inside free chunks are counted too, to 4 KiB for each chunk. A trim gives back at
+ * least those that {@link AllocatorStatistics#withResident} finds resident, and no more than what
+ * is free and resident; between the bounds the free chunks beside samples tell, whose pages are
+ * looked at one by one.
  *
  * @param low the least that is resident between objects
  * @param value the best guess
  * @param high the most
  * @param trimmable the least that a trim gives back; {@code NaN} if unknown
- * @param releasable the most
+ * @param releasable whole pages that a trim gives back, resident or not
  * @param arenaBytes what the arenas have from the system; {@code NaN} if there are no more than two
  * @param peakBytes what of it was live at once; {@code NaN} if unknown
  * @param residentBytes all of glibc's free memory that is resident; {@code NaN} if unknown
@@ -100,9 +101,10 @@ record FreeMemory(
         }
       }
     }
-    double least = Math.min(known(trimmable), releasable);
-    double guess = pages > 0 ? releasable * resident / pages : least;
-    return between(least, Math.max(least, Math.min(guess, releasable)), releasable, samples);
+    double most = Double.isNaN(residentBytes) ? releasable : residentBytes;
+    double least = Math.min(known(trimmable), most);
+    double guess = pages > 0 ? Math.min(releasable * resident / pages, most) : least;
+    return between(least, Math.max(least, guess), most, samples);
   }
 
   /**

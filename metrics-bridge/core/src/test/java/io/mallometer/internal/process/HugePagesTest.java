@@ -179,6 +179,20 @@ class HugePagesTest {
     assertThat(part.emptyBytes().high()).isLessThanOrEqualTo(32 * MIB);
   }
 
+  /** 4 MiB of huge pages in 16 GiB, all resident: too many blocks to list, and few draws. */
+  @Test
+  void noPartIsEmptierThanItHasHugePages() {
+    HugePages.Part part =
+        new EmptyHugePages(
+                new Zeros(page -> true), address -> ResidentPart.MALLOC, BLOCK, new Random(1))
+            .of(List.of(mapping(0, 16 << 10, 16 << 10, 4)))
+            .get(0);
+
+    assertThat(part.bytes()).isEqualTo(4 * MIB);
+    assertThat(part.emptyBytes().value()).isEqualTo(4.0 * MIB);
+    assertThat(part.emptyBytes().high()).isEqualTo(4.0 * MIB);
+  }
+
   @Test
   void memoryThatCannotBeReadIsUnknownAndNotEmpty() {
     HugePages found =
