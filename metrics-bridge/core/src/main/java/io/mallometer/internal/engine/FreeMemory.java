@@ -137,7 +137,7 @@ record FreeMemory(
               0,
               Double.NaN,
               most,
-              "Fewer arenas (MALLOC_ARENA_MAX) would save at most %s: the arenas have %s from the system, and %s of it was live at once."
+              "Fewer arenas (MALLOC_ARENA_MAX) would save at most %s: the arenas have %s from the system, and at least %s of it was live at once."
                   .formatted(Words.bytes(most), Words.bytes(arenaBytes), Words.bytes(peakBytes))));
     }
     effects.add(
