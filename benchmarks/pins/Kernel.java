@@ -33,7 +33,8 @@ import sun.misc.Unsafe;
  * objects separate most free memory. NAME is one of those below; or a shared library, of which {@code kernel_main()}
  * runs in a thread of its own; or a class with {@code main}. Waits for the conclusion, trims, and prints one row of a
  * table. With the variable KERNEL_RESIDENT it only prints the resident set in MiB, with KERNEL_HUGE
- * what transparent huge pages hold of it.
+ * what transparent huge pages hold of it. KERNEL_WAIT_SECONDS is how long it waits before, since samples are few while
+ * a JVM starts.
  */
 final class Kernel {
   private static final Unsafe UNSAFE = unsafe();
@@ -44,6 +45,7 @@ final class Kernel {
 
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer = Mallometer.open(MallometerOptions.defaults());
+    Thread.sleep(1000L * Integer.parseInt(System.getenv().getOrDefault("KERNEL_WAIT_SECONDS", "0")));
     switch (arguments[0]) {
       case "few-between-large" -> fewBetweenLarge();
       case "many-between-small" -> manyBetweenSmall();
