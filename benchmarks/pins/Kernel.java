@@ -90,7 +90,7 @@ final class Kernel {
         mib(trim.returnedBytes()),
         found.effects().stream()
             .filter(effect -> effect.measure().equals("arenas"))
-            .map(effect -> String.format(Locale.ROOT, "%.1f", mib(effect.highBytes())))
+            .map(effect -> String.format(Locale.ROOT, "%.1f", mib(effect.bytes())))
             .findFirst()
             .orElse("-"));
     System.out.flush();

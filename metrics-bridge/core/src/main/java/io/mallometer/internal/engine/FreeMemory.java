@@ -111,8 +111,8 @@ record FreeMemory(
    * What would help.
    *
    * <p>Fewer arenas let threads use each other's free memory again, but all that was live at once
-   * has to fit in them. So no more can be saved than what the arenas have above that, whatever the
-   * number. Nothing is known of when each arena had its own peak, so the least is nothing.
+   * has to fit in them. So sharing saves what the arenas have above that. Other objects may lie at
+   * the ends of heaps then, which no count foretells: the bounds are nothing and all free memory.
    *
    * @param returnable what a trim gives back
    */
@@ -129,16 +129,20 @@ record FreeMemory(
                     Words.bytes(returnable.value()),
                     Words.bytes(returnable.low()),
                     Words.bytes(returnable.high()))));
-    double most = Math.min(residentBytes, Math.max(0, arenaBytes - peakBytes));
-    if (!Double.isNaN(most)) {
+    double shared = Math.min(residentBytes, Math.max(0, arenaBytes - peakBytes));
+    if (!Double.isNaN(shared)) {
       effects.add(
           new PinnedMemory.Effect(
               "arenas",
               0,
-              Double.NaN,
-              most,
-              "Fewer arenas (MALLOC_ARENA_MAX) would save at most %s: the arenas have %s from the system, and at least %s of it was live at once."
-                  .formatted(Words.bytes(most), Words.bytes(arenaBytes), Words.bytes(peakBytes))));
+              shared,
+              residentBytes,
+              "Fewer arenas (MALLOC_ARENA_MAX) would save some %s (0 to %s): the arenas have %s from the system, and at least %s of it was live at once."
+                  .formatted(
+                      Words.bytes(shared),
+                      Words.bytes(residentBytes),
+                      Words.bytes(arenaBytes),
+                      Words.bytes(peakBytes))));
     }
     effects.add(
         new PinnedMemory.Effect(

@@ -54,7 +54,7 @@ class FreeMemoryTest {
   }
 
   @Test
-  void fewerArenasSaveNoMoreThanWhatWasNeverLiveAtOnce() {
+  void fewerArenasSaveWhatWasNeverLiveAtOnce() {
     assertThat(most("arenas", FreeMemory.of(statistics(9, 0), 650_000, 400_000)))
         .isEqualTo(600_000);
     assertThat(most("arenas", FreeMemory.of(statistics(9, 0), 650_000, 990_000))).isEqualTo(10_000);
@@ -78,7 +78,7 @@ class FreeMemoryTest {
         .filter(effect -> effect.measure().equals(measure))
         .findFirst()
         .orElseThrow()
-        .highBytes();
+        .bytes();
   }
 
   private static AllocatorStatistics statistics(int arenas, double trimmable) {
