@@ -19,6 +19,7 @@ import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.PinningSite;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
@@ -597,7 +598,8 @@ public abstract class FaceContract {
                 0,
                 true,
                 321,
-                0.005)),
+                0.005,
+                Optional.of(hugePages()))),
         Optional.of(
             new CgroupMemory(
                 2,
@@ -620,6 +622,18 @@ public abstract class FaceContract {
                 600_000,
                 limitBytes,
                 "no limit; this configuration may need 1 MiB")));
+  }
+
+  /** A fifth of the memory above. */
+  public static HugePages hugePages() {
+    return new HugePages(
+        60_000,
+        new Estimate(12_000, 1e6, 100).atMost(60_000),
+        List.of(
+            new HugePages.Part(
+                ResidentPart.JAVA_HEAP, 60_000, new Estimate(12_000, 1e6, 100).atMost(60_000))),
+        "60 kB of the resident set are in transparent huge pages.",
+        List.of(new Advice("huge-pages", "the JVM asks for them", "-XX:-UseTransparentHugePages")));
   }
 
   /** What an allocator may say, all figures different. */
@@ -654,6 +668,7 @@ public abstract class FaceContract {
         bytes,
         bytes,
         List.of(new PinningSite("Cache.put", "libzip.so", share, bytes, bytes, bytes, 60)),
+        List.of(new PinnedMemory.Effect("trim", 9_000, 10_000, 11_000, "A trim gives back 10 kB.")),
         0.001);
   }
 
@@ -698,6 +713,8 @@ public abstract class FaceContract {
         gauge("native_memory_resident_bytes", 200_000, "part", "java-heap"),
         gauge("native_memory_resident_bytes", 99_000, "part", "malloc-live"),
         gauge("native_memory_resident_bytes", 1_000, "part", "unexplained"),
+        gauge("native_memory_huge_bytes", 60_000),
+        gauge("native_memory_huge_empty_bytes", 12_000),
         gauge("cgroup_memory_charged_bytes", 250_000, "part", "this-process"),
         gauge("cgroup_memory_charged_bytes", 140_000, "part", "page-cache"),
         gauge("cgroup_memory_charged_bytes", 10_000, "part", "other"),

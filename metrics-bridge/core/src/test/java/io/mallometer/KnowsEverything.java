@@ -113,7 +113,16 @@ public final class KnowsEverything implements AutoCloseable {
     return new ProcessMemory(
         14,
         Optional.of(
-            new ResidentMemory(TIME, 14, byPart(ResidentPart.values()), 2, 0, true, 321, 0.005)),
+            new ResidentMemory(
+                TIME,
+                14,
+                byPart(ResidentPart.values()),
+                2,
+                0,
+                true,
+                321,
+                0.005,
+                Optional.of(FaceContract.hugePages()))),
         Optional.of(
             new CgroupMemory(
                 2,

@@ -92,6 +92,24 @@ final class Allocator implements Described.OfAllocator {
   }
 
   @Override
+  public List<AllocatorMXBean.EffectLine> getEffects() {
+    return statistics()
+        .flatMap(AllocatorStatistics::pinned)
+        .map(PinnedMemory::effects)
+        .orElse(List.of())
+        .stream()
+        .map(
+            effect ->
+                new AllocatorMXBean.EffectLine(
+                    effect.measure(),
+                    NativeMemory.known(effect.lowBytes()),
+                    NativeMemory.known(effect.bytes()),
+                    NativeMemory.known(effect.highBytes()),
+                    effect.sentence()))
+        .toList();
+  }
+
+  @Override
   public AllocatorMXBean.Trim trim() {
     TrimReport report = mallometer.allocator().trim();
     return new AllocatorMXBean.Trim(

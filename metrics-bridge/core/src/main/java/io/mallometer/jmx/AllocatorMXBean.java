@@ -86,6 +86,23 @@ public interface AllocatorMXBean extends Described.OfAllocator {
   record AdviceLine(String topic, String reason, String setting) {}
 
   /**
+   * What a measure would change, as composite data. Resident bytes less; null where that is not
+   * estimated.
+   *
+   * @param measure trim, arenas or allocator
+   * @param low at least
+   * @param bytes the estimate
+   * @param high at most
+   * @param sentence the same in words
+   */
+  record EffectLine(
+      String measure,
+      @Nullable Long low,
+      @Nullable Long bytes,
+      @Nullable Long high,
+      String sentence) {}
+
+  /**
    * One call site that pins free memory, as composite data. Estimates.
    *
    * @param site its name

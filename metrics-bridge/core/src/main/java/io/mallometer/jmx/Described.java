@@ -34,6 +34,11 @@ final class Described {
     @Description("Whether the limit is large enough for the configuration; empty if unknown")
     String getBudgetVerdict();
 
+    @Description(
+        "How much of the resident set is in transparent huge pages, how much of that is empty, and"
+            + " what to set; empty if unknown")
+    String getHugePages();
+
     @Description("The last hour, oldest first: by the second, ten seconds, the minute")
     List<HistoryRow> getHistory();
 
@@ -129,6 +134,11 @@ final class Described {
 
     @Description("The call sites that pin most free memory, most first; empty if unknown")
     List<AllocatorMXBean.Pinning> getPinningSites();
+
+    @Description(
+        "What a trim, fewer arenas and another allocator would save, as far as it can be estimated;"
+            + " empty if unknown")
+    List<AllocatorMXBean.EffectLine> getEffects();
 
     @Description(
         "Asks the allocator to return free memory; returns how much came back, or why it was"

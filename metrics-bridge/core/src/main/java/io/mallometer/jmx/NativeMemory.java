@@ -6,6 +6,8 @@ import io.mallometer.model.Attachment;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
@@ -61,6 +63,25 @@ final class NativeMemory implements Described.OfNativeMemory {
   @Override
   public String getBudgetVerdict() {
     return snapshot().memory().budget().map(MemoryBudget::verdict).orElse("");
+  }
+
+  @Override
+  public String getHugePages() {
+    return snapshot()
+        .memory()
+        .resident()
+        .flatMap(ResidentMemory::hugePages)
+        .map(NativeMemory::withAdvice)
+        .orElse("");
+  }
+
+  private static String withAdvice(HugePages huge) {
+    StringBuilder text = new StringBuilder(huge.sentence());
+    huge.advice()
+        .forEach(
+            advice ->
+                text.append(' ').append(advice.reason()).append(": ").append(advice.setting()));
+    return text.toString();
   }
 
   @Override

@@ -48,6 +48,10 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getResidentParts();
 
+  @Nullable Long getHugePageBytes();
+
+  @Nullable Long getEmptyHugePageBytes();
+
   Map<String, Long> getCgroupParts();
 
   @Nullable Long getCgroupLimitBytes();

@@ -11,6 +11,7 @@ import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteSummary;
@@ -296,6 +297,20 @@ public record Meter(
                   "Resident memory by part; the parts add up to the resident set",
                   rows("part", Meter::residentParts, ResidentPart::tag))
               .table(NATIVE_MEMORY, "ResidentParts", BYTES),
+          new Meter(
+                  "native.memory.huge",
+                  Type.GAUGE,
+                  BYTES,
+                  "Resident memory in transparent huge pages",
+                  when(Meter::knowsHugePages, huge(HugePages::bytes)))
+              .attribute(NATIVE_MEMORY, "HugePageBytes", BYTES),
+          new Meter(
+                  "native.memory.huge.empty",
+                  Type.GAUGE,
+                  BYTES,
+                  "Pages of zeros in transparent huge pages: the most that is resident only because of them",
+                  when(Meter::knowsHugePages, huge(huge -> huge.emptyBytes().value())))
+              .attribute(NATIVE_MEMORY, "EmptyHugePageBytes", BYTES),
           new Meter(
                   "cgroup.memory.charged",
                   Type.GAUGE,
@@ -726,6 +741,19 @@ public record Meter(
 
   private static Map<ResidentPart, Long> residentParts(Snapshot snapshot) {
     return snapshot.memory().resident().map(ResidentMemory::bytes).orElse(Map.of());
+  }
+
+  private static boolean knowsHugePages(Snapshot snapshot) {
+    return hugePages(snapshot).isPresent();
+  }
+
+  private static Optional<HugePages> hugePages(Snapshot snapshot) {
+    Optional<ResidentMemory> split = snapshot.memory().resident();
+    return split.isPresent() ? split.get().hugePages() : Optional.empty();
+  }
+
+  private static Series huge(ToDoubleFunction<HugePages> figure) {
+    return new Series(List.of(), of(Meter::hugePages, figure));
   }
 
   private static Map<ChargedPart, Long> chargedParts(Snapshot snapshot) {

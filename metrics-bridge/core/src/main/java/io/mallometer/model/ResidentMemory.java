@@ -1,6 +1,7 @@
 package io.mallometer.model;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -19,6 +20,7 @@ import java.util.Optional;
  * @param nativeMemoryTracking whether the JVM's own figures were there to help
  * @param mappings how many mappings were read
  * @param costSeconds processor time that this split took
+ * @param hugePages what of it is in transparent huge pages; empty where the kernel does not tell
  */
 public record ResidentMemory(
     Instant time,
@@ -28,7 +30,30 @@ public record ResidentMemory(
     long copiedFileBytes,
     boolean nativeMemoryTracking,
     int mappings,
-    double costSeconds) {
+    double costSeconds,
+    Optional<HugePages> hugePages) {
+
+  /** A split of which nothing is known about huge pages. */
+  public ResidentMemory(
+      Instant time,
+      long totalBytes,
+      Map<ResidentPart, Long> bytes,
+      long presumedBytes,
+      long copiedFileBytes,
+      boolean nativeMemoryTracking,
+      int mappings,
+      double costSeconds) {
+    this(
+        time,
+        totalBytes,
+        bytes,
+        presumedBytes,
+        copiedFileBytes,
+        nativeMemoryTracking,
+        mappings,
+        costSeconds,
+        Optional.empty());
+  }
 
   public ResidentMemory {
     bytes = Map.copyOf(bytes);
@@ -37,5 +62,40 @@ public record ResidentMemory(
   /** Returns the resident bytes of a part; empty if the part could not be separated. */
   public Optional<Long> of(ResidentPart part) {
     return Optional.ofNullable(bytes.get(part));
+  }
+
+  /**
+   * Resident memory in transparent huge pages, which the kernel makes resident as a whole at the
+   * first access to any byte of it.
+   *
+   * <p>The kernel does not tell which bytes of a huge page were accessed. But a page of 4 KiB that
+   * was never written holds nothing but zeros, so those that do are all that huge pages can have
+   * added. Some of them the program wrote with zeros: they would be resident anyway, and the figure
+   * is an upper bound.
+   *
+   * @param bytes in huge pages, as the kernel counts them
+   * @param emptyBytes the part of it in pages of zeros, estimated from pages that were looked at;
+   *     not a number if memory cannot be looked at
+   * @param parts the same for each part of the resident set, most first; memory of malloc is {@link
+   *     ResidentPart#MALLOC}, in use or not
+   * @param sentence the result in one sentence
+   * @param advice what to set so that less is resident; empty if there is little to gain
+   */
+  public record HugePages(
+      long bytes, Estimate emptyBytes, List<Part> parts, String sentence, List<Advice> advice) {
+
+    /**
+     * The huge pages of one part.
+     *
+     * @param part whose
+     * @param bytes in huge pages
+     * @param emptyBytes the part of it in pages of zeros
+     */
+    public record Part(ResidentPart part, long bytes, Estimate emptyBytes) {}
+
+    public HugePages {
+      parts = List.copyOf(parts);
+      advice = List.copyOf(advice);
+    }
   }
 }

@@ -1,6 +1,9 @@
 package io.mallometer.view;
 
+import io.mallometer.model.Advice;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.Snapshot;
 import java.time.Instant;
@@ -20,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param nativeMemoryTracking whether the JVM's own account helped
  * @param mappings how many mappings were read
  * @param costSeconds processor time that the split took
+ * @param hugePages what of it is in transparent huge pages; null where the kernel does not tell
  * @param allocatedBefore what of the part {@code malloc-live} was allocated before an attach, and
  *     is in no call site; null without attach
  */
@@ -32,6 +36,7 @@ public record BreakdownView(
     @Nullable Boolean nativeMemoryTracking,
     @Nullable Integer mappings,
     @Nullable Double costSeconds,
+    @Nullable Huge hugePages,
     @Nullable AllocatedBefore allocatedBefore)
     implements View {
 
@@ -43,6 +48,32 @@ public record BreakdownView(
    */
   public record Part(String part, long bytes) {}
 
+  /**
+   * Transparent huge pages.
+   *
+   * @param bytes in huge pages
+   * @param emptyBytes the part of it in pages of zeros, the most that is resident only because of
+   *     huge pages
+   * @param sentence the result in one sentence
+   * @param parts the same for each part, most first; {@code malloc} is all memory of malloc
+   * @param advice what to set so that less is resident; empty if there is little to gain
+   */
+  public record Huge(
+      long bytes,
+      Estimate emptyBytes,
+      String sentence,
+      List<HugePart> parts,
+      List<Advice> advice) {}
+
+  /**
+   * The huge pages of one part.
+   *
+   * @param part its name
+   * @param bytes in huge pages
+   * @param emptyBytes the part of it in pages of zeros
+   */
+  public record HugePart(String part, long bytes, Estimate emptyBytes) {}
+
   static BreakdownView of(Snapshot snapshot) {
     double resident = snapshot.memory().residentBytes();
     AllocatedBefore before = AllocatedBefore.of(snapshot);
@@ -52,7 +83,8 @@ public record BreakdownView(
         .map(split -> of(resident, split, before))
         .orElseGet(
             () ->
-                new BreakdownView(resident, null, null, List.of(), null, null, null, null, before));
+                new BreakdownView(
+                    resident, null, null, List.of(), null, null, null, null, null, before));
   }
 
   private static BreakdownView of(
@@ -66,7 +98,19 @@ public record BreakdownView(
         split.nativeMemoryTracking(),
         split.mappings(),
         split.costSeconds(),
+        split.hugePages().map(BreakdownView::huge).orElse(null),
         before);
+  }
+
+  private static Huge huge(HugePages huge) {
+    return new Huge(
+        huge.bytes(),
+        huge.emptyBytes(),
+        huge.sentence(),
+        huge.parts().stream()
+            .map(part -> new HugePart(part.part().tag(), part.bytes(), part.emptyBytes()))
+            .toList(),
+        huge.advice());
   }
 
   private static Part part(ResidentMemory split, ResidentPart part) {

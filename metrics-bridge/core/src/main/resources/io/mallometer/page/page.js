@@ -447,6 +447,8 @@
       ...parts.map(([part, amount]) => make('li', {}, swatch(part), `${nameOf(part)} ${bytes(amount)}`)),
       ...later.map(([text, amount], i) => make('li', {}, make('span', {class: `swatch later later-${i}`, 'aria-hidden': 'true'}), `${bytes(amount)} ${text}`)),
     ]);
+    const huge = breakdown.hugePages?.bytes > 0 ? breakdown.hugePages : {sentence: '', advice: []};
+    fill(element('huge-pages'), huge, () => huge.sentence === '' ? [] : [make('p', {}, huge.sentence), ...advised(huge.advice)]);
   }
 
   const AHEAD = [10, 30];
@@ -808,6 +810,8 @@
   }
 
 
+  const advised = advice => advice.length === 0 ? [] : [make('ul', {class: 'advice'}, ...advice.map(({reason, setting}) => make('li', {}, `${reason}. `, make('code', {}, setting))))];
+
   function showAllocator(allocator, trimAllowed, memory) {
     const why = isKnown(memory.counters) ? 'it was not read yet' : memory.reason;
     empty('allocator', isKnown(allocator.time) ? '' : `The memory that the allocator retains is not known: ${why}.`);
@@ -820,11 +824,10 @@
       ['Arenas', count(allocator.arenas)],
       ['Trims', count(allocator.trims)],
     ].filter(([, value]) => value !== UNKNOWN));
-    fill(element('advice'), allocator.advice, () => allocator.advice.length === 0
-      ? [make('p', {}, 'No advice.')]
-      : [make('ul', {}, ...allocator.advice.map(advice => make('li', {}, `${advice.reason}. `, make('code', {}, advice.setting))))]);
-    const pinned = isKnown(allocator.pinned) ? allocator.pinned : {sentence: '', sites: []};
+    fill(element('advice'), allocator.advice, () => allocator.advice.length === 0 ? [make('p', {}, 'No advice.')] : advised(allocator.advice));
+    const pinned = isKnown(allocator.pinned) ? allocator.pinned : {sentence: '', sites: [], effects: []};
     setText(element('pinned'), pinned.sentence);
+    fill(element('effects'), pinned.effects, () => pinned.effects.map(effect => make('li', {}, effect.sentence)));
     element('pinning').hidden = pinned.sites.length === 0;
     table(element('pinning-table'), ['Call site', 'Objects', 'Free beside them', 'No trim gives back', 'Older than'],
       pinned.sites.map(site => [site.site, count(Math.round(site.objects.value)), bytes(site.bytes.value), bytes(site.stuckBytes.value), duration(site.medianAgeSeconds)]));

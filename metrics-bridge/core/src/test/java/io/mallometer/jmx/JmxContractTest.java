@@ -40,6 +40,8 @@ class JmxContractTest extends FaceContract {
           named("LargestRequestBytes", "native_malloc_largest"),
           named("LiveObjects", "native_malloc_objects"),
           named("HugeAllocationCount", "native_malloc_huge"),
+          named("HugePageBytes", "native_memory_huge"),
+          named("EmptyHugePageBytes", "native_memory_huge_empty"),
           named("CgroupLimitBytes", "cgroup_memory_limit"),
           named("CgroupHighBytes", "cgroup_memory_high"),
           named("CgroupWorkingSetBytes", "cgroup_memory_working_set"),
@@ -126,7 +128,7 @@ class JmxContractTest extends FaceContract {
       Published known = NAMES.get(info.getName());
       if (TABLES.containsKey(info.getName())) {
         shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
-      } else if (info.getName().startsWith("Cgroup")) {
+      } else if (info.getName().startsWith("Cgroup") || info.getName().endsWith("HugePageBytes")) {
         Number value = (Number) server.getAttribute(name, info.getName());
         if (known != null && value != null) {
           String unit = suffix(info.getDescriptor(), "gauge");

@@ -227,6 +227,7 @@ final class DoctorCommand implements Callable<Integer> {
             ? "on"
             : "off: the JVM's own part is estimated",
         "-XX:NativeMemoryTracking=summary makes it exact, at some cost");
+    hugePages(breakdown.at("hugePages"));
     leaks(root);
     boolean access =
         arguments.contains("--enable-native-access=ALL-UNNAMED")
@@ -236,6 +237,19 @@ final class DoctorCommand implements Callable<Integer> {
         "native access",
         access ? "without a warning" : "this JDK prints a warning",
         "--enable-native-access=ALL-UNNAMED");
+  }
+
+  private void hugePages(Json huge) throws IOException {
+    if (!huge.present()) {
+      return;
+    }
+    List<Json> advice = huge.at("advice").list();
+    if (advice.isEmpty()) {
+      good("huge pages", huge.at("sentence").text());
+    }
+    for (Json one : advice) {
+      quietly("huge pages", one.at("reason").text() + "; " + one.at("setting").text());
+    }
   }
 
   private void conclusion(Json root) throws IOException {

@@ -100,6 +100,13 @@ final class OverviewText {
     line("");
     line("Resident %s, of which", Words.bytes(total));
     parts(breakdown.at("parts").list(), total);
+    Json huge = breakdown.at("hugePages");
+    if (huge.at("bytes").number() > 0) {
+      line("  %s", huge.at("sentence").text());
+      for (Json advice : huge.at("advice").list()) {
+        line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());
+      }
+    }
   }
 
   private void parts(List<Json> parts, double total) {
@@ -146,6 +153,9 @@ final class OverviewText {
         Words.bytes(allocator.at("trimmableBytes").number()));
     if (allocator.at("pinned").present()) {
       line("  %s", allocator.at("pinned", "sentence").text());
+      for (Json effect : allocator.at("pinned", "effects").list()) {
+        line("  %s", effect.at("sentence").text());
+      }
     }
     for (Json advice : allocator.at("advice").list()) {
       line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());

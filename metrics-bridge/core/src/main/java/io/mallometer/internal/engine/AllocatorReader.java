@@ -123,7 +123,8 @@ public final class AllocatorReader {
                 System.getenv())));
   }
 
-  private static double retainedBytes(ProcessMemory memory) {
+  /** Free memory of the allocator that is resident; {@code NaN} if unknown. */
+  static double retainedBytes(ProcessMemory memory) {
     Optional<Long> retained =
         memory.resident().isPresent()
             ? memory.resident().get().of(ResidentPart.MALLOC_RETAINED)

@@ -6,7 +6,9 @@ import io.mallometer.internal.process.Pause;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.NativeCounters;
 import io.mallometer.model.PinnedMemory;
+import io.mallometer.model.ProcessMemory;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -34,6 +36,9 @@ final class PinReader {
   private boolean everRead;
   private long next;
 
+  /** What was mapped singly at any time, as far as was seen. */
+  private double mostMapped;
+
   PinReader(Interposer interposer, CallSiteReader sites, Clock clock, LongSupplier nanoTime) {
     this.interposer = interposer;
     this.sites = sites;
@@ -47,8 +52,11 @@ final class PinReader {
   }
 
   /** Reads if it is time. For the poller's thread, which lets the call sites go afterwards. */
-  void readIfDue(Optional<AllocatorStatistics> allocator) {
+  void readIfDue(Optional<AllocatorStatistics> allocator, ProcessMemory memory) {
     long start = nanoTime.getAsLong();
+    if (allocator.isPresent()) {
+      mostMapped = Math.max(mostMapped, allocator.get().mappedBytes());
+    }
     if (allocator.isEmpty() || everRead && start - next < 0) {
       return;
     }
@@ -67,8 +75,18 @@ final class PinReader {
             ? Optional.empty()
             : Optional.of(
                 PinnedBy.of(
-                    neighbours, named, statistics.retainedBytes(), clock.instant(), start, cost));
+                    neighbours,
+                    named,
+                    FreeMemory.of(statistics, AllocatorReader.retainedBytes(memory), peakBytes()),
+                    clock.instant(),
+                    start,
+                    cost));
     long end = nanoTime.getAsLong();
     next = end + Pause.after(end - start, PACE_NANOS, LONGEST_NANOS);
+  }
+
+  private double peakBytes() {
+    Optional<NativeCounters> counters = interposer.process();
+    return counters.isPresent() ? counters.get().peakBytes() - mostMapped : Double.NaN;
   }
 }

@@ -684,7 +684,7 @@ public final class Poller {
     try {
       if (interposer.present()) {
         callSiteReader.readIfDue();
-        pinReader.readIfDue(allocatorReader.latest());
+        pinReader.readIfDue(allocatorReader.latest(), memory);
       }
     } catch (Throwable e) {
       callSitesFailure.warn("The call sites cannot be read; the last reading stays", e);

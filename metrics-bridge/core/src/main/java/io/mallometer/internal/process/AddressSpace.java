@@ -19,6 +19,14 @@ interface AddressSpace {
    */
   Optional<BitSet> residentPages(long start, long end);
 
+  /**
+   * Whether a page that is resident holds nothing but zeros; empty if it cannot be read. Of a page
+   * that is not resident nobody may ask: to read it would make it resident.
+   */
+  default Optional<Boolean> isZero(long page) {
+    return Optional.empty();
+  }
+
   /** Tells nothing. */
   static AddressSpace unreadable() {
     return new AddressSpace() {

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param noReserve {@code VmFlags} has nr: reserved without a promise of memory
  * @param copiedBytes {@code Anonymous} where there is a file: pages that this process has written,
  *     which are its own and no longer the file's
+ * @param hugeBytes {@code AnonHugePages}: resident in transparent huge pages; -1 where the kernel
+ *     does not tell. A piece of a mapping has what the whole has
  */
 record Mapping(
     long start,
@@ -23,7 +25,8 @@ record Mapping(
     String name,
     long residentBytes,
     boolean noReserve,
-    long copiedBytes) {
+    long copiedBytes,
+    long hugeBytes) {
 
   private static final String PREFIX_OF_ANONYMOUS = "[anon:";
 
@@ -43,7 +46,8 @@ record Mapping(
         name,
         residentBytes,
         noReserve,
-        0);
+        0,
+        -1);
   }
 
   /**
@@ -77,6 +81,7 @@ record Mapping(
         && residentBytes == mapping.residentBytes
         && noReserve == mapping.noReserve
         && copiedBytes == mapping.copiedBytes
+        && hugeBytes == mapping.hugeBytes
         && access == mapping.access
         && anonymous == mapping.anonymous
         && name.equals(mapping.name);
@@ -107,7 +112,15 @@ record Mapping(
   /** A piece of this. */
   Mapping part(long from, long to, long resident, String called) {
     return new Mapping(
-        from, to, access, anonymous, called, resident, noReserve, Math.min(copiedBytes, resident));
+        from,
+        to,
+        access,
+        anonymous,
+        called,
+        resident,
+        noReserve,
+        Math.min(copiedBytes, resident),
+        hugeBytes);
   }
 
   boolean contains(Range range) {

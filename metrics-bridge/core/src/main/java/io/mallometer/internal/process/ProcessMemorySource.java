@@ -5,6 +5,7 @@ import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -77,7 +78,7 @@ final class ProcessMemorySource implements MemorySource {
         // One that fails is as expensive and is not repeated sooner.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
-      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
+      Optional<ResidentMemory> resident = splitDue ? split(counted, charged) : latest.resident();
       Optional<MemoryBudget> budget =
           splitDue || !limit(charged).equals(limit(latest.cgroup()))
               ? resident.map(
@@ -159,7 +160,8 @@ final class ProcessMemorySource implements MemorySource {
         directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
   }
 
-  private Optional<ResidentMemory> split(Supplier<Snapshot> counter) {
+  private Optional<ResidentMemory> split(
+      Supplier<Snapshot> counter, Optional<CgroupMemory> charged) {
     long start = processorNanos.getAsLong();
     Optional<List<Mapping>> mappings = files.mappings();
     if (mappings.isEmpty()) {
@@ -177,7 +179,19 @@ final class ProcessMemorySource implements MemorySource {
             split.copiedFileBytes(),
             jvm.tracking().isPresent(),
             mappings.get().size(),
-            (processorNanos.getAsLong() - start) / 1e9));
+            (processorNanos.getAsLong() - start) / 1e9,
+            hugePages(split, mappings.get(), charged)));
+  }
+
+  private Optional<HugePages> hugePages(
+      ResidentSplit split, List<Mapping> mappings, Optional<CgroupMemory> charged) {
+    if (mappings.stream().noneMatch(mapping -> mapping.hugeBytes() >= 0)) {
+      return Optional.empty();
+    }
+    double limit = charged.isPresent() ? charged.get().limitBytes() : Double.NaN;
+    return Optional.of(
+        HugePageAdvice.of(
+            split.hugePages(), residentBytes(mappings), limit, HugePageSettings.read(files)));
   }
 
   private static long residentBytes(List<Mapping> mappings) {

@@ -1,12 +1,14 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.process.MappingKinds.Kind;
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 
 /**
  * Divides the resident set into parts that add up to it.
@@ -46,6 +48,8 @@ final class ResidentSplit {
 
   private long copiedFiles;
 
+  private List<HugePages.Part> hugePages = List.of();
+
   private ResidentSplit(JvmFacts jvm, MallocFacts malloc) {
     this.jvm = jvm;
     this.malloc = malloc;
@@ -72,6 +76,7 @@ final class ResidentSplit {
     split.assign(kinds, pieces);
     split.divideUnknown();
     split.divideMalloc();
+    split.lookIntoHugePages(mappings, kinds, pieces, memory);
     return split;
   }
 
@@ -88,6 +93,40 @@ final class ResidentSplit {
   /** What of the mapped files the process has written copies of. */
   long copiedFileBytes() {
     return copiedFiles;
+  }
+
+  /** What of the parts is in transparent huge pages, most first. */
+  List<HugePages.Part> hugePages() {
+    return hugePages;
+  }
+
+  private void lookIntoHugePages(
+      List<Mapping> mappings, MappingKinds kinds, List<Mapping> pieces, AddressSpace memory) {
+    if (mappings.stream().anyMatch(mapping -> mapping.hugeBytes() > 0)) {
+      hugePages =
+          new EmptyHugePages(
+                  memory,
+                  address -> hugePart(kinds.of(Pieces.at(address, pieces))),
+                  HugePageSettings.pageBytes(),
+                  new Random())
+              .of(mappings);
+    }
+  }
+
+  private ResidentPart hugePart(Kind kind) {
+    return switch (kind) {
+      case JAVA_HEAP -> ResidentPart.JAVA_HEAP;
+      case CLASS_SPACE -> ResidentPart.CLASS_SPACE;
+      case METASPACE -> ResidentPart.METASPACE;
+      case CODE_CACHE -> ResidentPart.CODE_CACHE;
+      case THREAD_STACK -> ResidentPart.THREAD_STACKS;
+      case FILE -> ResidentPart.MAPPED_FILES;
+      case SHARED_MEMORY -> ResidentPart.SHARED_MEMORY;
+      case MALLOMETER -> ResidentPart.MALLOMETER;
+      case STRUCTURE -> ResidentPart.GC_AND_JVM;
+      case MALLOC -> ResidentPart.MALLOC;
+      case UNKNOWN -> malloc.glibc() ? ResidentPart.UNEXPLAINED : ResidentPart.MALLOC;
+    };
   }
 
   private List<Mapping> separate(Pieces pieces, MappedChunks chunks) {

@@ -10,9 +10,10 @@ import java.util.List;
 /**
  * Reads {@code /proc/<pid>/smaps}, as described in proc(5).
  *
- * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only four
- * lines of a block become anything: the header, {@code Rss}, {@code Anonymous} and {@code VmFlags}.
- * A line that makes no sense is skipped; a block that is cut off counts with what it had.
+ * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only five
+ * lines of a block become anything: the header, {@code Rss}, {@code Anonymous}, {@code
+ * AnonHugePages} and {@code VmFlags}. A line that makes no sense is skipped; a block that is cut
+ * off counts with what it had.
  *
  * <p>The first readings are interpreted, byte by byte, so few bytes are looked at: the other lines
  * of a block are of one length, and their end is found without a search.
@@ -21,6 +22,7 @@ final class Smaps {
 
   private static final byte[] RSS = "Rss:".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] ANONYMOUS = "Anonymous:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] HUGE = "AnonHugePages:".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FLAGS = "VmFlags:".getBytes(StandardCharsets.US_ASCII);
 
   /**
@@ -70,6 +72,7 @@ final class Smaps {
   private String name = "";
   private long residentBytes;
   private long anonymousBytes;
+  private long hugeBytes;
   private boolean noReserve;
 
   private Smaps(InputStream in) {
@@ -104,6 +107,8 @@ final class Smaps {
     } else if (first == 'A') {
       if (startsWith(ANONYMOUS)) {
         anonymousBytes = kilobytes(line + ANONYMOUS.length);
+      } else if (startsWith(HUGE)) {
+        hugeBytes = kilobytes(line + HUGE.length);
       }
     } else if (first == 'V') {
       if (startsWith(FLAGS)) {
@@ -136,6 +141,7 @@ final class Smaps {
     anonymous = Mapping.isAnonymous(sharing, name);
     residentBytes = 0;
     anonymousBytes = 0;
+    hugeBytes = -1;
     noReserve = false;
   }
 
@@ -144,7 +150,15 @@ final class Smaps {
       long copied = name.startsWith("/") ? Math.min(anonymousBytes, residentBytes) : 0;
       mappings.add(
           new Mapping(
-              start, endOfMapping, access, anonymous, name, residentBytes, noReserve, copied));
+              start,
+              endOfMapping,
+              access,
+              anonymous,
+              name,
+              residentBytes,
+              noReserve,
+              copied,
+              hugeBytes));
       start = -1;
     }
   }

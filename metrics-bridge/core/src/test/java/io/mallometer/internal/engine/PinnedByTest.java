@@ -26,12 +26,11 @@ class PinnedByTest {
     // 8 samples of probability 1/2: 2 * 8 * (10,000 + 6,000) / 2 bytes, of which 4,096 / 2 whole
     // pages before and none behind.
     PinnedMemory pinned = pinned(repeat(8, neighbour(1, 0.5, false)), site(1, "pin", 16));
-    assertThat(pinned.bytes().value()).isEqualTo(128_000);
-    assertThat(pinned.returnableBytes().value()).isEqualTo(2 * 8 * 2048);
-    assertThat(pinned.stuckBytes().value()).isEqualTo(128_000 - 2 * 8 * 2048);
-    // 8 * w (w - 1) x^2 with w = 2, x = 8,000.
-    assertThat(pinned.bytes().variance()).isEqualTo(8 * 2 * 64e6);
     PinningSite first = pinned.sites().get(0);
+    assertThat(first.bytes().value()).isEqualTo(128_000);
+    assertThat(first.stuckBytes().value()).isEqualTo(128_000 - 2 * 8 * 2048);
+    // 8 * w (w - 1) x^2 with w = 2, x = 8,000.
+    assertThat(first.bytes().variance()).isEqualTo(8 * 2 * 64e6);
     assertThat(first.site()).isEqualTo("pin");
     assertThat(first.objects().value()).isEqualTo(16);
     assertThat(first.medianAgeSeconds()).isCloseTo(60, within(1e-9));
@@ -40,27 +39,49 @@ class PinnedByTest {
   @Test
   void whatIsFreeAtTheEndOfAHeapIsPinnedByNothing() {
     PinnedMemory pinned = pinned(repeat(8, neighbour(1, 1, true)), site(1, "pin", 8));
-    assertThat(pinned.bytes().value()).isEqualTo(8 * 5_000);
+    assertThat(pinned.sites().get(0).bytes().value()).isEqualTo(8 * 5_000);
   }
 
   @Test
   void samplesInSlotsAreStoodForByTheOthersOfTheirSite() {
-    PinnedMemory pinned = pinned(repeat(8, neighbour(1, 0.5, false)), site(1, "pin", 32));
-    assertThat(pinned.bytes().value()).isEqualTo(256_000);
+    PinnedMemory pinned = pinned(256_000, repeat(8, neighbour(1, 0.5, false)), site(1, "pin", 32));
+    assertThat(pinned.sites().get(0).bytes().value()).isEqualTo(256_000);
   }
 
   @Test
   void fewSamplesAreNotEnoughEvidence() {
-    PinnedMemory pinned = pinned(repeat(4, neighbour(1, 0.01, false)), site(1, "pin", 400));
+    PinnedMemory pinned = pinned(repeat(2, neighbour(1, 0.01, false)), site(1, "pin", 200));
     assertThat(pinned.sites()).isEmpty();
     assertThat(pinned.sentence()).startsWith("Not enough evidence");
   }
 
+  /** Of 320,000 bytes samples lie beside 128,000: another site may have the rest. */
   @Test
-  void oneSampleThatOutweighsTheOthersIsNotEnoughEvidence() {
-    List<Neighbours> unequal = new ArrayList<>(repeat(9, neighbour(1, 1, false)));
-    unequal.add(neighbour(1, 0.01, false));
-    assertThat(pinned(unequal, site(1, "pin", 109)).sites()).isEmpty();
+  void noSiteIsNamedIfAnotherMayHaveMore() {
+    PinnedMemory pinned = pinned(320_000, repeat(8, neighbour(1, 0.5, false)), site(1, "pin", 16));
+    assertThat(pinned.sites()).isEmpty();
+    assertThat(pinned.sentence())
+        .isEqualTo(
+            "Not enough evidence: live samples lie beside 125 KiB of 313 KiB free memory between objects, and those of no call site beside half of it.");
+    assertThat(pinned.bytes().value()).isEqualTo(320_000);
+  }
+
+  @Test
+  void whatHasNoSamplesMayBeAnySites() {
+    PinnedMemory pinned = pinned(200_000, repeat(200, neighbour(1, 1, true)), site(1, "pin", 200));
+    Estimate all = pinned.sites().get(0).share();
+    assertThat(all.value()).isEqualTo(1);
+    assertThat(all.low()).isEqualTo(1);
+
+    Estimate part =
+        pinned(1_600_000, repeat(200, neighbour(1, 1, true)), site(1, "pin", 200))
+            .sites()
+            .get(0)
+            .share();
+    // 1,000,000 of 1,600,000, and 600,000 beside objects without samples.
+    assertThat(part.value()).isEqualTo(0.625);
+    assertThat(part.variance()).isCloseTo(0.375 * 0.375 / 4, within(1e-9));
+    assertThat(part.high()).isEqualTo(1);
   }
 
   @Test
@@ -85,12 +106,11 @@ class PinnedByTest {
         PinnedBy.of(
             repeat(8, neighbour(1, 0.5, false)),
             List.of(site(1, "pin", 16)),
-            64_000,
+            free(64_000),
             Instant.EPOCH,
             60 * SECOND,
             0.001);
     assertThat(pinned.bytes().value()).isEqualTo(64_000);
-    assertThat(pinned.bytes().high()).isEqualTo(64_000);
     assertThat(pinned.returnableBytes().value() + pinned.stuckBytes().value()).isEqualTo(64_000);
     assertThat(pinned.sites().get(0).bytes().value()).isEqualTo(64_000);
     assertThat(pinned.sites().get(0).objects().value()).isEqualTo(16);
@@ -100,7 +120,6 @@ class PinnedByTest {
   void objectsOfWhichNothingIsKnownCountForNothing() {
     Neighbours unknown = new Neighbours(1, false, false, 1, 0, NOTHING, NOTHING);
     PinnedMemory pinned = pinned(repeat(100, unknown), site(1, "pin", 100));
-    assertThat(pinned.bytes().value()).isZero();
     assertThat(pinned.sites()).isEmpty();
   }
 
@@ -145,7 +164,26 @@ class PinnedByTest {
         CallSite.Ages.UNKNOWN);
   }
 
+  /** As much free memory between objects as lies beside samples. */
   private static PinnedMemory pinned(List<Neighbours> neighbours, CallSite... sites) {
-    return PinnedBy.of(neighbours, List.of(sites), Double.NaN, Instant.EPOCH, 60 * SECOND, 0.001);
+    return pinned(0, neighbours, sites);
+  }
+
+  private static PinnedMemory pinned(double free, List<Neighbours> neighbours, CallSite... sites) {
+    double beside = 0;
+    for (Neighbours one : neighbours) {
+      beside += one.known() ? (one.last() ? 5_000 : 8_000) / one.probability() : 0;
+    }
+    return PinnedBy.of(
+        neighbours,
+        List.of(sites),
+        free(free > 0 ? free : beside),
+        Instant.EPOCH,
+        60 * SECOND,
+        0.001);
+  }
+
+  private static FreeMemory free(double bytes) {
+    return new FreeMemory(bytes, bytes, bytes, 0, bytes / 2, Double.NaN, Double.NaN, Double.NaN);
   }
 }

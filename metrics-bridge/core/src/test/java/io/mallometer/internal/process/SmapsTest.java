@@ -23,7 +23,9 @@ class SmapsTest {
     assertThat(mappings).hasSize(210);
     assertThat(mappings.stream().mapToLong(Mapping::residentBytes).sum()).isEqualTo(48_880 * 1024);
     assertThat(mappings.get(0))
-        .isEqualTo(new Mapping(0xf0000000L, 0xffe00000L, "rw-p", "", 3016 * 1024, false));
+        .isEqualTo(
+            new Mapping(
+                0xf0000000L, 0xffe00000L, Access.WRITABLE, true, "", 3016 * 1024, false, 0, 0));
     assertThat(mappings)
         .filteredOn(mapping -> mapping.name().equals("[heap]"))
         .singleElement()
@@ -156,5 +158,24 @@ class SmapsTest {
     Instant start = Instant.now();
     assertThat(Captured.mappings(smaps)).hasSize(65_000);
     assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void hugePagesAreThoseThatTheKernelCounts() throws IOException {
+    String text =
+        """
+        7f0000000000-7f0000400000 rw-p 00000000 00:00 0
+        Rss:                4096 kB
+        Anonymous:          4096 kB
+        AnonHugePages:      2048 kB
+        VmFlags: rd wr mr mw me ac hg
+        7f0000600000-7f0000700000 rw-p 00000000 00:00 0
+        Rss:                  16 kB
+        VmFlags: rd wr mr mw me ac
+        """;
+
+    assertThat(Smaps.parse(new ByteArrayInputStream(text.getBytes(StandardCharsets.US_ASCII))))
+        .extracting(Mapping::hugeBytes)
+        .containsExactly(2048L * 1024, -1L);
   }
 }
