@@ -255,9 +255,10 @@ def main():
     chosen = [situation for situation in SITUATIONS if not given.situation or situation.name in given.situation]
     if given.minutes:
         chosen = [dataclasses.replace(one, minutes=min(one.minutes, given.minutes), again=min(one.again, given.minutes)) for one in chosen]
-    if not given.write:
+    if given.write:
+        write(given.keep)
+    else:
         record(chosen, given.keep)
-    write(given.keep)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Takes the picture docs/images/jconsole.png: JConsole on the running demo, with the attributes of the native memory MBean;
-# or another picture of another MBean: jconsole-picture.sh FILE Allocator|CallSites|LeakDetector|NativeMemory
-# Installs what it needs, starts bin/demo and a virtual screen of its own, and operates JConsole by mouse and keyboard.
-# Positions are those of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
+# Takes a picture of JConsole on a running JVM that mallometer counts, with the attributes of an MBean:
+#   docs/site/jconsole.sh FILE JMX_PORT [Allocator|CallSites|LeakDetector|NativeMemory]
+# Installs what it needs, starts a virtual screen of its own, and operates JConsole by mouse and keyboard. Positions are those
+# of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 source bin/lib/requirements.sh
 
-picture=${1:-docs/images/jconsole.png}
+(($# >= 2)) || fail "docs/site/jconsole.sh FILE JMX_PORT [MBEAN]"
+picture=$1
+jmx_port=$2
 # As the tree sorts them.
-case ${2:-NativeMemory} in
+case ${3:-LeakDetector} in
   Allocator) down=(Down) ;;
   CallSites) down=(Down Down) ;;
   LeakDetector) down=(Down Down Down) ;;
   NativeMemory) down=(Down Down Down Down) ;;
-  *) fail "no MBean $2" ;;
+  *) fail "no MBean $3" ;;
 esac
-port=18091
-jmx_port=19091
 
 require Xvfb:xvfb xdotool:xdotool import:imagemagick openbox:openbox
 require_jdk
@@ -35,14 +35,6 @@ finish() {
   rm -rf "$work"
 }
 trap finish EXIT
-
-bin/demo --port "$port" --jmx-port "$jmx_port" --leak zlib >"$work/demo.log" 2>&1 &
-started=("$!" "${started[@]}")
-for ((waited = 0; waited < 600; waited++)); do
-  grep -q 'Ctrl-C stops it' "$work/demo.log" && break
-  kill -0 "${started[0]}" 2>/dev/null || fail "bin/demo did not start: $(tail -n 1 "$work/demo.log")"
-  sleep 0.5
-done
 
 mkfifo "$work/display"
 Xvfb -displayfd 3 -screen 0 1000x760x24 -nolisten tcp 3>"$work/display" 2>/dev/null &
