@@ -602,6 +602,37 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
+/* How many frames the newest site has, of a sample at an interval of more than some bytes. */
+static uint32_t frames_at_usual_interval(uintptr_t caller) {
+  uint32_t before = call_sites_totals().sites;
+  given_frame_pointer = frames_on_stack(40);
+  struct sample sample = {.block = thread_block_acquire(),
+                          .object = (void *)OBJECT,
+                          .requested = BYTES,
+                          .bytes = BYTES,
+                          .origin = {(const void *)caller, (const void *)(given_frame_pointer - 64)},
+                          .probability = 1};
+  java_gate_open(&deep_java);
+  call_sites_take(&sample);
+  java_gate_close();
+  CHECK(deallocate(OBJECT));
+  given_frame_pointer = 0;
+  CHECK_EQUAL(call_sites_totals().sites, before + 1);
+  copy_sites();
+  return sites[before].frames;
+}
+
+/* The start of a large program fills three quarters with the JVM's stacks; what the program does later needs the rest. */
+CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
+  enum { WHOLE = 41 + DEEP_IN_JAVA };
+  start();
+  fill_up_to(MOST_SITES / 2);
+  CHECK_EQUAL(frames_at_usual_interval(OF_JVM + 1), WHOLE);
+  fill_up_to(MOST_SITES / 4 * 3);
+  CHECK_EQUAL(frames_at_usual_interval(OF_JVM + 2), 6);
+  CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
+}
+
 static unsigned moments, moments_behind;
 
 static void a_moment_behind(void) {
@@ -656,6 +687,7 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(a_sample_has_java_frames_or_none) > 5);
   RUN(a_call_of_compiled_code_is_noted_before_its_frames);
   RUN(the_jvm_takes_no_room_of_the_programs_stacks);
+  RUN(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval);
   RUN(a_gate_that_closes_waits_for_who_is_behind_it);
   RUN(a_gate_that_closes_waits_no_longer_than_it_should);
   return 0;
