@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the dashboards from what test/record.py recorded of real JVMs: Overview for an hour of health, and for a leak, a
+"""Takes the pictures of the dashboards from what test/record.py recorded of real JVMs: Overview for half an hour of health, and for a leak, a
 minute before the kernel kills it, and after; Fleet and Where over all situations. Drawn by Grafana's component library. Needs what
 bin/test installs, and dashboards/check.sh run once.
 
@@ -22,8 +22,8 @@ import simulate  # noqa: E402
 
 SCRAPE_SECONDS = 15
 MINUTE = 60
-SHOWN_SECONDS = 60 * MINUTE
-HEALTHY, LEAK = "healthy", "leak-to-kill"
+SHOWN_SECONDS = 30 * MINUTE
+HEALTHY, LEAK = "healthy", "restarts-15m"
 ALL = ".*"
 
 
@@ -31,7 +31,7 @@ def pictures(recorded):
     """Name, dashboard, job, and end of the shown time of each picture."""
     healthy, leak = (json.loads((recorded / f"{name}.json").read_text()) for name in (HEALTHY, LEAK))
     killed = next(event["at"] for event in leak["events"] if event["what"] == "killed")
-    yield "overview-healthy", "overview", HEALTHY, min(healthy["began"] + 62 * MINUTE, healthy["ended"])
+    yield "overview-healthy", "overview", HEALTHY, min(healthy["began"] + SHOWN_SECONDS, healthy["ended"])
     yield "overview-leaking", "overview", LEAK, (leak["began"] + killed) / 2
     yield "overview-before-the-kill", "overview", LEAK, killed - MINUTE
     yield "overview-after-the-kill", "overview", LEAK, killed + 3 * MINUTE

@@ -11,7 +11,7 @@ source bin/lib/requirements.sh
 picture=$1
 jmx_port=$2
 # As the tree sorts them.
-case ${3:-LeakDetector} in
+case ${3:-NativeMemory} in
   Allocator) down=(Down) ;;
   CallSites) down=(Down Down) ;;
   LeakDetector) down=(Down Down Down) ;;

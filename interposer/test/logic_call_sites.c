@@ -622,7 +622,8 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* The start of a large program fills three quarters with the JVM's stacks; what the program does later needs the rest. */
+/* The start of a large program fills three quarters with the JVM's stacks; what the program does later needs the rest.
+ */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();

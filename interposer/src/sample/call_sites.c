@@ -229,8 +229,9 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
  * Compilers meet ever new stacks in their recursions, and class loading does below whatever Java code is the first to
  * need a class. From when half of the room is taken, new stacks without Java frames and those of the JVM itself are
  * kept with their innermost frames only (of the JVM's, where nearly every allocation is sampled, with so many Java
- * frames), and with fewer in the last quarter, so that the rest is for the program's. At other intervals the JVM's below
- * Java stay whole up to the last quarter: a shortened one does not tell which method of the program had the JVM allocate.
+ * frames), and with fewer in the last quarter, so that the rest is for the program's. At other intervals the JVM's
+ * below Java stay whole up to the last quarter: a shortened one does not tell which method of the program had the JVM
+ * allocate.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool closely) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
