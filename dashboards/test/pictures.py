@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the dashboards from what test/record.py recorded of real JVMs: Overview for half an hour of health, and for a leak, a
+"""Takes the pictures of the dashboards from what test/record.py recorded of real JVMs: Overview for some minutes of health, and for a leak, a
 minute before the kernel kills it, and after; Fleet and Where over all situations. Drawn by Grafana's component library. Needs what
 bin/test installs, and dashboards/check.sh run once.
 
@@ -22,8 +22,8 @@ import simulate  # noqa: E402
 
 SCRAPE_SECONDS = 15
 MINUTE = 60
-SHOWN_SECONDS = 30 * MINUTE
-HEALTHY, LEAK = "healthy", "restarts-15m"
+SHOWN_SECONDS = 12 * MINUTE
+HEALTHY, LEAK = "healthy", "restarts-6m"
 ALL = ".*"
 
 
@@ -58,7 +58,7 @@ def snapshot(recorded, directory):
 def draw(url, dashboard, job, end, options, into):
     subprocess.run(
         ["node", "picture.mjs", url, "--to", str(int(end)), "--seconds", str(SHOWN_SECONDS), "--interval", str(SCRAPE_SECONDS)]
-        + [*options, "--var", f"job={job}", "--var", "compare=30m", "--into", into]
+        + [*options, "--var", f"job={job}", "--var", "compare=5m", "--into", into]
         + [DASHBOARDS / f"grafana/mallometer-{dashboard}.json"],
         cwd=TEST / "render",
         check=True,
