@@ -22,7 +22,7 @@ import simulate  # noqa: E402
 
 SCRAPE_SECONDS = 15
 MINUTE = 60
-SHOWN_SECONDS = 12 * MINUTE
+SHOWN_SECONDS = 8 * MINUTE
 HEALTHY, LEAK = "healthy", "restarts-6m"
 ALL = ".*"
 
@@ -31,8 +31,8 @@ def pictures(recorded):
     """Name, dashboard, job, and end of the shown time of each picture."""
     healthy, leak = (json.loads((recorded / f"{name}.json").read_text()) for name in (HEALTHY, LEAK))
     killed = next(event["at"] for event in leak["events"] if event["what"] == "killed")
-    yield "overview-healthy", "overview", HEALTHY, min(healthy["began"] + SHOWN_SECONDS, healthy["ended"])
-    yield "overview-leaking", "overview", LEAK, (leak["began"] + killed) / 2
+    yield "overview-healthy", "overview", HEALTHY, healthy["ended"]
+    yield "overview-leaking", "overview", LEAK, killed - 2 * MINUTE
     yield "overview-before-the-kill", "overview", LEAK, killed - MINUTE
     yield "overview-after-the-kill", "overview", LEAK, killed + 3 * MINUTE
     yield "fleet", "fleet", ALL, killed - MINUTE
