@@ -86,7 +86,7 @@ if command -v qemu-aarch64-static >/dev/null; then
   # The root of an image of another processor, entered by the emulator that lies in it.
   install "$(command -v qemu-aarch64-static)" "$arm64/bin/qemu"
   mkdir "$arm64/mallometer"
-  chroot "$arm64" /bin/qemu /bin/mallometer-copy /mallometer
+  chroot "$arm64" /bin/qemu /bin/mallometer-copy /mallometer 2>&1
   cmp "$arm64/mallometer/libmallometer.so" "$arm64/opt/mallometer/linux-aarch64/libmallometer.so" ||
     fail "the copier for aarch64 does not take its library"
 else
