@@ -173,5 +173,5 @@ def _of_versions(published):
 
 if __name__ == "__main__":
     found = list(faults(sys.argv[1]))
-    print("\n".join(found) or f"{sys.argv[1]}: nothing is wrong")
+    print("\n".join(found) or "bundle: nothing is wrong")
     sys.exit(bool(found))

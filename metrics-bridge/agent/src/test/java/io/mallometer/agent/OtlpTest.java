@@ -3,6 +3,9 @@ package io.mallometer.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
+import io.mallometer.Certificates;
 import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
 import io.opentelemetry.proto.metrics.v1.Metric;
 import java.io.File;
@@ -18,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,37 +31,25 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class OtlpTest {
 
+  /** The exporter then starts at once. */
+  private static final String JMX_IS_USED = "-Dcom.sun.management.any=1";
+
   private final BlockingQueue<ExportMetricsServiceRequest> pushes = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> tokens = new LinkedBlockingQueue<>();
 
   @TempDir private Path directory;
-  private HttpServer receiver;
-  private String url;
-
-  @BeforeEach
-  void receive() throws IOException {
-    receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    receiver.createContext(
-        "/v1/metrics",
-        exchange -> {
-          tokens.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
-          pushes.add(
-              ExportMetricsServiceRequest.parseFrom(
-                  new GZIPInputStream(exchange.getRequestBody())));
-          exchange.sendResponseHeaders(200, -1);
-          exchange.close();
-        });
-    receiver.start();
-    url = "http://127.0.0.1:" + receiver.getAddress().getPort() + "/v1/metrics";
-  }
+  private @Nullable HttpServer receiver;
 
   @AfterEach
   void stop() {
-    receiver.stop(0);
+    if (receiver != null) {
+      receiver.stop(0);
+    }
   }
 
   @Test
   void everyMeterIsPushedByAnExporterThatTheAgentDoesNotCarry() throws Exception {
+    String url = receive(HttpServer.create());
     Path config =
         Files.writeString(
             directory.resolve("config"),
@@ -71,8 +62,8 @@ class OtlpTest {
             "-Xlog:class+load");
     try {
       ExportMetricsServiceRequest push = pushes.poll(60, TimeUnit.SECONDS);
-      assertThat(push).as(output()).isNotNull();
-      assertThat(output().split("io\\.mallometer\\.jfr\\.NativeMemoryEvents ")[0])
+      assertThat(push).as(output(directory)).isNotNull();
+      assertThat(output(directory).split("io\\.mallometer\\.jfr\\.NativeMemoryEvents ")[0])
           .as("beside the application's start, which may want to set up logging first")
           .contains("io.mallometer.agent.payload.LateRegistration ")
           .doesNotContain("java.util.logging.LogManager$RootLogger ", "io.opentelemetry.");
@@ -100,19 +91,66 @@ class OtlpTest {
     Process application =
         UnderAgent.start(
             directory,
-            "otlp.url=%s,otlp.path=%s".formatted(url, directory),
-            "-Dcom.sun.management.any=1"); // JMX is used, so it need not wait
+            "otlp.url=http://127.0.0.1:9/v1/metrics,otlp.path=" + directory,
+            JMX_IS_USED);
     try {
-      long begin = System.nanoTime();
-      while (!output().contains("cannot push metrics to")) {
-        assertThat(System.nanoTime() - begin).as(output()).isLessThan(30_000_000_000L);
-        assertThat(application.isAlive()).isTrue();
-        Thread.sleep(20);
-      }
-      assertThat(output()).contains("lacks a jar of OpenTelemetry's exporter", "runs");
+      awaitOutput(directory, "cannot push metrics to");
+      assertThat(application.isAlive()).isTrue();
+      assertThat(output(directory)).contains("lacks a jar of OpenTelemetry's exporter", "runs");
     } finally {
       application.destroyForcibly().waitFor();
     }
+  }
+
+  @Test
+  void overTlsTheReceiverIsTrustedByItsCertificateAndNoOther() throws Exception {
+    Path keys = directory.resolve("keys.p12");
+    Certificates.keytool(keys, "ours");
+    Path others = directory.resolve("others.p12");
+    Certificates.keytool(others, "other");
+    HttpsServer secured = HttpsServer.create();
+    secured.setHttpsConfigurator(new HttpsConfigurator(Certificates.serving(keys)));
+    String options =
+        "otlp.interval=1s,otlp.url=%s,otlp.path=%s,otlp.certificates="
+            .formatted(receive(secured), exporter());
+    Path wary = Files.createDirectory(directory.resolve("wary"));
+    Process distrusting =
+        UnderAgent.start(wary, options + Certificates.pem(others, "other"), JMX_IS_USED);
+    Process trusting = null;
+    try {
+      awaitOutput(wary, "Failed to export metrics");
+      assertThat(output(wary)).contains("SSLHandshakeException");
+      assertThat(distrusting.isAlive()).isTrue();
+      assertThat(pushes).isEmpty();
+
+      trusting = UnderAgent.start(directory, options + Certificates.pem(keys, "ours"), JMX_IS_USED);
+      ExportMetricsServiceRequest push = pushes.poll(60, TimeUnit.SECONDS);
+      assertThat(push).as(output(directory)).isNotNull();
+      assertThat(push.toString()).contains("native.malloc.live");
+    } finally {
+      distrusting.destroyForcibly().waitFor();
+      if (trusting != null) {
+        trusting.destroyForcibly().waitFor();
+      }
+    }
+  }
+
+  private String receive(HttpServer server) throws IOException {
+    receiver = server;
+    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/v1/metrics",
+        exchange -> {
+          tokens.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
+          pushes.add(
+              ExportMetricsServiceRequest.parseFrom(
+                  new GZIPInputStream(exchange.getRequestBody())));
+          exchange.sendResponseHeaders(200, -1);
+          exchange.close();
+        });
+    server.start();
+    String scheme = server instanceof HttpsServer ? "https" : "http";
+    return scheme + "://127.0.0.1:" + server.getAddress().getPort() + "/v1/metrics";
   }
 
   /** As {@code mvn dependency:copy-dependencies} makes it. */
@@ -127,7 +165,15 @@ class OtlpTest {
     return jars;
   }
 
-  private String output() throws IOException {
+  private static void awaitOutput(Path directory, String text) throws Exception {
+    long begin = System.nanoTime();
+    while (!output(directory).contains(text)) {
+      assertThat(System.nanoTime() - begin).as(output(directory)).isLessThan(30_000_000_000L);
+      Thread.sleep(20);
+    }
+  }
+
+  private static String output(Path directory) throws IOException {
     Path output = directory.resolve("output");
     return Files.exists(output) ? Files.readString(output) : "";
   }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mallometer.Certificates;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Logged;
 import io.mallometer.SitesByHand;
@@ -14,14 +15,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +27,6 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -103,48 +99,21 @@ class ProfilePushTest {
   @Test
   @Tag("process")
   void aStoreIsTrustedByItsCertificateAndNoOther() throws Exception {
-    KeyStore keys = keys("localhost");
-    KeyManagerFactory managers =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    managers.init(keys, "changeit".toCharArray());
-    SSLContext tls = SSLContext.getInstance("TLS");
-    tls.init(managers.getKeyManagers(), null, null);
-    ProfileStore store = new ProfileStore(tls, 0, status::get);
+    Path keys = directory.resolve("keys.p12");
+    Certificates.keytool(keys, "localhost");
+    Path others = directory.resolve("others.p12");
+    Certificates.keytool(others, "other");
+    ProfileStore store = new ProfileStore(Certificates.serving(keys), 0, status::get);
     open.add(store);
 
     ProfilePush wary =
-        push(store.url(), Map.of("certificates", pem(keys("other"), "other").toString()));
+        push(store.url(), Map.of("certificates", Certificates.pem(others, "other").toString()));
     until(() -> !logged.messages().isEmpty());
     assertThat(logged.messages().get(0)).contains("cannot be pushed to https://localhost:");
     assertThat(wary.sent()).isZero();
 
-    push(store.url(), Map.of("certificates", pem(keys, "localhost").toString()));
+    push(store.url(), Map.of("certificates", Certificates.pem(keys, "localhost").toString()));
     assertThat(next(store).labels()).containsEntry("__name__", "memory");
-  }
-
-  private KeyStore keys(String alias) throws Exception {
-    Path file = directory.resolve(alias + ".p12");
-    Process keytool =
-        new ProcessBuilder(
-                (System.getProperty("java.home")
-                        + "/bin/keytool -genkeypair -keyalg EC -storetype PKCS12 -storepass"
-                        + " changeit"
-                        + " -ext SAN=DNS:localhost -alias %1$s -dname CN=%1$s -keystore %2$s")
-                    .formatted(alias, file)
-                    .split(" "))
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(keytool.waitFor()).as(said).isZero();
-    return KeyStore.getInstance(file.toFile(), "changeit".toCharArray());
-  }
-
-  private Path pem(KeyStore keys, String alias) throws Exception {
-    String certificate =
-        Base64.getMimeEncoder().encodeToString(keys.getCertificate(alias).getEncoded());
-    return Files.writeString(
-        directory.resolve(alias + ".pem"),
-        "-----BEGIN CERTIFICATE-----\n" + certificate + "\n-----END CERTIFICATE-----\n");
   }
 
   @Test

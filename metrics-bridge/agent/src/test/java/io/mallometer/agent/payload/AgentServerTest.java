@@ -3,6 +3,7 @@ package io.mallometer.agent.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
+import io.mallometer.Certificates;
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Published;

@@ -2,6 +2,7 @@ package io.mallometer.agent.payload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.Certificates;
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.SitesByHand;

@@ -2,7 +2,7 @@ package io.mallometer.agent.payload.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.agent.payload.Certificates;
+import io.mallometer.Certificates;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -11,14 +11,12 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -357,12 +355,7 @@ class HttpListenerTest {
   private SSLContext startTls(Limits limits) throws Exception {
     Path store = directory.resolve("store.p12");
     Certificates.keytool(store, "ours");
-    char[] password = "changeit".toCharArray();
-    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    keys.init(KeyStore.getInstance(store.toFile(), password), password);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(keys.getKeyManagers(), null, null);
-    start(limits, Optional.of(context));
+    start(limits, Optional.of(Certificates.serving(store)));
     return Certificates.trusting(store, "ours");
   }
 

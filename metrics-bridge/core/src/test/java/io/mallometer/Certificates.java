@@ -1,14 +1,17 @@
-package io.mallometer.agent.payload;
+package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.Base64;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Key stores that a test makes, and who trusts what is in them. */
+/** Key stores of a test, and the TLS contexts of a server and a client that use them. */
 public final class Certificates {
 
   private Certificates() {}
@@ -26,7 +29,7 @@ public final class Certificates {
                 "-keyalg",
                 "EC",
                 "-ext",
-                "SAN=IP:127.0.0.1",
+                "SAN=IP:127.0.0.1,DNS:localhost",
                 "-keystore",
                 store.toString(),
                 "-storetype",
@@ -39,18 +42,38 @@ public final class Certificates {
     assertThat(keytool.waitFor()).as(said).isZero();
   }
 
-  /** Trusts one certificate of a store. */
+  /** Returns the context of a server that has the keys of a store. */
+  public static SSLContext serving(Path store) throws Exception {
+    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(open(store), "changeit".toCharArray());
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(keys.getKeyManagers(), null, null);
+    return context;
+  }
+
+  /** Writes a certificate of a store beside it, in PEM. */
+  public static Path pem(Path store, String alias) throws Exception {
+    String certificate =
+        Base64.getMimeEncoder().encodeToString(open(store).getCertificate(alias).getEncoded());
+    return Files.writeString(
+        store.resolveSibling(alias + ".pem"),
+        "-----BEGIN CERTIFICATE-----\n" + certificate + "\n-----END CERTIFICATE-----\n");
+  }
+
+  /** Returns the context of a client that trusts one certificate of a store. */
   public static SSLContext trusting(Path store, String alias) throws Exception {
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);
-    trusted.setCertificateEntry(
-        alias,
-        KeyStore.getInstance(store.toFile(), "changeit".toCharArray()).getCertificate(alias));
+    trusted.setCertificateEntry(alias, open(store).getCertificate(alias));
     TrustManagerFactory trust =
         TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
     trust.init(trusted);
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(null, trust.getTrustManagers(), null);
     return context;
+  }
+
+  private static KeyStore open(Path store) throws Exception {
+    return KeyStore.getInstance(store.toFile(), "changeit".toCharArray());
   }
 }
