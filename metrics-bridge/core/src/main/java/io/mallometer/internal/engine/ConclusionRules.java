@@ -18,6 +18,7 @@ import io.mallometer.model.Observation;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
@@ -89,6 +90,9 @@ final class ConclusionRules {
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
+  /** From here on the samples without a call site can hide one that leaks. */
+  private static final double MISSED_SHARE = 0.1;
+
   private static final double MINUTE = 60;
   private static final double HOUR = 3_600;
 
@@ -121,6 +125,7 @@ final class ConclusionRules {
     rules.limit();
     rules.previous();
     rules.counting();
+    rules.missed();
     rules.retained();
     rules.budget();
     rules.unexplained();
@@ -166,7 +171,11 @@ final class ConclusionRules {
         observed().compareTo(OBSERVED) < 0
             ? ""
             : "; " + small().orElse("no call site grows with unused objects");
-    return grows + room + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use);
+    String blind = missedShare() < MISSED_SHARE ? "" : "; " + missedText();
+    return grows
+        + room
+        + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use)
+        + blind;
   }
 
   private String far(ProcessGrowth found) {
@@ -645,6 +654,24 @@ final class ConclusionRules {
     if (!gaps.isEmpty()) {
       found("counting", State.HEALTHY, "", "Not every native allocation is counted: " + gaps);
     }
+  }
+
+  /** A table that is full hides the call sites that come later. */
+  private void missed() {
+    if (missedShare() >= MISSED_SHARE) {
+      found("missed", State.HEALTHY, "", capital(missedText()) + ": a leak there has no name");
+    }
+  }
+
+  /** Returns the share of samples that have no call site; 0 where nothing is sampled. */
+  private double missedShare() {
+    SelfReport.Sampling sampling = snapshot.self().sampling();
+    return sampling.withoutSite() > 0 ? sampling.withoutSite() / sampling.samples() : 0;
+  }
+
+  private String missedText() {
+    return Words.share(missedShare())
+        + " of the samples have no call site, because the table of call sites is full";
   }
 
   private void retained() {

@@ -569,6 +569,22 @@ class ConclusionTest {
   }
 
   @Test
+  void samplesWithoutACallSiteAreSaidBesideHealthy() {
+    Situation few = new Situation(HALF_AN_HOUR, second -> 400);
+    Situation many = new Situation(HALF_AN_HOUR, second -> 400);
+    many.self =
+        FaceContract.selfReport(
+            new SelfReport.Sampling(524_288, 1_000, 250, 3, 11, 0.01, 1, 13_000_000), List.of());
+
+    assertThat(few.conclusion().findings()).noneMatch(found -> found.topic().equals("missed"));
+    assertThat(many.conclusion().state()).isEqualTo(State.HEALTHY);
+    assertThat(many.conclusion().sentence())
+        .endsWith(
+            "; 25 % of the samples have no call site, because the table of call sites is full");
+    assertThat(text(many.conclusion(), "missed")).endsWith("full: a leak there has no name");
+  }
+
+  @Test
   void anObjectThatIsAttachedToCountsWithItsSizeWord() {
     Baseline before = new Baseline(UNKNOWN, 300 * MIB);
     NativeCounters counters = FaceContract.attachedCounters(before);
