@@ -109,6 +109,11 @@ class EndpointContractTest extends FaceContract {
     for (BreakdownView.Part part : breakdown.parts()) {
       shown.add(gauge("native_memory_resident_bytes", part.bytes(), "part", part.part()));
     }
+    if (breakdown.hugePages() != null) {
+      shown.add(gauge("native_memory_huge_bytes", breakdown.hugePages().bytes()));
+      shown.add(
+          gauge("native_memory_huge_empty_bytes", breakdown.hugePages().emptyBytes().value()));
+    }
   }
 
   private static void addCgroup(List<Published> shown, CgroupView cgroup) {
