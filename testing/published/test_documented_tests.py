@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 NAMED = re.compile(r"`(?:[a-z]\w*\.)*([A-Z]\w*Test)(?:\.([a-z]\w+))?`")
 CTEST = re.compile(r"`([a-z]+(?:_[a-z0-9]+)*)`")
-TABLES = {ROOT / "docs/explanation/testing.md": "## Beside what other tools offer",
+TABLES = {ROOT / "docs/explanation/testing.md": "## What other tools offer for tests",
           ROOT / "docs/reference/monitors.md": "## AllocMonitor's and the interposer package's"}
 
 
