@@ -1217,22 +1217,24 @@ MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
 MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual);
 
 /*
- * Thresholds: who asked for so much? From now on the library keeps requests above `bytes`, of all threads, with their
- * native stacks: the first 64 after each reading, for any reader. Later ones are counted. Those that another thread is
- * in the middle of may be missed. A request above costs some hundred instructions more, and one that is kept the walk
- * of its stack; others cost nothing, unless `bytes` is below 32,768: then all events take the longer path that they
- * take while a monitor is registered. A forked child has the thresholds, too. Waits as mallometer_monitor_register()
- * does.
+ * Thresholds: who asked for so much? From now on the library keeps requests above `bytes` with their native stacks: the
+ * first 64 after each reading, for any reader. Later ones are counted. `thread` is the number of the thread whose
+ * requests these are, as gettid(2) returns it, or 0 for all threads; requests of other threads take no place and are
+ * not counted. A thread that is started after that one has ended may be given its number. Requests that another thread
+ * is in the middle of may be missed. A request above costs some hundred instructions more, and one that is kept the
+ * walk of its stack; others cost nothing, unless `bytes` is below 32,768: then all events take the longer path that
+ * they take while a monitor is registered. A forked child has the thresholds, too; its thread has another number. Waits
+ * as mallometer_monitor_register() does.
  *
  * Returns a number above 0; -EINVAL: bytes is 0 or above PTRDIFF_MAX; -ENODATA: not preloaded, excluded or unsupported;
  * -EAGAIN: 8 are open.
  */
-MALLOMETER_API int mallometer_threshold_open(uint64_t bytes);
+MALLOMETER_API int mallometer_threshold_open(uint64_t bytes, uint32_t thread);
 
 /*
  * Copies what was kept since the last reading, oldest first, at most `capacity`; what exceeds that comes at the next
  * reading. Events are numbered from 1 on: a gap in the numbers shows what was missed. `total`, unless it is NULL, is
- * set to the number of all requests above the size since the threshold was opened. One thread at a time may read a
+ * set to the number of all its requests above the size since the threshold was opened. One thread at a time may read a
  * threshold. Returns how many were copied; -EINVAL: events is NULL, event_size is below 176, or no such threshold.
  */
 MALLOMETER_API int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t event_size,

@@ -20,11 +20,13 @@ enum { KEPT = 64, MOST = 8 };
 static struct mallometer_event events[2 * KEPT];
 static uint64_t total;
 
-static uint32_t opened(uint64_t bytes) {
-  int number = mallometer_threshold_open(bytes);
+static uint32_t opened_for(uint64_t bytes, uint32_t thread) {
+  int number = mallometer_threshold_open(bytes, thread);
   CHECK(number > 0);
   return (uint32_t)number;
 }
+
+static uint32_t opened(uint64_t bytes) { return opened_for(bytes, 0); }
 
 static unsigned requests(uint32_t threshold) {
   int copied = mallometer_threshold_read(threshold, events, sizeof *events, 2 * KEPT, &total);
@@ -108,10 +110,51 @@ static void the_first_are_kept(void) {
   CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
 }
 
+enum { OTHERS = 5 * KEPT, OF_OTHER = 3 };
+
+static void *request_more(void *size) {
+  for (size_t i = 0; i < OTHERS; i++) use(malloc((size_t)size + OF_OTHER));
+  return NULL;
+}
+
+/* What other threads ask for takes no place of a threshold for one thread, and is not counted there. */
+static void of_one_thread(void) {
+  static const size_t sizes[] = {100, 32768, (size_t)8 << 20};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    size_t size = sizes[i];
+    pthread_t other;
+    uint32_t own = opened_for(size, (uint32_t)getpid()), all = opened(size), none = opened_for(size, UINT32_MAX);
+    CHECK_EQUAL(pthread_create(&other, NULL, request_more, (void *)size), 0);
+    CHECK_EQUAL(pthread_join(other, NULL), 0);
+    for (size_t e = 0; e < KEPT; e++) use(malloc(size + OF_OTHER + 1 + e));
+    use(malloc(size + 1));
+    unsigned count = requests(own), mine = 0;
+    uint64_t others = 0;
+    CHECK_EQUAL(count, KEPT);
+    for (unsigned e = 0; e < KEPT; e++) {
+      CHECK_EQUAL(events[e].thread_id, getpid());
+      mine += events[e].requested_bytes > size + OF_OTHER;
+    }
+    CHECK(mine + 2 >= KEPT); /* pthread_create() asks for something, too */
+    CHECK(total >= KEPT + 1 && total < KEPT + 10);
+    CHECK_EQUAL(requests(all), KEPT);
+    for (unsigned e = 0; e < KEPT; e++) others += events[e].requested_bytes == size + OF_OTHER;
+    CHECK(others + 2 >= KEPT);
+    CHECK(total >= OTHERS + KEPT + 1);
+    CHECK_EQUAL(requests(none), 0);
+    CHECK_EQUAL(total, 0);
+    use(malloc(size + 1));
+    CHECK_EQUAL(requests(own), 1);
+    CHECK_EQUAL(mallometer_threshold_close(own), 0);
+    CHECK_EQUAL(mallometer_threshold_close(all), 0);
+    CHECK_EQUAL(mallometer_threshold_close(none), 0);
+  }
+}
+
 static void several(void) {
   uint32_t thresholds[MOST];
   for (unsigned i = 0; i < MOST; i++) thresholds[i] = opened(1000 * (i + 1));
-  CHECK_EQUAL(mallometer_threshold_open(5), -EAGAIN);
+  CHECK_EQUAL(mallometer_threshold_open(5, 0), -EAGAIN);
   use(malloc(4500));
   for (unsigned i = 0; i < MOST; i++) CHECK_EQUAL(requests(thresholds[i]), i < 4 ? 1 : 0);
   CHECK_EQUAL(mallometer_threshold_close(thresholds[0]), 0);
@@ -127,8 +170,8 @@ static void several(void) {
 }
 
 static void refusals(void) {
-  CHECK_EQUAL(mallometer_threshold_open(0), -EINVAL);
-  CHECK_EQUAL(mallometer_threshold_open(UINT64_MAX), -EINVAL);
+  CHECK_EQUAL(mallometer_threshold_open(0, 0), -EINVAL);
+  CHECK_EQUAL(mallometer_threshold_open(UINT64_MAX, 0), -EINVAL);
   CHECK_EQUAL(mallometer_threshold_close(0), -EINVAL);
   CHECK_EQUAL(mallometer_threshold_close(1), -EINVAL);
   CHECK_EQUAL(mallometer_threshold_close(UINT32_MAX), -EINVAL);
@@ -203,10 +246,12 @@ static void errno_stays(void) {
   CHECK_EQUAL(errno, 7);
 }
 
-/* For callgrind: pairs of malloc and free of a size, without a threshold, with one above or below it, or after one. */
+/* For callgrind: pairs of malloc and free of a size, without a threshold, with one above or below it, after one, or
+ * with one above it for another thread. */
 static void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;
-  uint32_t threshold = is_none ? 0 : opened(strcmp(kind, "above") == 0 ? size - 1 : 40000);
+  bool is_other = strcmp(kind, "other") == 0, is_above = is_other || strcmp(kind, "above") == 0;
+  uint32_t threshold = is_none ? 0 : opened_for(is_above ? size - 1 : 40000, is_other ? UINT32_MAX : 0);
   if (strcmp(kind, "after") == 0) CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
   for (long i = 0; i < count; i++) use(malloc(size));
 }
@@ -218,6 +263,7 @@ static const struct {
     {"whatever_is_called", whatever_is_called},
     {"huge_requests_stay", huge_requests_stay},
     {"the_first_are_kept", the_first_are_kept},
+    {"of_one_thread", of_one_thread},
     {"several", several},
     {"refusals", refusals},
     {"under_load", under_load},

@@ -24,7 +24,8 @@ for size in 64 40000; do
   after=$(each after "$size")
   beside=$(each below "$size")
   above=$(each above "$size")
+  other=$(each other "$size")
   echo "malloc($size) and free: $none instructions without a threshold, $after after one, $beside with one of 40000," \
-    "$above with one that is exceeded and full"
-  [ "$none" -eq "$after" ] && [ "$none" -eq "$beside" ] && [ $((above - none)) -le 400 ]
+    "$above with one that is exceeded and full, $other with one that another thread's would exceed"
+  [ "$none" -eq "$after" ] && [ "$none" -eq "$beside" ] && [ $((above - none)) -le 400 ] && [ $((other - none)) -le 460 ]
 done

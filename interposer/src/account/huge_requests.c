@@ -78,8 +78,9 @@ uint32_t huge_request_events(const struct rows *events, uint64_t after) {
 
 static struct watch {
   size_t above;
-  uint64_t seen; /* requests since the watch was added */
-  uint64_t read; /* of which so many came before the last reading ended */
+  uint32_t thread; /* 0: all */
+  uint64_t seen;   /* requests since the watch was added */
+  uint64_t read;   /* of which so many came before the last reading ended */
   struct mallometer_event ring[ENTRIES];
 } watches[MOST_WATCHES];
 
@@ -116,6 +117,17 @@ void huge_requests_start(size_t threshold) {
 
 bool small_requests_are_watched(void) { return least_watched() < LARGEST_FAST_REQUEST; }
 
+static bool is_of_caller(const struct watch *watch) {
+  uint32_t thread = __atomic_load_n(&watch->thread, __ATOMIC_RELAXED), known;
+  if (thread == 0) return true;
+  known = thread_id_known();
+  return thread == (known != 0 ? known : thread_id());
+}
+
+static bool is_watched(const struct watch *watch, size_t requested) {
+  return requested > __atomic_load_n(&watch->above, __ATOMIC_RELAXED) && is_of_caller(watch);
+}
+
 static bool has_room(const struct watch *watch) {
   return __atomic_load_n(&watch->seen, __ATOMIC_RELAXED) - __atomic_load_n(&watch->read, __ATOMIC_RELAXED) < ENTRIES;
 }
@@ -124,7 +136,7 @@ bool request_is_kept(size_t requested) {
   if (requested > huge_threshold) return true;
   for (uint32_t left = __atomic_load_n(&watching, __ATOMIC_ACQUIRE); left != 0; left &= left - 1) {
     const struct watch *watch = &watches[__builtin_ctz(left)];
-    if (requested > __atomic_load_n(&watch->above, __ATOMIC_RELAXED) && has_room(watch)) return true;
+    if (has_room(watch) && is_watched(watch, requested)) return true;
   }
   return false;
 }
@@ -144,7 +156,7 @@ void record_request(size_t requested, const uint64_t *frames, uint32_t count) {
   if (requested > huge_threshold) record_huge(requested, frames, count);
   for (uint32_t left = __atomic_load_n(&watching, __ATOMIC_ACQUIRE); left != 0; left &= left - 1) {
     struct watch *watch = &watches[__builtin_ctz(left)];
-    if (requested > __atomic_load_n(&watch->above, __ATOMIC_RELAXED)) record_watched(watch, requested, frames, count);
+    if (is_watched(watch, requested)) record_watched(watch, requested, frames, count);
   }
 }
 
@@ -155,7 +167,7 @@ static void forget(struct mallometer_event *entry) {
     __atomic_compare_exchange_n(&entry->number, &number, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-int request_watch_add(size_t above) {
+int request_watch_add(size_t above, uint32_t thread) {
   uint32_t before = __atomic_load_n(&taken, __ATOMIC_RELAXED), bit;
   do {
     bit = ~before & (before + 1) & ((1u << MOST_WATCHES) - 1);
@@ -166,6 +178,7 @@ int request_watch_add(size_t above) {
   __atomic_store_n(&watch->seen, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&watch->read, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&watch->above, above, __ATOMIC_RELAXED);
+  __atomic_store_n(&watch->thread, thread, __ATOMIC_RELAXED);
   __atomic_fetch_or(&watching, bit, __ATOMIC_SEQ_CST);
   choose_recorded();
   return __builtin_ctz(bit) + 1;
@@ -174,7 +187,7 @@ int request_watch_add(size_t above) {
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
 /* Of several threads that remove it one finds the bit. A request that another thread is recording ends in memory that
- * stays, at worst in the ring of a watch that comes next, whose reader compares sizes. */
+ * stays, at worst in the ring of a watch that comes next, whose reader compares sizes and threads. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;
@@ -191,7 +204,8 @@ int request_watch_read(uint32_t number, const struct rows *events, uint64_t *tot
   uint32_t copied = 0;
   for (; next <= kept && copied < events->capacity; next++) {
     const struct mallometer_event *entry = &watch->ring[next % ENTRIES];
-    copied += copy(entry, next, events, copied) && entry->requested_bytes > watch->above;
+    copied += copy(entry, next, events, copied) && entry->requested_bytes > watch->above &&
+              (watch->thread == 0 || entry->thread_id == watch->thread);
   }
   __atomic_store_n(&watch->read, next <= kept ? next - 1 : last, __ATOMIC_RELAXED);
   *total = last;

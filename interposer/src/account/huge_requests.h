@@ -47,9 +47,10 @@ bool request_is_kept(size_t requested);
  * Does not change errno. */
 void record_request(size_t requested, const uint64_t *frames, uint32_t count);
 
-/* The number of a watch, 1 to MOST_WATCHES, or -EAGAIN if there are so many. */
+/* Watches requests of the thread of this number; 0: of all threads. The number of a watch, 1 to MOST_WATCHES, or
+ * -EAGAIN if there are so many. */
 #define MOST_WATCHES 8
-int request_watch_add(size_t above);
+int request_watch_add(size_t above, uint32_t thread);
 
 /* 0, or -EINVAL if there is no such watch. */
 int request_watch_remove(uint32_t number);

@@ -176,10 +176,10 @@ void mallometer_count_actual(void *context, void *object, size_t requested, size
 
 /* ---- Thresholds ---------------------------------------------------------------------------------------- */
 
-int mallometer_threshold_open(uint64_t bytes) {
+int mallometer_threshold_open(uint64_t bytes, uint32_t thread) {
   if (bytes == 0 || bytes > PTRDIFF_MAX) return -EINVAL;
   if (!may_count()) return -ENODATA;
-  int saved_errno = errno, number = request_watch_add(bytes);
+  int saved_errno = errno, number = request_watch_add(bytes, thread);
   if (number > 0) {
     hook_choose_route();
     hook_route_settles();

@@ -146,6 +146,14 @@ public interface Mallometer extends AutoCloseable {
     /** Ends the subscription. Does nothing the second time. */
     @Override
     void close();
+
+    /**
+     * Returns why less is told than was asked for, as by a monitor for which the native library has
+     * no place; empty if there is no such reason.
+     */
+    default String reason() {
+      return "";
+    }
   }
 
   /** Attaching to this process, and counting what a piece of code does. */

@@ -437,7 +437,18 @@ class PolledMallometer implements Mallometer {
         }
         running.add(started);
       }
-      return andOnPoll(started, () -> end(started));
+      Subscription polls = andOnPoll(started, () -> end(started));
+      return new Subscription() {
+        @Override
+        public void close() {
+          polls.close();
+        }
+
+        @Override
+        public String reason() {
+          return started.reason();
+        }
+      };
     }
 
     /** Whoever takes it out of the set closes it. */

@@ -85,9 +85,23 @@ class MonitorsTest {
   }
 
   @Test
-  void aThresholdThatTheLibraryDoesNotRecordIsLoggedOnce() {
-    mallometer.monitors().start(MonitorOptions.threshold(1_000));
+  void aThresholdOfAThreadIsToldOfNoOther() throws Exception {
+    mallometer.monitors().start(MonitorOptions.threshold(200 * MIB).withThread(42));
+    mallometer.monitors().start(MonitorOptions.threshold(200 * MIB).withThread(41));
+    mallometer.setHugeAllocations(List.of(request(1, 300 * MIB)));
     mallometer.poll();
+
+    assertThat(next().monitor().thread()).isEqualTo(42);
+    flush();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void aThresholdThatTheLibraryDoesNotRecordIsLoggedOnce() {
+    Mallometer.Subscription started =
+        mallometer.monitors().start(MonitorOptions.threshold(1_000));
+    mallometer.poll();
+    assertThat(started.reason()).isNotEmpty();
 
     assertThat(logged.messages())
         .singleElement()
@@ -275,6 +289,9 @@ class MonitorsTest {
         .isEqualTo(Optional.of(Path.of("/tmp/x")));
     assertThat(MonitorOptions.of("returned", "true")).isEqualTo(MonitorOptions.returned());
     assertThat(MonitorOptions.returned()).hasToString("returned=true");
+    assertThat(MonitorOptions.threshold(9).withThread(42)).hasToString("threshold=9 of thread 42");
+    assertThatThrownBy(() -> MonitorOptions.returned().withThread(42))
+        .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> MonitorOptions.of("returned", "no"))
         .isInstanceOf(IllegalArgumentException.class);
     for (String size : List.of("", "0", "-1", "much", "2x", "999999999999t")) {
@@ -285,7 +302,7 @@ class MonitorsTest {
     assertThatThrownBy(() -> MonitorOptions.of("abort", "1g"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("threshold, present, periodic or returned");
-    assertThatThrownBy(() -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, Optional.empty()))
+    assertThatThrownBy(() -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, 0, Optional.empty()))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

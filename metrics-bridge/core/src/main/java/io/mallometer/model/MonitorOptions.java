@@ -13,9 +13,11 @@ import java.util.regex.Pattern;
  * @param kind what it does
  * @param bytes the size that has to be exceeded; 0 for {@link Kind#PERIODIC} and {@link
  *     Kind#RETURNED}
+ * @param thread of which thread a {@link Kind#THRESHOLD} tells, by the number that {@link
+ *     HugeAllocation#threadId} has; 0 for all threads
  * @param file where the rows are written; empty for all but {@link Kind#PERIODIC}
  */
-public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
+public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> file) {
 
   private static final Pattern SIZE = Pattern.compile("([1-9]\\d{0,11})([kKmMgGtT]?)");
 
@@ -49,26 +51,38 @@ public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
     if ((kind == Kind.THRESHOLD || kind == Kind.PRESENT) && bytes < 1) {
       throw new IllegalArgumentException(kind.id() + " needs a size of at least 1");
     }
+    if (thread < 0 || thread != 0 && kind != Kind.THRESHOLD) {
+      throw new IllegalArgumentException(kind.id() + " is not of thread " + thread);
+    }
   }
 
   /** Tells of each request above this size. */
   public static MonitorOptions threshold(long bytes) {
-    return new MonitorOptions(Kind.THRESHOLD, bytes, Optional.empty());
+    return new MonitorOptions(Kind.THRESHOLD, bytes, 0, Optional.empty());
+  }
+
+  /**
+   * Returns the same for the requests of one thread: those of others take none of the 64 places.
+   *
+   * @param thread the kernel's number; 0 for all threads
+   */
+  public MonitorOptions withThread(int thread) {
+    return new MonitorOptions(kind, bytes, thread, file);
   }
 
   /** Tells when this many live bytes are crossed upwards. */
   public static MonitorOptions present(long bytes) {
-    return new MonitorOptions(Kind.PRESENT, bytes, Optional.empty());
+    return new MonitorOptions(Kind.PRESENT, bytes, 0, Optional.empty());
   }
 
   /** Writes a row at each poll, at most one a second. */
   public static MonitorOptions periodic(Path file) {
-    return new MonitorOptions(Kind.PERIODIC, 0, Optional.of(file));
+    return new MonitorOptions(Kind.PERIODIC, 0, 0, Optional.of(file));
   }
 
   /** Counts allocations by the size that the allocator hands out. */
   public static MonitorOptions returned() {
-    return new MonitorOptions(Kind.RETURNED, 0, Optional.empty());
+    return new MonitorOptions(Kind.RETURNED, 0, 0, Optional.empty());
   }
 
   /**
@@ -121,10 +135,14 @@ public record MonitorOptions(Kind kind, long bytes, Optional<Path> file) {
     return number << shift;
   }
 
-  /** Returns the monitor as options have it, such as {@code threshold=209715200}. */
+  /**
+   * Returns the monitor as options have it, such as {@code threshold=209715200}, and its thread if
+   * it is of one.
+   */
   @Override
   public String toString() {
     String value = kind == Kind.RETURNED ? "true" : Long.toString(bytes);
-    return kind.id() + "=" + file.map(Path::toString).orElse(value);
+    String option = kind.id() + "=" + file.map(Path::toString).orElse(value);
+    return thread == 0 ? option : option + " of thread " + thread;
   }
 }

@@ -38,7 +38,10 @@ public @interface MonitorNative {
   /** A size that is not given. */
   long NONE = -1;
 
-  /** Tells of each request for more bytes than this, with its stack: the first 64. */
+  /**
+   * Tells of each request for more bytes than this, with its stack: the first 64. With {@link
+   * Of#TEST} these are of the test's thread, in which HotSpot loads classes, too.
+   */
   long threshold() default NONE;
 
   /**

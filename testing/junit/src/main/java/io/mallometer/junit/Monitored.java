@@ -43,7 +43,6 @@ final class Monitored implements MeasuredProcess.Monitoring {
   private final NativeScope scope;
   private final Optional<NativeScope> whole;
   private final double liveBefore;
-  private final Optional<MonitorOptions> threshold;
   private final List<Mallometer.Subscription> subscriptions = new ArrayList<>();
   private final List<MonitorEvent> requests = Collections.synchronizedList(new ArrayList<>());
   private final Optional<SizeDistribution> returnedBefore;
@@ -84,11 +83,10 @@ final class Monitored implements MeasuredProcess.Monitoring {
     this.wanted = wanted;
     this.rows = rows;
     this.liveBefore = mallometer.poll().process().map(NativeCounters::liveBytes).orElse(Double.NaN);
-    this.threshold =
-        Optional.of(wanted.threshold())
-            .filter(bytes -> bytes != MonitorNative.NONE)
-            .map(MonitorOptions::threshold);
-    threshold.ifPresent(options -> listen(options, of));
+    if (wanted.threshold() != MonitorNative.NONE) {
+      MonitorOptions threshold = MonitorOptions.threshold(wanted.threshold());
+      listen(of == Of.TEST ? threshold.withThread(kernelThread()) : threshold);
+    }
     if (wanted.sizes()) {
       subscriptions.add(mallometer.monitors().start(MonitorOptions.returned()));
     }
@@ -111,22 +109,26 @@ final class Monitored implements MeasuredProcess.Monitoring {
     this.watcher = whole.isPresent() || rows.isPresent() ? watching() : null;
   }
 
-  private void listen(MonitorOptions options, Of of) {
-    int thread = of == Of.TEST ? kernelThread() : 0;
-    subscriptions.add(mallometer.monitors().start(options));
-    subscriptions.add(
+  private void listen(MonitorOptions options) {
+    Mallometer.Subscription listening =
         mallometer
             .monitors()
             .onEvent(
                 event -> {
-                  boolean isHere = thread == 0 || event.threadId() == thread;
-                  if (event.monitor() == options && isHere) {
+                  if (event.monitor() == options) {
                     requests.add(event);
                   }
-                }));
+                });
+    Mallometer.Subscription started = mallometer.monitors().start(options);
+    subscriptions.addAll(List.of(started, listening));
+    if (!started.reason().isEmpty()) {
+      subscriptions.forEach(Mallometer.Subscription::close);
+      look.ifPresent(Watch::close);
+      throw new IllegalStateException("requests are not watched: " + started.reason());
+    }
   }
 
-  /** The kernel's number of the calling thread; 0, which is none's, if it is not known. */
+  /** The kernel's number of the calling thread. */
   private static int kernelThread() {
     try {
       return Integer.parseInt(

@@ -67,6 +67,13 @@ class MonitorNativeTest {
   }
 
   @Test
+  void otherThreadsTakeNoPlaceOfTheTests() {
+    assertThat(failure("asksForMoreOfLittle"))
+        .contains(" requests above 19.5 KiB", " requested 24.4 KiB\n")
+        .doesNotContain("other-asks", " requested 29.3 KiB\n");
+  }
+
+  @Test
   void failureOfTheTestItselfStaysWhatItIs() {
     assertThat(failure("failsOfItself")).isEqualTo("of the test itself");
     assertThat(of("failsOfItself").reported().get("native memory")).contains("requested 30.0 MiB");

@@ -1,6 +1,5 @@
 package io.mallometer.leaks;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.jna.Native;
@@ -58,6 +57,26 @@ public class Monitors {
     other.join();
   }
 
+  /** Another thread takes more places than there are. */
+  @Test
+  @MonitorNative(threshold = 20_000, of = Of.TEST)
+  void asksForMoreOfLittle() throws InterruptedException {
+    Thread other = new Thread(new Asking(), "other-asks");
+    other.start();
+    other.join();
+    Native.free(Native.malloc(25_000));
+  }
+
+  /** No lambda, which the thread of the test would ask for memory for. */
+  private static final class Asking implements Runnable {
+    @Override
+    public void run() {
+      for (int i = 0; i < 200; i++) {
+        Native.free(Native.malloc(30_000));
+      }
+    }
+  }
+
   @Test
   @MonitorNative(threshold = 20 << 20)
   @ExpectMaxNative(calls = 0, warmups = 1, iterations = 1)
@@ -109,7 +128,8 @@ public class Monitors {
     assertTrue(memory.nextPhase("load").isEmpty());
     Native.free(Native.malloc(50 * MIB));
     NativeUse load = memory.nextPhase("work").orElseThrow();
-    assertTrue(load.peak() >= 40 * MIB, load::toString);
-    assertEquals(50 * MIB, load.largest(), MIB * 32);
+    assertTrue(load.calls() > 0, load::toString);
+    assertTrue(load.bytes() >= 50 * MIB, load::toString);
+    assertTrue(load.largest() >= 50 * MIB, load::toString);
   }
 }

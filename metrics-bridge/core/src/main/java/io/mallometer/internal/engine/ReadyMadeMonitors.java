@@ -38,6 +38,11 @@ public final class ReadyMadeMonitors {
 
   /** A monitor, which is called with each snapshot until it is closed. */
   public interface Running extends Consumer<Snapshot> {
+    /** Why it tells less than it was asked for; empty if it tells all. */
+    default String reason() {
+      return "";
+    }
+
     /** Tells what was seen and not told yet, and ends what C does for it. Called once. */
     default void close() {}
   }
@@ -116,8 +121,12 @@ public final class ReadyMadeMonitors {
       if (!snapshot.status().active()) {
         return;
       }
+      boolean begins = opened() == null;
       String reason = watches();
       if (reason.isEmpty()) {
+        if (begins) {
+          return;
+        }
         hand(pending, poller, this::tellWatched);
         return;
       }
@@ -138,10 +147,16 @@ public final class ReadyMadeMonitors {
       }
       RequestWatch known = watch;
       if (known == null) {
-        known = poller.interposer().watchRequests(options.bytes());
+        known = poller.interposer().watchRequests(options.bytes(), options.thread());
         watch = known;
       }
       return known.reason();
+    }
+
+    @Override
+    public String reason() {
+      RequestWatch known = opened();
+      return known == null ? "nothing is counted yet" : known.reason();
     }
 
     private void tellWatched() {
@@ -173,7 +188,8 @@ public final class ReadyMadeMonitors {
     }
 
     private void tellHuge(HugeAllocation request) {
-      if (request.number() > before && request.bytes() > options.bytes()) {
+      boolean isOfThread = options.thread() == 0 || options.thread() == request.threadId();
+      if (isOfThread && request.number() > before && request.bytes() > options.bytes()) {
         tell(request, poller.interposer().stackOf(request));
       }
     }

@@ -216,8 +216,11 @@ public interface Interposer {
     return List.of();
   }
 
-  /** Has the library keep requests above a size from now on; to be closed. Never throws. */
-  default RequestWatch watchRequests(long bytes) {
+  /**
+   * Has the library keep requests above a size from now on, of the thread of this number, or of all
+   * for 0; to be closed. Never throws.
+   */
+  default RequestWatch watchRequests(long bytes, int thread) {
     return RequestWatch.none("the native library is not there to watch anything");
   }
 

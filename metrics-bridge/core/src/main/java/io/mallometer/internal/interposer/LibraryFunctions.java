@@ -310,9 +310,12 @@ final class LibraryFunctions {
     return call(ADDRESSES, site, rows, rowSize, capacity);
   }
 
-  /** Keeps requests above a size; returns a number above 0, or a negative errno value. */
-  static int mallometer_threshold_open(long bytes) {
-    return call(THRESHOLD_OPEN, bytes);
+  /**
+   * Keeps requests above a size, of one thread, or of all for 0; returns a number above 0, or a
+   * negative errno value.
+   */
+  static int mallometer_threshold_open(long bytes, int thread) {
+    return call(THRESHOLD_OPEN, bytes, thread);
   }
 
   /**

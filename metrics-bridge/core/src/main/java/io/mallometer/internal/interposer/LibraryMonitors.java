@@ -38,11 +38,18 @@ final class LibraryMonitors {
   private int number;
 
   RequestWatch watch(
-      long bytes, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
-    int opened = LibraryFunctions.mallometer_threshold_open(bytes);
-    return opened > 0
-        ? new LibraryWatch(opened, frames)
-        : RequestWatch.none(reason(opened, "8 thresholds are open: close one", status));
+      long bytes,
+      int thread,
+      Function<long[], List<StackFrame>> frames,
+      Supplier<String> status) {
+    // Before it is open, and read with it: mallometer makes no request of its own meanwhile.
+    ByteBuffer events = Structs.keep(EventLayout.CAPACITY * EventLayout.BYTES);
+    int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
+    if (opened > 0) {
+      return new LibraryWatch(opened, events, frames);
+    }
+    Structs.free(events);
+    return RequestWatch.none(reason(opened, "8 thresholds are open: close one", status));
   }
 
   private static String reason(int result, String tooMany, Supplier<String> status) {
@@ -101,11 +108,14 @@ final class LibraryMonitors {
     private final int number;
     private final Function<long[], List<StackFrame>> frames;
 
-    /** Guarded by this. */
+    /** Guarded by this; freed when it is closed. */
+    private final ByteBuffer events;
+
     private boolean closed;
 
-    LibraryWatch(int number, Function<long[], List<StackFrame>> frames) {
+    LibraryWatch(int number, ByteBuffer events, Function<long[], List<StackFrame>> frames) {
       this.number = number;
+      this.events = events;
       this.frames = frames;
     }
 
@@ -119,7 +129,6 @@ final class LibraryMonitors {
       if (closed) {
         return List.of();
       }
-      ByteBuffer events = Structs.allocate(EventLayout.CAPACITY * EventLayout.BYTES);
       int count =
           LibraryFunctions.mallometer_threshold_read(
               number, Structs.address(events), EventLayout.BYTES, EventLayout.CAPACITY);
@@ -137,6 +146,7 @@ final class LibraryMonitors {
       if (!closed) {
         closed = true;
         LibraryFunctions.mallometer_threshold_close(number);
+        Structs.free(events);
       }
     }
   }

@@ -438,8 +438,8 @@ final class LoadedInterposer implements Interposer {
   }
 
   @Override
-  public RequestWatch watchRequests(long bytes) {
-    return monitors.watch(bytes, callSites::frames, () -> currentStatus().reason());
+  public RequestWatch watchRequests(long bytes, int thread) {
+    return monitors.watch(bytes, thread, callSites::frames, () -> currentStatus().reason());
   }
 
   @Override

@@ -113,8 +113,8 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
-  public RequestWatch watchRequests(long bytes) {
-    return latest().watchRequests(bytes);
+  public RequestWatch watchRequests(long bytes, int thread) {
+    return latest().watchRequests(bytes, thread);
   }
 
   @Override

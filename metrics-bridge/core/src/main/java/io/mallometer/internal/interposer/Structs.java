@@ -33,6 +33,12 @@ final class Structs {
   /** Memory in place of what was kept, which must not be used any more. */
   static ByteBuffer keepInstead(ByteBuffer kept, int bytes) {
     ByteBuffer instead = keep(bytes);
+    free(kept);
+    return instead;
+  }
+
+  /** Frees what was kept, which must not be used any more. */
+  static void free(ByteBuffer kept) {
     if (LOADED_FOR_GOOD) {
       if (DirectCalls.linked()) {
         DirectCalls.free(kept);
@@ -40,7 +46,6 @@ final class Structs {
         Native.free(address(kept));
       }
     }
-    return instead;
   }
 
   private static ByteBuffer mallocked(int bytes) {
