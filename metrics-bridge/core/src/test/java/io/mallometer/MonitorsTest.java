@@ -98,8 +98,7 @@ class MonitorsTest {
 
   @Test
   void aThresholdThatTheLibraryDoesNotRecordIsLoggedOnce() {
-    Mallometer.Subscription started =
-        mallometer.monitors().start(MonitorOptions.threshold(1_000));
+    Mallometer.Subscription started = mallometer.monitors().start(MonitorOptions.threshold(1_000));
     mallometer.poll();
     assertThat(started.reason()).isNotEmpty();
 
@@ -302,7 +301,8 @@ class MonitorsTest {
     assertThatThrownBy(() -> MonitorOptions.of("abort", "1g"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("threshold, present, periodic or returned");
-    assertThatThrownBy(() -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, 0, Optional.empty()))
+    assertThatThrownBy(
+            () -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, 0, Optional.empty()))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

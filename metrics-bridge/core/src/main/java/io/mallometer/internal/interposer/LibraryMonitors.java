@@ -38,10 +38,7 @@ final class LibraryMonitors {
   private int number;
 
   RequestWatch watch(
-      long bytes,
-      int thread,
-      Function<long[], List<StackFrame>> frames,
-      Supplier<String> status) {
+      long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
     // Before it is open, and read with it: mallometer makes no request of its own meanwhile.
     ByteBuffer events = Structs.keep(EventLayout.CAPACITY * EventLayout.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
