@@ -2,10 +2,15 @@ package io.mallometer.junit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.Mallometer;
+import io.mallometer.leaks.MonitoredClass;
 import io.mallometer.leaks.Monitors;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MonitorOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
 /** Monitors of this process, which counts. */
@@ -111,6 +117,30 @@ class MonitorNativeTest {
     String[] last = rows.get(rows.size() - 1).split(",");
     assertThat(last).hasSize(6);
     assertThat(Long.parseLong(last[1])).isGreaterThanOrEqualTo(1_000_000);
+  }
+
+  @Test
+  void theAnnotationOfAClassIsThatOfMethodsWithoutOne() {
+    Map<String, TestExecutionResult> ended = Engine.run(MonitoredClass.class);
+    assertThat(ended.get("asksForMore").getThrowable().orElseThrow())
+        .hasMessageStartingWith("Native memory: 1 requests above 20.0 MiB.");
+    assertThat(ended.get("asksForLess").getThrowable()).isEmpty();
+    assertThat(ended.get("hasItsOwn").getThrowable()).isEmpty();
+  }
+
+  @Test
+  void aTestWhoseRequestsCannotBeWatchedFails() {
+    List<Mallometer.Subscription> all = new ArrayList<>();
+    try (Mallometer mallometer = Mallometer.open(MallometerOptions.defaults())) {
+      mallometer.poll();
+      do {
+        all.add(mallometer.monitors().start(MonitorOptions.threshold(1L << 40)));
+      } while (all.get(all.size() - 1).reason().isEmpty());
+      assertThat(all).hasSize(9);
+      assertThat(Engine.run(MonitoredClass.class).get("asksForLess").getThrowable().orElseThrow())
+          .hasMessageContaining("requests are not watched: 8 thresholds are open");
+    }
+    assertThat(Engine.run(MonitoredClass.class).get("asksForLess").getThrowable()).isEmpty();
   }
 
   @Test
