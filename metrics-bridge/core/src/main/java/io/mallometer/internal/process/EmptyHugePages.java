@@ -29,9 +29,9 @@ import java.util.stream.IntStream;
  * taken for those of huge pages then, which errs to the upper side.
  *
  * <p>A draw takes up to three small reads. There are at most {@value #DRAWS}, and {@value
- * #FEWEST_DRAWS} more for each of {@value #MOST_ALONE} mappings, however large the process: the
- * mappings with the fewest huge pages share one draw, as if they were one mapping. Pages that are
- * not resident are never read: that would make them so.
+ * #FEWEST_DRAWS} more for each of {@value #MOST_ALONE} mappings, however large the process: pages
+ * of the mappings with the fewest huge pages are drawn together, as if they were one mapping. Pages
+ * that are not resident are never read: that would make them so.
  */
 final class EmptyHugePages {
 
