@@ -80,7 +80,10 @@ final class NativeMemory implements Described.OfNativeMemory {
     huge.advice()
         .forEach(
             advice ->
-                text.append(' ').append(advice.reason()).append(": ").append(advice.setting()));
+                text.append(" Advice: ")
+                    .append(advice.reason())
+                    .append(": ")
+                    .append(advice.setting()));
     return text.toString();
   }
 

@@ -182,6 +182,20 @@ class NativeMemoryMBeansTest {
             "freedBytes");
   }
 
+  @Test
+  void hugePagesAreToldInASentenceWithTheAdvice() throws Exception {
+    NativeMemoryMBeans.register(mallometer, server);
+    mallometer.poll();
+    assertThat(server.getAttribute(name, "HugePages")).isEqualTo("");
+
+    mallometer.setMemory(FaceContract.memory(Double.NaN));
+    mallometer.poll();
+    assertThat(server.getAttribute(name, "HugePages"))
+        .isEqualTo(
+            "60 kB of the resident set are in transparent huge pages. Advice: the JVM asks for"
+                + " them: -XX:-UseTransparentHugePages");
+  }
+
   private static boolean meaningful(MBeanFeatureInfo info) {
     return info.getDescription().contains(" ") && !info.getDescription().equals(info.getName());
   }

@@ -20,8 +20,8 @@ interface AddressSpace {
   Optional<BitSet> residentPages(long start, long end);
 
   /**
-   * Whether a page that is resident holds nothing but zeros; empty if it cannot be read. Of a page
-   * that is not resident nobody may ask: to read it would make it resident.
+   * Returns whether a page holds nothing but zeros; empty if it cannot be read. The page has to be
+   * resident, because reading makes it so.
    */
   default Optional<Boolean> isZero(long page) {
     return Optional.empty();

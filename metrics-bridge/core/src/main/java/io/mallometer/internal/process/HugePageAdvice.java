@@ -10,18 +10,24 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What transparent huge pages cost, in words, and what to set.
+ * Says in words what transparent huge pages cost, and what to set.
  *
- * <p>Each part has somebody who asks for huge pages: the JVM for its heap, code and tables, glibc
- * or jemalloc for malloc, and the kernel for all of them where its setting is {@code always}. A
- * part whose setting would help is advised about if the gain is at least 32 MiB and a twentieth of
- * the limit, or without one of the resident set.
+ * <p>The JVM asks for huge pages for its heap, code and tables, glibc or jemalloc for malloc, and
+ * the kernel makes them for all where its setting is {@code always}. Then the kernel's setting has
+ * to change as well as the JVM's or glibc's; jemalloc's alone forbids them. Advice is given if the
+ * gain is at least 32 MiB and a twentieth of the limit, or without a limit of the resident set.
  */
 final class HugePageAdvice {
 
   private static final double LEAST_BYTES = 32 << 20;
   private static final double LEAST_SHARE = 0.05;
   private static final int MOST_PARTS = 3;
+
+  private static final String IN_STARTER =
+      "prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) in the process that starts the JVM";
+
+  private static final String IN_KERNEL =
+      "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled on the host, or " + IN_STARTER;
 
   private final List<HugePages.Part> parts;
   private final double reference;
@@ -59,7 +65,7 @@ final class HugePageAdvice {
   private static String sentence(
       long bytes, Estimate empty, List<HugePages.Part> parts, double residentBytes) {
     if (bytes == 0) {
-      return "Nothing of the resident set is in transparent huge pages.";
+      return "The resident set has no transparent huge pages.";
     }
     String held =
         "%s of the resident set is in transparent huge pages (%s)"
@@ -86,27 +92,36 @@ final class HugePageAdvice {
     for (HugePages.Part part : parts) {
       boolean malloc = part.part() == ResidentPart.MALLOC;
       if (malloc && settings.byGlibc()) {
-        add(List.of(part), "glibc asks for them", "GLIBC_TUNABLES without glibc.malloc.hugetlb");
+        asked(List.of(part), "glibc", "GLIBC_TUNABLES without glibc.malloc.hugetlb", settings);
       } else if (malloc && settings.byJemalloc()) {
-        add(List.of(part), "jemalloc asks for them", "MALLOC_CONF=thp:never");
+        add(
+            List.of(part),
+            "jemalloc asks for them",
+            "thp:never in place of thp:always in MALLOC_CONF");
       } else if (!malloc && part.part() != ResidentPart.THREAD_STACKS && settings.byJvm()) {
         jvms.add(part);
       } else {
         others.add(part);
       }
     }
-    add(jvms, "the JVM asks for them", "-XX:-UseTransparentHugePages");
+    asked(jvms, "the JVM", "-XX:-UseTransparentHugePages", settings);
+    if (settings.always()) {
+      add(others, "the kernel makes them without being asked", IN_KERNEL);
+    } else {
+      add(others, "the program asks for them by madvise(2)", IN_STARTER);
+    }
+  }
+
+  /** Without the request they remain where the kernel makes them anyway. */
+  private void asked(
+      List<HugePages.Part> of, String by, String setting, HugePageSettings settings) {
     if (settings.always()) {
       add(
-          others,
-          "the kernel makes them without being asked",
-          "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled on the host, or"
-              + " prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) in the process that starts the JVM");
+          of,
+          by + " asks for them, and the kernel makes them without being asked",
+          setting + ", together with " + IN_KERNEL);
     } else {
-      add(
-          others,
-          "the program asks for them by madvise(2)",
-          "prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) in the process that starts the JVM");
+      add(of, by + " asks for them", setting);
     }
   }
 

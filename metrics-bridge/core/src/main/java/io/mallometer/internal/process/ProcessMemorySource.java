@@ -170,6 +170,7 @@ final class ProcessMemorySource implements MemorySource {
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
     ResidentSplit split = divide(mappings.get(), jvm, counted);
+    Optional<HugePages> huge = hugePages(split, mappings.get(), charged);
     return Optional.of(
         new ResidentMemory(
             counted.time(),
@@ -180,7 +181,7 @@ final class ProcessMemorySource implements MemorySource {
             jvm.tracking().isPresent(),
             mappings.get().size(),
             (processorNanos.getAsLong() - start) / 1e9,
-            hugePages(split, mappings.get(), charged)));
+            huge));
   }
 
   private Optional<HugePages> hugePages(
@@ -191,7 +192,10 @@ final class ProcessMemorySource implements MemorySource {
     double limit = charged.isPresent() ? charged.get().limitBytes() : Double.NaN;
     return Optional.of(
         HugePageAdvice.of(
-            split.hugePages(), residentBytes(mappings), limit, HugePageSettings.read(files)));
+            split.hugePages(),
+            residentBytes(mappings),
+            limit,
+            split.hugePages().isEmpty() ? HugePageSettings.NONE : HugePageSettings.read(files)));
   }
 
   private static long residentBytes(List<Mapping> mappings) {

@@ -106,14 +106,15 @@ final class ResidentSplit {
       hugePages =
           new EmptyHugePages(
                   memory,
-                  address -> hugePart(kinds.of(Pieces.at(address, pieces))),
+                  address -> partOf(kinds.of(Pieces.at(address, pieces))),
                   HugePageSettings.pageBytes(),
                   new Random())
               .of(mappings);
     }
   }
 
-  private ResidentPart hugePart(Kind kind) {
+  /** Returns the part before malloc's memory and what no rule knows are divided. */
+  private ResidentPart partOf(Kind kind) {
     return switch (kind) {
       case JAVA_HEAP -> ResidentPart.JAVA_HEAP;
       case CLASS_SPACE -> ResidentPart.CLASS_SPACE;
@@ -226,17 +227,9 @@ final class ResidentSplit {
 
   private void assign(Kind kind, long resident) {
     switch (kind) {
-      case JAVA_HEAP -> add(ResidentPart.JAVA_HEAP, resident);
-      case CLASS_SPACE -> add(ResidentPart.CLASS_SPACE, resident);
-      case METASPACE -> add(ResidentPart.METASPACE, resident);
-      case CODE_CACHE -> add(ResidentPart.CODE_CACHE, resident);
-      case THREAD_STACK -> add(ResidentPart.THREAD_STACKS, resident);
-      case FILE -> add(ResidentPart.MAPPED_FILES, resident);
-      case SHARED_MEMORY -> add(ResidentPart.SHARED_MEMORY, resident);
-      case MALLOMETER -> add(ResidentPart.MALLOMETER, resident);
-      case STRUCTURE -> add(ResidentPart.GC_AND_JVM, resident);
       case MALLOC -> mallocResident = resident;
       case UNKNOWN -> unknownResident = resident;
+      default -> add(partOf(kind), resident);
     }
   }
 

@@ -16,12 +16,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -36,8 +38,6 @@ class HugePagesTest {
   private static final int PRIVATE_ANONYMOUS = 0x22;
   private static final int HUGE = 14;
   private static final int NOT_HUGE = 15;
-
-  private static final HugePageSettings NOBODY = new HugePageSettings(false, false, false, false);
 
   private static final Status NO_STATUS = new Status(State.UNAVAILABLE, "", "");
 
@@ -202,12 +202,87 @@ class HugePagesTest {
                 .of(List.of(mapping(0, 64, 64, 64))),
             100 * MIB,
             Double.NaN,
-            NOBODY);
+            HugePageSettings.NONE);
 
     assertThat(found.bytes()).isEqualTo(64 * MIB);
     assertThat(found.emptyBytes().value()).isNaN();
     assertThat(found.sentence()).endsWith("not known, because memory cannot be read.");
     assertThat(found.advice()).isEmpty();
+  }
+
+  /** 40,000 mappings with one huge page each, of which every other is empty. */
+  @Test
+  void howManyMappingsThereAreDoesNotChangeTheCost() {
+    List<Mapping> mappings = new ArrayList<>();
+    for (int i = 0; i < 40_000; i++) {
+      mappings.add(mapping(4L * i, 2, 2, 2));
+    }
+    AtomicInteger reads = new AtomicInteger();
+
+    HugePages.Part part =
+        new EmptyHugePages(
+                new Zeros(
+                    page -> {
+                      reads.incrementAndGet();
+                      return (page - AT) / (4 * MIB) % 2 == 0;
+                    }),
+                address -> ResidentPart.THREAD_STACKS,
+                BLOCK,
+                new Random(1))
+            .of(mappings)
+            .get(0);
+
+    assertThat(reads.get())
+        .isLessThanOrEqualTo(
+            EmptyHugePages.DRAWS + EmptyHugePages.MOST_ALONE * EmptyHugePages.FEWEST_DRAWS);
+    assertThat(part.bytes()).isCloseTo(80_000 * MIB, within(MIB));
+    assertThat(part.emptyBytes().value()).isCloseTo(40_000.0 * MIB, within(4_000.0 * MIB));
+    assertThat(part.emptyBytes().low()).isBetween(32_000.0 * MIB, 40_000.0 * MIB);
+  }
+
+  /** All that was drawn went away since: memory can be read, and anything may be empty. */
+  @Test
+  void hugePagesThatNoDrawMetAreAnythingFromNoneToAll() {
+    HugePages.Part part =
+        new EmptyHugePages(
+                new AddressSpace() {
+                  @Override
+                  public OptionalLong word(long address) {
+                    return OptionalLong.empty();
+                  }
+
+                  @Override
+                  public Optional<BitSet> residentPages(long start, long end) {
+                    return Optional.of(new BitSet());
+                  }
+                },
+                address -> ResidentPart.MALLOC,
+                BLOCK,
+                new Random(1))
+            .of(List.of(mapping(0, 64, 64, 64)))
+            .get(0);
+
+    assertThat(part.emptyBytes().value()).isEqualTo(32.0 * MIB);
+    assertThat(part.emptyBytes().high()).isEqualTo(64.0 * MIB);
+  }
+
+  /** Huge pages of 512 MiB are those of a kernel with pages of 64 KiB. */
+  @Test
+  void pagesOfAnotherSizeAreNotReadAndNotEmpty() {
+    HugePages.Part part =
+        new EmptyHugePages(
+                new Zeros(
+                    page -> {
+                      throw new AssertionError("looked at");
+                    }),
+                address -> ResidentPart.MALLOC,
+                512 * MIB,
+                new Random(1))
+            .of(List.of(mapping(0, 1024, 1024, 1024)))
+            .get(0);
+
+    assertThat(part.bytes()).isEqualTo(1024 * MIB);
+    assertThat(part.emptyBytes().value()).isNaN();
   }
 
   @Test
@@ -239,22 +314,39 @@ class HugePagesTest {
         .containsExactly(
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled on the host, or"
                 + " prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) in the process that starts the JVM");
-    assertThat(settings(parts, new HugePageSettings(true, true, true, false)))
+    assertThat(settings(parts, new HugePageSettings(false, true, true, false)))
         .startsWith("GLIBC_TUNABLES without glibc.malloc.hugetlb", "-XX:-UseTransparentHugePages")
         .hasSize(3);
     assertThat(settings(parts.subList(1, 2), new HugePageSettings(false, false, false, true)))
-        .containsExactly("MALLOC_CONF=thp:never");
-    assertThat(settings(parts.subList(0, 1), NOBODY))
+        .containsExactly("thp:never in place of thp:always in MALLOC_CONF");
+    assertThat(settings(parts.subList(0, 1), HugePageSettings.NONE))
         .containsExactly(
             "prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) in the process that starts the JVM");
   }
 
+  /** Without its request the JVM or glibc would still get them from the kernel. */
+  @Test
+  void whereTheKernelMakesThemAnywayItsSettingHasToChangeToo() {
+    List<HugePages.Part> parts =
+        List.of(part(ResidentPart.JAVA_HEAP, 200), part(ResidentPart.MALLOC, 100));
+
+    assertThat(settings(parts, new HugePageSettings(true, true, true, false)))
+        .hasSize(2)
+        .allMatch(setting -> setting.contains(", together with echo madvise > /sys/"));
+    assertThat(settings(parts.subList(1, 2), new HugePageSettings(true, false, false, true)))
+        .containsExactly("thp:never in place of thp:always in MALLOC_CONF");
+  }
+
   @Test
   void littleIsNoReasonForAdvice() {
-    assertThat(settings(List.of(part(ResidentPart.JAVA_HEAP, 31)), NOBODY)).isEmpty();
+    assertThat(settings(List.of(part(ResidentPart.JAVA_HEAP, 31)), HugePageSettings.NONE))
+        .isEmpty();
     assertThat(
             HugePageAdvice.of(
-                    List.of(part(ResidentPart.JAVA_HEAP, 100)), 200 * MIB, 4096 * MIB, NOBODY)
+                    List.of(part(ResidentPart.JAVA_HEAP, 100)),
+                    200 * MIB,
+                    4096 * MIB,
+                    HugePageSettings.NONE)
                 .advice())
         .isEmpty();
   }
@@ -266,9 +358,15 @@ class HugePagesTest {
     assertThat(HugePageSettings.of("", true, Map.of()))
         .isEqualTo(new HugePageSettings(false, true, false, false));
     assertThat(
-            HugePageSettings.of("", false, Map.of("GLIBC_TUNABLES", "glibc.malloc.hugetlb=2"))
+            HugePageSettings.of("", false, Map.of("GLIBC_TUNABLES", "a=0:glibc.malloc.hugetlb=1"))
                 .byGlibc())
         .isTrue();
+    // A number of bytes: pages of hugetlbfs.
+    assertThat(
+            HugePageSettings.of(
+                    "", false, Map.of("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1073741824"))
+                .byGlibc())
+        .isFalse();
     assertThat(
             HugePageSettings.of("", false, Map.of("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0"))
                 .byGlibc())

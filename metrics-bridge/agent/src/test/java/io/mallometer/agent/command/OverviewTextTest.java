@@ -1,0 +1,38 @@
+package io.mallometer.agent.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class OverviewTextTest {
+
+  private static final String BREAKDOWN =
+      """
+      {"totalBytes": 4096, "parts": [{"part": "malloc", "bytes": 4096}], "hugePages": {"bytes": %d,
+       "sentence": "Half of it is in transparent huge pages.",
+       "advice": [{"reason": "glibc asks for them", "setting": "GLIBC_TUNABLES without it"}]}}
+      """;
+
+  @Test
+  void hugePagesAreToldWithTheAdvice() {
+    assertThat(textOf(BREAKDOWN.formatted(2048)))
+        .contains("  Half of it is in transparent huge pages.")
+        .contains("  glibc asks for them: GLIBC_TUNABLES without it");
+  }
+
+  /** Neither of a process that has none, nor of one whose kernel does not tell. */
+  @Test
+  void nothingIsToldWithoutHugePages() {
+    assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge", "glibc");
+    assertThat(
+            textOf("{\"totalBytes\": 4096, \"parts\": [{\"part\": \"malloc\", \"bytes\": 4096}]}"))
+        .contains("malloc")
+        .doesNotContain("huge");
+  }
+
+  private static String textOf(String breakdown) {
+    return OverviewText.of(
+        "simulated", "1", new Overview(Map.of(Overview.ROOT, "{}", "breakdown", breakdown)));
+  }
+}
