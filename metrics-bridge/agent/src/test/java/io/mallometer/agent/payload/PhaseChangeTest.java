@@ -9,8 +9,10 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class PhaseChangeTest {
 
   private final Locale before = Locale.getDefault();
