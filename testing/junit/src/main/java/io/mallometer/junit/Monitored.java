@@ -375,7 +375,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
         "Native memory: more than %s became live.%s"
             .formatted(
                 Words.bytes(wanted.present()),
-                sawCrossing ? "" : " That was too short to be looked at."));
+                sawCrossing ? "" : " They were freed before the call sites could be read."));
     addStacks(lines, "Stacks that held most" + (sawCrossing ? "" : " at the end"), holders);
   }
 
