@@ -10,6 +10,7 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.OpenScope;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.text.Log;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
@@ -451,14 +452,18 @@ class PolledMallometer implements Mallometer {
       };
     }
 
-    /** Whoever takes it out of the set closes it. */
+    /** Whoever takes it out of the set closes it. A failure concerns neither caller nor others. */
     private void end(ReadyMadeMonitors.Running started) {
       boolean mine;
       synchronized (subscribers) {
         mine = running.remove(started);
       }
       if (mine) {
-        started.close();
+        try {
+          started.close();
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+          Log.MALLOMETER.warn("A monitor could not be ended", e);
+        }
       }
     }
 

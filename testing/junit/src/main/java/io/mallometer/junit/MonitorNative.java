@@ -49,7 +49,10 @@ public @interface MonitorNative {
    */
   long present() default NONE;
 
-  /** Whether what {@link #threshold()} or {@link #present()} tell of fails the test. */
+  /**
+   * Whether what {@link #threshold()} or {@link #present()} tell of fails the test. If it is not
+   * known whether a limit was exceeded, the test fails, too.
+   */
   boolean failing() default true;
 
   /**

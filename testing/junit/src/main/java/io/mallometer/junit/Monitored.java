@@ -35,6 +35,9 @@ final class Monitored implements MeasuredProcess.Monitoring {
 
   private static final String HEAD =
       "milliseconds,live_bytes,peak_bytes,allocations,frees,requested_bytes\n";
+  private static final String NO_BEGINNING =
+      "live bytes at the beginning of the test are unknown, because counting was off before, or"
+          + " began with an attach that could not tell them";
   private static final long LOOK_MILLIS = 10;
   private static final int MOST_REQUESTS = 10;
 
@@ -227,6 +230,14 @@ final class Monitored implements MeasuredProcess.Monitoring {
 
   @Override
   public String end() {
+    try {
+      return ended();
+    } finally {
+      look.ifPresent(Watch::close);
+    }
+  }
+
+  private String ended() {
     scope.close();
     Optional<SizeDistribution> returned =
         mallometer
@@ -242,7 +253,6 @@ final class Monitored implements MeasuredProcess.Monitoring {
       holders = holders();
     }
     List<Kept> requesting = requests.isEmpty() ? List.of() : requesting();
-    look.ifPresent(Watch::close);
     return report(scope.figures(), returned, requesting);
   }
 
@@ -256,12 +266,16 @@ final class Monitored implements MeasuredProcess.Monitoring {
   private void stopWatching() {
     ending.countDown();
     Thread thread = watcher;
-    if (thread != null) {
+    boolean wasInterrupted = false;
+    while (thread != null && thread.isAlive()) {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+        wasInterrupted = true; // by the test, perhaps; what the watcher saw is still needed
       }
+    }
+    if (wasInterrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -271,9 +285,33 @@ final class Monitored implements MeasuredProcess.Monitoring {
         && (sawCrossing || liveBefore <= wanted.present() && liveBefore + peak > wanted.present());
   }
 
+  /** Returns a line for each limit of which it is not known whether it was exceeded. */
+  private List<String> unknown() {
+    List<String> lines = new ArrayList<>();
+    double net = scope.figures().counts().map(ScopeCounts::netBytes).orElse(Double.NaN);
+    if (wanted.threshold() != MonitorNative.NONE && Double.isNaN(net)) {
+      lines.add(unknown(wanted.threshold(), "were requested at once", scope.figures().reason()));
+    }
+    if (whole.isPresent() && !crossed()) {
+      ScopeFigures figures = whole.get().figures();
+      double peak = figures.counts().map(ScopeCounts::peakBytes).orElse(Double.NaN);
+      if (Double.isNaN(peak)) {
+        lines.add(unknown(wanted.present(), "became live", figures.reason()));
+      } else if (Double.isNaN(liveBefore)) {
+        lines.add(unknown(wanted.present(), "became live", NO_BEGINNING));
+      }
+    }
+    return lines;
+  }
+
+  private static String unknown(long limit, String happened, String reason) {
+    return "Native memory: mallometer cannot tell whether more than %s %s: %s."
+        .formatted(Words.bytes(limit), happened, reason);
+  }
+
   @Override
   public void check(String report) {
-    if (wanted.failing() && (!requests.isEmpty() || crossed())) {
+    if (wanted.failing() && (!requests.isEmpty() || crossed() || !unknown().isEmpty())) {
       throw new AssertionFailedError(report);
     }
   }
@@ -283,7 +321,12 @@ final class Monitored implements MeasuredProcess.Monitoring {
     List<String> lines = new ArrayList<>();
     addRequests(lines, requesting);
     addHolders(lines);
-    figures.counts().ifPresent(counts -> lines.add(maximum(counts)));
+    lines.addAll(unknown());
+    lines.add(
+        figures
+            .counts()
+            .map(Monitored::maximum)
+            .orElseGet(() -> "The maximum is not known: " + figures.reason()));
     if (wanted.matched()) {
       lines.add(
           figures
@@ -334,7 +377,7 @@ final class Monitored implements MeasuredProcess.Monitoring {
         "Native memory: more than %s became live.%s"
             .formatted(
                 Words.bytes(wanted.present()),
-                sawCrossing ? "" : " That was too short to be looked at."));
+                sawCrossing ? "" : " They were freed before the call sites could be read."));
     addStacks(lines, "Stacks that held most" + (sawCrossing ? "" : " at the end"), holders);
   }
 

@@ -1,7 +1,8 @@
 package io.mallometer.junit;
 
 import io.mallometer.junit.MeasuredProcess.Watch;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ public final class NativeMemory {
   private final boolean alone;
 
   /** Guarded by this, as is the phase that is open. */
-  private final Map<String, String> phases = new LinkedHashMap<>();
+  private final List<Map.Entry<String, String>> phases = new ArrayList<>();
 
   private MeasuredProcess.@Nullable Counting phase;
   private String phaseName = "";
@@ -84,14 +85,14 @@ public final class NativeMemory {
     }
     try (ending) {
       NativeUse use = ending.use();
-      phases.put("phase " + phaseName, use.toString());
+      phases.add(Map.entry("phase " + phaseName, use.toString()));
       return Optional.of(use);
     }
   }
 
-  /** The phases that ended, by name, as text. */
-  synchronized Map<String, String> phases() {
-    return new LinkedHashMap<>(phases);
+  /** The phases that ended, as name and figures; a name may come several times. */
+  synchronized List<Map.Entry<String, String>> phases() {
+    return List.copyOf(phases);
   }
 
   /**

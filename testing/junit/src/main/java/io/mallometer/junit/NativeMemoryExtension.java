@@ -128,14 +128,23 @@ public final class NativeMemoryExtension
             : Optional.empty();
     MeasuredProcess.Monitoring monitoring =
         counted(context).monitor(wanted, of, context.getRequiredTestClass(), rows);
-    String report;
     try {
       test.run();
-    } finally {
-      report = monitoring.end();
-      context.publishReportEntry("native memory", report);
+    } catch (Throwable e) {
+      try {
+        report(monitoring, context);
+      } catch (RuntimeException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
     }
-    monitoring.check(report);
+    monitoring.check(report(monitoring, context));
+  }
+
+  private static String report(MeasuredProcess.Monitoring monitoring, ExtensionContext context) {
+    String report = monitoring.end();
+    context.publishReportEntry("native memory", report);
+    return report;
   }
 
   private static String rowsName(ExtensionContext context) {
@@ -303,7 +312,9 @@ public final class NativeMemoryExtension
         context.getStore(NAMESPACE).get(NativeMemory.class, NativeMemory.class);
     if (memory != null) {
       memory.endPhase();
-      memory.phases().forEach(context::publishReportEntry);
+      memory
+          .phases()
+          .forEach(phase -> context.publishReportEntry(phase.getKey(), phase.getValue()));
     }
   }
 }

@@ -64,7 +64,12 @@ final class ThisProcess implements MeasuredProcess {
     boolean looks =
         wanted.threshold() != MonitorNative.NONE || wanted.present() != MonitorNative.NONE;
     Optional<Watch> look = looks ? Optional.of(watch(of, test)) : Optional.empty();
-    return new Monitored(mallometer, wanted, of, test, look, rows);
+    try {
+      return new Monitored(mallometer, wanted, of, test, look, rows);
+    } catch (RuntimeException e) {
+      look.ifPresent(Watch::close);
+      throw e;
+    }
   }
 
   private double netBytes() {

@@ -356,4 +356,16 @@ class ExtensionTest {
     Engine.run(Beside.class);
     assertThat(PROCESS.watched).isEqualTo(Of.PROCESS);
   }
+
+  @Test
+  void phasesOfTheSameNameAreAllReported() {
+    NativeMemory memory = new NativeMemory(new HandFedProcess(), ExtensionTest.class, true);
+    memory.nextPhase("round");
+    memory.nextPhase("round");
+    memory.endPhase();
+    assertThat(memory.phases())
+        .extracting(Map.Entry::getKey)
+        .containsOnly("phase round")
+        .hasSize(2);
+  }
 }

@@ -1,6 +1,7 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.internal.text.Words;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,12 +26,13 @@ final class TrimCommand implements Callable<Integer> {
       Output out = Output.standard();
       out.line(trim.at("explanation").text());
       out.line(
-          "resident %s before, %s after: %s, in %.2f s"
-              .formatted(
-                  Words.bytes(trim.at("residentBeforeBytes").number()),
-                  Words.bytes(trim.at("residentAfterBytes").number()),
-                  Words.change(-trim.at("returnedBytes").number()),
-                  trim.at("tookSeconds").number()));
+          String.format(
+              Locale.ROOT,
+              "resident %s before, %s after: %s, in %.2f s",
+              Words.bytes(trim.at("residentBeforeBytes").number()),
+              Words.bytes(trim.at("residentAfterBytes").number()),
+              Words.change(-trim.at("returnedBytes").number()),
+              trim.at("tookSeconds").number()));
       out.flush();
     }
     return ExitCode.OK;

@@ -44,7 +44,7 @@ public record PhaseChange(String sentence) implements View {
       if (returned.count(i) != 0) {
         double most = SizeDistribution.upperBound(i);
         String limit = Double.isInfinite(most) ? "more" : "up to " + Words.bytes(most);
-        text.append("\n  %s: %,d".formatted(limit, returned.count(i)));
+        text.append(String.format(Locale.ROOT, "\n  %s: %,d", limit, returned.count(i)));
       }
     }
     return text.toString();

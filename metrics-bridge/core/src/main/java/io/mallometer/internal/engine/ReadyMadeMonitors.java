@@ -250,8 +250,21 @@ public final class ReadyMadeMonitors {
     public void accept(Snapshot snapshot) {
       double live = snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
       if (crosses(live)) {
-        poller.listenerThread().execute(() -> tell(snapshot, live));
+        boolean handed = false;
+        try {
+          poller.listenerThread().execute(() -> tell(snapshot, live));
+          handed = true;
+        } finally {
+          if (!handed) {
+            forget();
+          }
+        }
       }
+    }
+
+    /** Where no thread can be started, the next poll tries again. */
+    private synchronized void forget() {
+      crossed = false;
     }
 
     private synchronized boolean crosses(double live) {

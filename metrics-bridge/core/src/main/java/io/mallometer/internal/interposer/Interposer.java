@@ -232,7 +232,7 @@ public interface Interposer {
    * @return why that is not possible; empty if it is
    */
   default String countReturnedSizes(boolean counts) {
-    return "the native library is not there to count them";
+    return "the native library is not loaded, so returned sizes are not counted";
   }
 
   /** What was counted so, since the first time; empty while nothing is. Never throws. */

@@ -45,7 +45,7 @@ public final class ProcessorShare {
   static int processors(String list) {
     int count = 0;
     for (String range : list.strip().split(",")) {
-      String[] ends = range.split("-");
+      String[] ends = range.split("-", -1);
       try {
         count += Integer.parseInt(ends[ends.length - 1]) - Integer.parseInt(ends[0]) + 1;
       } catch (NumberFormatException e) {

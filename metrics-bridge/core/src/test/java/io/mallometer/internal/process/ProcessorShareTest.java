@@ -29,6 +29,7 @@ class ProcessorShareTest {
     assertThat(ProcessorShare.processors("0")).isEqualTo(1);
     assertThat(ProcessorShare.processors("")).isZero();
     assertThat(ProcessorShare.processors("all of them")).isZero();
+    assertThat(ProcessorShare.processors("0-3,-")).isZero();
   }
 
   @Test
