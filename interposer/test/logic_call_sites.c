@@ -467,7 +467,7 @@ CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   CHECK_EQUAL(sites[0].allocated.samples, 4);
   CHECK_EQUAL(sites[MOST_SITES / 2].frames, 8);
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 3);
-  CHECK_EQUAL(sites[MOST_SITES / 4 * 3].frames, 6);
+  CHECK_EQUAL(sites[MOST_SITES / 4 * 3].frames, 7);
   CHECK_EQUAL(sites[MOST_SITES / 4 * 3].allocated.samples, 2);
   CHECK_EQUAL(call_sites_totals().truncated, 5);
 }
@@ -590,7 +590,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(frames_of_new_site(OF_JVM + 2), NATIVE + 8);
   CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 2), WHOLE);
   fill_up_to(MOST_SITES / 4 * 3);
-  CHECK_EQUAL(frames_of_new_site(OF_JVM + 3), 6);
+  CHECK_EQUAL(frames_of_new_site(OF_JVM + 3), 7);
   CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 3), WHOLE);
   /* Each stays with the site that it has. */
   uint32_t count = call_sites_totals().sites;
@@ -630,8 +630,31 @@ CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   fill_up_to(MOST_SITES / 2);
   CHECK_EQUAL(frames_at_usual_interval(OF_JVM + 1), WHOLE);
   fill_up_to(MOST_SITES / 4 * 3);
-  CHECK_EQUAL(frames_at_usual_interval(OF_JVM + 2), 6);
+  CHECK_EQUAL(frames_at_usual_interval(OF_JVM + 2), 7);
   CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
+}
+
+/* A JNI global reference takes HotSpot six frames of its own (JDK 17 and 25): which library made it is told even then.
+ */
+CASE(a_library_that_makes_jni_references_is_always_among_the_frames) {
+  enum { LIBRARY = 0x7000, OF_HOTSPOT = 6 };
+  uint64_t frames[8];
+  start();
+  fill_up_to(MOST_SITES / 4 * 3);
+  for (unsigned i = 0; i < 2; i++) {
+    uint32_t site = call_sites_totals().sites;
+    given_frame_pointer = frames_on_stack(40);
+    ((uintptr_t *)given_frame_pointer)[2 * (OF_HOTSPOT - 1) + 1] = LIBRARY + i;
+    struct origin origin = {(const void *)(OF_JVM + 1), (const void *)(given_frame_pointer - 64)};
+    java_gate_open(&deep_java);
+    sampler_visit(thread_block_acquire(), (void *)OBJECT, BYTES, BYTES, (struct move){0}, origin);
+    java_gate_close();
+    given_frame_pointer = 0;
+    CHECK(deallocate(OBJECT));
+    CHECK_EQUAL(call_sites_totals().sites, site + 1);
+    CHECK_EQUAL(call_site_stack(site, frames, 8), OF_HOTSPOT + 1);
+    CHECK_EQUAL(frames[OF_HOTSPOT], LIBRARY + i);
+  }
 }
 
 static unsigned moments, moments_behind;
@@ -689,6 +712,7 @@ int main(int argc, char **argv) {
   RUN(a_call_of_compiled_code_is_noted_before_its_frames);
   RUN(the_jvm_takes_no_room_of_the_programs_stacks);
   RUN(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval);
+  RUN(a_library_that_makes_jni_references_is_always_among_the_frames);
   RUN(a_gate_that_closes_waits_for_who_is_behind_it);
   RUN(a_gate_that_closes_waits_no_longer_than_it_should);
   return 0;

@@ -19,7 +19,8 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  FRAMES_WHEN_FULL = 6,
+  /* With the library that makes a JNI global reference, for which HotSpot allocates through six frames of its own. */
+  FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
   PROBES = 64,
