@@ -1258,10 +1258,10 @@ MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owne
 
 /*
  * Does one step. Steps come in the order of enum mallometer_owners_step; MALLOMETER_OWNERS_REFERRERS may be done after
- * each, and again. Those that walk over the heap stop the program for about a second and more for each GiB of live
- * objects, and nothing can end them early: the caller estimates that before. -EINVAL: as above, or not the time for
- * this step; -ENODATA: no search, or nothing whose referrers are unknown; -EPERM: native memory cannot be read
- * (mallometer_owners.pointers_error); -ENOMEM, -ESRCH, -EIO: the JVM did not do it.
+ * each, and again, but none of the others after it. Those that walk over the heap stop the program for about a second
+ * and more for each GiB of live objects, and nothing can end them early: the caller estimates that before. -EINVAL: as
+ * above, or not the time for this step; -ENODATA: no search, or nothing whose referrers are unknown; -EPERM: native
+ * memory cannot be read (mallometer_owners.pointers_error); -ENOMEM, -ESRCH, -EIO: the JVM did not do it.
  */
 MALLOMETER_API int mallometer_owners_step(uint32_t step, struct mallometer_owners *out);
 

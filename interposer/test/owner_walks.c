@@ -56,6 +56,7 @@ static void refer(struct object *from, struct object *to) {
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
+  jvmtiError behind_references; /* when all of them were told */
   void (*while_stopped)(void);
 } behaviour;
 
@@ -201,7 +202,7 @@ static jvmtiError JNICALL follow(jvmtiEnv *env, jint filter, jclass class, jobje
   walk.class = class;
   walk.call = callbacks->heap_reference_callback;
   visit(NULL, root);
-  return behaviour.of_references;
+  return behaviour.of_references ? behaviour.of_references : behaviour.behind_references;
 }
 
 static const struct jvmtiInterface_1_ tools_functions = {.AddCapabilities = add_capabilities,
@@ -378,6 +379,43 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
+/* A walk that failed late has links of holders to each other: even so the next chooses among the holders. */
+static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
+  struct object *handle = root = new_handle(0);
+  for (int i = 1; i < BLOCKS; i++) {
+    struct object *next = new_handle(i);
+    refer(handle, next);
+    handle = next;
+  }
+  begin();
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_HOLDERS), 0);
+  behaviour.behind_references = JVMTI_ERROR_OUT_OF_MEMORY;
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_REFERRERS), -ENOMEM);
+  behaviour.behind_references = JVMTI_ERROR_NONE;
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_REFERRERS), 0);
+  CHECK_EQUAL(found.links, BLOCKS);
+  read_objects();
+  for (uint32_t i = 0; i < BLOCKS; i++) {
+    CHECK_EQUAL(rows[i].level, 0);
+    CHECK(rows[i].flags & MALLOMETER_HEAP_OBJECT_EXPANDED);
+  }
+  end();
+}
+
+/* Their tags would be taken for those of objects between holders and roots. */
+static void no_holders_are_looked_for_behind_the_first_link(void) {
+  keep();
+  begin();
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_HOLDERS), 0);
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_REFERRERS), 0);
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_POINTERS), -EINVAL);
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_POINTER_HOLDERS), -EINVAL);
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_HOLDERS), -EINVAL);
+  CHECK_EQUAL(step(MALLOMETER_OWNERS_REFERRERS), 0);
+  CHECK_EQUAL(found.links, BLOCKS + 1);
+  end();
+}
+
 static void a_walk_for_longs_fails_and_the_next_search_does_not(void) {
   static const struct {
     jvmtiError error;
@@ -503,6 +541,8 @@ int main(int argc, char **argv) {
   } cases[] = {{"kept", a_list_keeps_handles},
                {"garbage", garbage_in_front_hides_no_owner},
                {"memory", a_walk_for_links_without_memory_says_nothing},
+               {"retried", a_queue_of_holders_is_chosen_from_after_a_failure},
+               {"order", no_holders_are_looked_for_behind_the_first_link},
                {"failure", a_walk_for_longs_fails_and_the_next_search_does_not},
                {"gone", a_jvm_that_ends_ends_the_search},
                {"freed", samples_that_are_freed_meanwhile_are_told},

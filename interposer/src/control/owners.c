@@ -19,7 +19,7 @@
 
 static uint32_t taken;            /* whether a thread is in one of the functions */
 static struct owner_graph *graph; /* NULL: no search */
-static uint32_t done;             /* the latest step, MALLOMETER_OWNERS_REFERRERS left out */
+static uint32_t done;             /* the latest step before MALLOMETER_OWNERS_REFERRERS */
 static uint32_t samples_left_out;
 static int pointers_error;
 
@@ -151,7 +151,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  if (result == 0 && wanted != MALLOMETER_OWNERS_REFERRERS) done = wanted;
+  /* Holders that were found behind the first link would be taken for what leads to others. */
+  if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }
 

@@ -733,7 +733,7 @@ int owner_search_referrers(void) {
   int error = enter();
   if (error) return error;
   named_from = graph->links;
-  chain_name = name_of_chain();
+  chain_name = level > 0 ? name_of_chain() : NO_NAME; /* holders are chosen by the other walk */
   error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
   if (error == -ENODATA) error = walk_for_referrers();
   if (!error) {
