@@ -143,9 +143,14 @@ static inline uintptr_t words_above(uintptr_t address, size_t position) { return
 
 /*
  * A function without a frame: the compiler would keep the number in one register and the return address in another,
- * and save what was in these. What it takes for unchanged by the call is so: the link register too.
+ * and save what was in these. What it takes for unchanged by the call is so: the link register too. Only a compiler
+ * that inlines and ends functions by jumps makes no frame for anything else (cmake/check_fast_path.sh looks).
  */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define ORIGIN_STAYS true
+#else
+#define ORIGIN_STAYS false
+#endif
 
 #define CALL_KEEPING(kept, function, argument)                                                                    \
   __extension__({                                                                                                 \
