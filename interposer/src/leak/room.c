@@ -45,6 +45,5 @@ const char *room_look(uint32_t times_cost) {
   if (!crowded) return NULL;
   slots_merge(); /* a locked process would have them locked, too, and resident */
   return "the process has most of the mappings it may have (vm.max_map_count): no further objects are observed until "
-         "it "
-         "has less than half";
+         "it has less than half";
 }
