@@ -63,8 +63,8 @@ uint32_t sampler_target(void);
 
 /*
  * The counter of a call path, and one allocation less in it: true if that is to be visited. The multiplier is 2^32 over
- * the golden ratio, where it takes no instruction more to all of its bits: the product's highest bits depend on the
- * lowest 32 bits of the sum, or on the lowest 16 (HASH_FACTOR).
+ * the golden ratio, or its upper half where that takes an instruction less (HASH_FACTOR): the product's highest bits
+ * depend on the lowest 32 bits of the sum, or on the lowest 16.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;
