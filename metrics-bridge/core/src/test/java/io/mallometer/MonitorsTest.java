@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import javax.management.MBeanServer;
 import javax.management.Notification;
 import javax.management.ObjectName;
@@ -82,6 +83,22 @@ class MonitorsTest {
     assertThat(mallometer.monitors().events()).containsExactly(event);
     assertThat(logged.messages())
         .containsExactly("Monitor threshold=209715200: " + event.sentence());
+  }
+
+  @Test
+  void ofManyRequestsSomeAMinuteAreLogged() throws Exception {
+    mallometer.monitors().start(MonitorOptions.threshold(200 * MIB));
+    mallometer.setHugeAllocations(
+        IntStream.rangeClosed(1, 40).mapToObj(number -> request(number, 300 * MIB)).toList());
+    mallometer.poll();
+    flush();
+    mallometer.advance(Duration.ofSeconds(60));
+    mallometer.setHugeAllocations(List.of(request(41, 300 * MIB)));
+    mallometer.poll();
+    flush();
+
+    assertThat(told).hasSizeGreaterThan(17);
+    assertThat(logged.messages()).hasSize(16 + 1 + 1).element(16).asString().contains("not logged");
   }
 
   @Test

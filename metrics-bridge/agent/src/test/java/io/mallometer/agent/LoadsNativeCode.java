@@ -1,5 +1,8 @@
 package io.mallometer.agent;
 
+import java.util.Set;
+import java.util.stream.Collectors;
+
 /** An application that loads native code, given as an argument, after the agent did. */
 public final class LoadsNativeCode {
 
@@ -14,9 +17,12 @@ public final class LoadsNativeCode {
     System.out.println("main ends");
   }
 
-  /** Whether the bridge runs. */
+  /** Whether the bridge runs, and the agent has said so. */
   static boolean polls() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .anyMatch(thread -> thread.getName().equals("mallometer-poller"));
+    Set<String> names =
+        Thread.getAllStackTraces().keySet().stream()
+            .map(Thread::getName)
+            .collect(Collectors.toSet());
+    return names.contains("mallometer-poller") && !names.contains("mallometer-start");
   }
 }

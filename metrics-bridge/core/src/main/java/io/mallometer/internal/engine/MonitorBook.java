@@ -27,6 +27,9 @@ public final class MonitorBook {
   /** So many events and so many phases are kept. */
   static final int KEPT = 64;
 
+  /** So many events are logged in a minute. */
+  static final int LOGGED_A_MINUTE = 16;
+
   private record Open(
       String name, Instant begin, OpenScope scope, Optional<SizeDistribution> returned) {}
 
@@ -40,23 +43,43 @@ public final class MonitorBook {
 
   private final Deque<Phase> phases = new ArrayDeque<>();
   private @Nullable Open current;
+  private Instant minuteEnds = Instant.MIN;
+  private int inMinute;
 
   MonitorBook(Interposer interposer, Clock clock) {
     this.interposer = interposer;
     this.clock = clock;
   }
 
-  /** Logs an event, keeps it and tells the listeners. */
+  /**
+   * Keeps an event, tells the listeners, and logs it unless {@value #LOGGED_A_MINUTE} were logged
+   * in this minute.
+   */
   public void publish(MonitorEvent event) {
-    String lines =
-        event.details().isEmpty() ? "" : "\n    " + String.join("\n    ", event.details());
-    Log.MALLOMETER.warn("Monitor " + event.monitor() + ": " + event.sentence() + lines);
+    int number;
     synchronized (this) {
       keep(events, event);
+      number = numberInMinute();
+    }
+    if (number <= LOGGED_A_MINUTE) {
+      String lines =
+          event.details().isEmpty() ? "" : "\n    " + String.join("\n    ", event.details());
+      Log.MALLOMETER.warn("Monitor " + event.monitor() + ": " + event.sentence() + lines);
+    } else if (number == LOGGED_A_MINUTE + 1) {
+      Log.MALLOMETER.warn("Monitors: further events of this minute are not logged");
     }
     for (Consumer<MonitorEvent> listener : listeners) {
       tell(listener, event);
     }
+  }
+
+  private int numberInMinute() {
+    Instant now = clock.instant();
+    if (!now.isBefore(minuteEnds)) {
+      minuteEnds = now.plusSeconds(60);
+      inMinute = 0;
+    }
+    return ++inMinute;
   }
 
   private void tell(Consumer<MonitorEvent> listener, MonitorEvent event) {

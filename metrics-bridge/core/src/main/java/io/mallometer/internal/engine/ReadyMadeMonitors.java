@@ -17,11 +17,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 public final class ReadyMadeMonitors {
 
   private static final int MOST_SITES = 10;
+
+  /** So long the end of a monitor waits for a listener that is being told. */
+  private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
   private ReadyMadeMonitors() {}
 
@@ -95,7 +101,7 @@ public final class ReadyMadeMonitors {
     private final long before;
 
     /** Held while requests are told, for which no poll waits. */
-    private final Object telling = new Object();
+    private final ReentrantLock telling = new ReentrantLock();
 
     /** Guarded by this, as is {@link #closed}. */
     private @Nullable RequestWatch watch;
@@ -161,13 +167,35 @@ public final class ReadyMadeMonitors {
 
     private void tellWatched() {
       pending.set(false);
-      synchronized (telling) {
-        RequestWatch known = opened();
-        if (known != null) {
-          for (RequestWatch.Request request : known.read()) {
-            tell(request.allocation(), request.stack());
+      telling.lock();
+      try {
+        tellRest();
+      } finally {
+        telling.unlock();
+      }
+    }
+
+    private void tellRest() {
+      RequestWatch known = opened();
+      if (known != null) {
+        for (RequestWatch.Request request : known.read()) {
+          tell(request.allocation(), request.stack());
+        }
+      }
+    }
+
+    /** A listener that waits for a lock of the closing thread must not stop it for good. */
+    private void tellLast() {
+      try {
+        if (telling.tryLock(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
+          try {
+            tellRest();
+          } finally {
+            telling.unlock();
           }
         }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
 
@@ -177,12 +205,15 @@ public final class ReadyMadeMonitors {
 
     @Override
     public void close() {
-      tellWatched();
-      huge.close();
-      synchronized (this) {
-        closed = true;
-        if (watch != null) {
-          watch.close();
+      try {
+        tellLast();
+      } finally {
+        huge.close();
+        synchronized (this) {
+          closed = true;
+          if (watch != null) {
+            watch.close();
+          }
         }
       }
     }
