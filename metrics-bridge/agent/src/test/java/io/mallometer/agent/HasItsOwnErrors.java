@@ -12,7 +12,7 @@ public final class HasItsOwnErrors {
   public static void main(String[] arguments) throws InterruptedException {
     ByteArrayOutputStream errors = new ByteArrayOutputStream();
     System.setErr(new PrintStream(errors, true));
-    while (!LoadsNativeCode.polls()) {
+    while (!LoadsNativeCode.hasStarted()) {
       Thread.sleep(5);
     }
     Thread.sleep(1_000);

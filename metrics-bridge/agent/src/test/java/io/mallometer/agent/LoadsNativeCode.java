@@ -1,7 +1,6 @@
 package io.mallometer.agent;
 
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.Arrays;
 
 /** An application that loads native code, given as an argument, after the agent did. */
 public final class LoadsNativeCode {
@@ -10,19 +9,17 @@ public final class LoadsNativeCode {
 
   /** Runs. */
   public static void main(String[] arguments) throws InterruptedException {
-    while (!polls()) {
+    while (!hasStarted()) {
       Thread.sleep(5);
     }
     System.load(arguments[0]);
     System.out.println("main ends");
   }
 
-  /** Whether the bridge runs, and the agent has said so. */
-  static boolean polls() {
-    Set<String> names =
-        Thread.getAllStackTraces().keySet().stream()
-            .map(Thread::getName)
-            .collect(Collectors.toSet());
-    return names.contains("mallometer-poller") && !names.contains("mallometer-start");
+  /** Whether the agent has printed its line, and waits until somebody uses JMX. */
+  static boolean hasStarted() {
+    return Thread.getAllStackTraces().values().stream()
+        .flatMap(Arrays::stream)
+        .anyMatch(frame -> frame.getClassName().endsWith(".LateRegistration"));
   }
 }
