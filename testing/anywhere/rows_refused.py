@@ -72,7 +72,7 @@ def with_the_agent(workshop, jdk):
     cannot = rf"{COUNTS} .*; cannot serve metrics on 127\.0\.0\.1:{port}: .*; choose another port, or port=0"
     yield agent(workshop, jdk, "a taken port", cannot, options=f"port={port}")
 
-    absent = r"the library is not preloaded\): mallometer's command line \(attach PID\) counts .*LD_PRELOAD=\S+/libmallometer\.so"
+    absent = r"the library is not preloaded\): mallometer's command line \(attach PID\) starts counting; .*LD_PRELOAD=\S+/libmallometer\.so"
     yield agent(workshop, jdk, "not preloaded and attach=false", absent, options="port=0,attach=false", LD_PRELOAD="")
 
 
