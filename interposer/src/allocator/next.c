@@ -13,7 +13,8 @@
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
 
-struct next_allocator next, after;
+NEAR_VARIABLE struct next_allocator next;
+struct next_allocator after;
 bool after_serves;
 
 /* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */

@@ -39,6 +39,8 @@
  *       A pointer that a function returned and that the caller will return: it stays in that register.
  *   NEAR_VALUE(variable)
  *       The value of a hidden variable of the library.
+ *   NEAR_VARIABLE
+ *       Stands before the definition of a variable that is zero at the start and whose NEAR_VALUE is taken.
  *   CALL_KEEPING(kept, function, argument)
  *       Calls what a hidden variable of the library points to, keeping a size_t variable, and, where ORIGIN_STAYS, what
  *       the function around it returns to.

@@ -112,6 +112,9 @@ static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst"
     near_value;                                                           \
   })
 
+/* The memory of call sites and samples, which is zero at the start too, reaches farther. */
+#define NEAR_VARIABLE __attribute__((section(".data")))
+
 /* One of the two registers from which a jump may reach a landing pad for calls. */
 #define FOR_JUMP(function)                                            \
   __extension__({                                                     \

@@ -54,6 +54,7 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 
 #define STAYS_RETURNED(value) ((void)0)
 #define NEAR_VALUE(variable) (variable)
+#define NEAR_VARIABLE
 #define FOR_JUMP(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }

@@ -65,6 +65,7 @@ static inline void frees_follow_allocations(void) {}
 
 #define STAYS_RETURNED(value) __asm__("" : "+a"(value))
 #define NEAR_VALUE(variable) (variable)
+#define NEAR_VARIABLE
 #define FOR_JUMP(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
