@@ -324,6 +324,28 @@ static int events_are_whole_wherever_others_come(unsigned point) {
   return overtaken ? REACHED : NOT_REACHED;
 }
 
+static uint32_t watched;
+
+/* The writer that was interrupted is a thread of the parent. */
+static void a_child_fills_the_ring(void) {
+  static struct mallometer_event events[EVENTS_IN_RING];
+  struct rows to = {events, sizeof *events, EVENTS_IN_RING};
+  uint64_t total;
+  huge_requests_forked();
+  CHECK(request_watch_read(watched, &to, &total) >= 0);
+  for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_request(2000, NULL, 0);
+  CHECK_EQUAL(request_watch_read(watched, &to, &total), EVENTS_IN_RING);
+}
+
+static int a_child_keeps_every_request(unsigned point) {
+  watched = (uint32_t)request_watch_add(1000, 0);
+  interrupt_at(point, a_child_fills_the_ring);
+  record_request(2000, NULL, 0);
+  bool reached = was_interrupted();
+  CHECK_EQUAL(request_watch_remove(watched), 0);
+  return reached ? REACHED : NOT_REACHED;
+}
+
 static void another_requests_less(void) { record_largest_request(HUGE); }
 
 static int the_largest_request_is_known_whoever_comes_between(unsigned point) {
@@ -351,6 +373,7 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(a_sum_that_is_interrupted_proves_no_peak) > 40);
   CHECK(at_each_point(a_fork_in_the_middle_keeps_the_sums) > 5);
   CHECK(at_each_point(events_are_whole_wherever_others_come) > 20);
+  CHECK(at_each_point(a_child_keeps_every_request) > 2);
   CHECK(at_each_point(the_largest_request_is_known_whoever_comes_between) >= 2);
   return 0;
 }

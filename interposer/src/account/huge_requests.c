@@ -184,6 +184,17 @@ int request_watch_add(size_t above, uint32_t thread) {
   return __builtin_ctz(bit) + 1;
 }
 
+void huge_requests_forked(void) {
+  for (uint32_t i = 0; i < MOST_WATCHES * ENTRIES; i++) {
+    struct mallometer_event *entry = &watches[i / ENTRIES].ring[i % ENTRIES];
+    if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) == WRITTEN)
+      __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
+  }
+  /* A watch that another thread was adding or removing is nobody's. */
+  __atomic_store_n(&taken, __atomic_load_n(&watching, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  choose_recorded();
+}
+
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
 /* Of several threads that remove it one finds the bit. A request that another thread is recording ends in memory that

@@ -59,6 +59,9 @@ int request_watch_remove(uint32_t number);
  * `total`: how many requests there were since the watch was added. One reader at a time. */
 int request_watch_read(uint32_t number, const struct rows *events, uint64_t *total);
 
+/* In the child of a fork, where no other thread is in the middle of a request, or about a watch. */
+void huge_requests_forked(void);
+
 /* Whether a watch is for requests up to LARGEST_FAST_REQUEST, which the fast path does not compare. */
 bool small_requests_are_watched(void);
 

@@ -249,6 +249,7 @@ static void in_forked_child(void) {
   snapshot_forked();
   scopes_forked();
   monitors_forked();
+  huge_requests_forked();
   hook_forked();
   thread_blocks_forked();
   totals_forked();

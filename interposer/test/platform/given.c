@@ -469,7 +469,10 @@ uint32_t thread_id(void) { return 1; }
 
 uint32_t thread_id_known(void) { return 1; }
 
-void thread_name(char name[THREAD_NAME_BYTES]) { strcpy(name, "given"); }
+void thread_name(char name[THREAD_NAME_BYTES]) {
+  point_of_interruption();
+  strcpy(name, "given");
+}
 
 void thread_set_name(const char *name) { (void)name; }
 
