@@ -137,11 +137,9 @@ static bool locks_what_comes(void) {
   return locked;
 }
 
-/* A page that is as old as the library, with nothing in it, and that nobody but mlockall() locks. Behind all other
- * variables, which the code is to reach in one step (NEAR_VALUE): this name, which compilers take for memory that is
- * zero, is not in the linker's list. */
+/* A page that is as old as the library, with nothing in it, and that nobody but mlockall() locks. */
 static bool has_locked_what_there_was(void) {
-  static __attribute__((section(".sbss.old"))) _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];
+  static _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];
   return memory_page_bytes() <= sizeof old && is_locked(old, memory_page_bytes());
 }
 

@@ -127,8 +127,8 @@ extern uintptr_t given_frame_pointer;
 
 /*
  * At the point of that number, from now on, `meanwhile` is called, as another thread or a signal handler would act.
- * Points are in the middle of each addition of the processor, before each atomic load and each compare-and-exchange, and
- * where the thread's name is asked for; what happens in `meanwhile` has none.
+ * Points are in the middle of each addition of the processor, before each atomic load and each compare-and-exchange,
+ * and where the thread's name is asked for; what happens in `meanwhile` has none.
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 
