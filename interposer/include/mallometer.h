@@ -1009,46 +1009,6 @@ MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out, 
  */
 MALLOMETER_API int mallometer_trim(void);
 
-enum mallometer_neighbours_flag {
-  /* The neighbours of the object are known; otherwise no field below is. */
-  MALLOMETER_NEIGHBOURS_KNOWN = 1,
-  /* The heap ends behind the object and the free memory after it. */
-  MALLOMETER_NEIGHBOURS_LAST = 2,
-  /* It lies in glibc's main arena. */
-  MALLOMETER_NEIGHBOURS_MAIN = 4
-};
-
-/*
- * The free memory on both sides of a sampled object in glibc's heap, which the object separates. An array element. Of
- * each side: all of it; the part that is in memory; of that the whole pages, which a trim gives back. Memory in a
- * thread's cache or a fast bin counts as live.
- */
-struct mallometer_neighbour {
-  uint32_t site;
-  /* enum mallometer_neighbours_flag */
-  uint32_t flags;
-  /* It stands for 1 / probability objects like it. */
-  double probability;
-  /* As in mallometer_object. */
-  uint64_t born_ns;
-  uint64_t before_bytes;
-  uint64_t before_resident_bytes;
-  uint64_t before_returnable_bytes;
-  uint64_t after_bytes;
-  uint64_t after_resident_bytes;
-  uint64_t after_returnable_bytes;
-  uint64_t reserved;
-};
-
-/*
- * Reads the memory beside live samples, at most `capacity`; samples in page slots are in no heap and are left out.
- * Takes no lock and some five microseconds for each, and one for each 2 MiB of free memory beside it. Reads through
- * /proc/self/mem. `row_size` is sizeof(struct mallometer_neighbour) of the caller. Returns how many; -EINVAL: rows is
- * NULL, or row_size is below 80; -ENODATA: call sites are not recorded; -ENOTSUP: the allocator is not glibc's, or
- * objects have headers; -EBUSY: the kernel does not let the process read its memory, or forks went on for a second.
- */
-MALLOMETER_API int mallometer_neighbours(struct mallometer_neighbour *rows, uint32_t row_size, uint32_t capacity);
-
 /* ---- Scopes ------------------------------------------------------------------------------------------- */
 
 /* Options of mallometer_scope_open(); bits. */

@@ -47,7 +47,6 @@ extern "C" {
 #pragma weak mallometer_scope_read
 #pragma weak mallometer_scope_close
 #pragma weak mallometer_scope_objects
-#pragma weak mallometer_neighbours
 #pragma weak mallometer_monitor_register
 #pragma weak mallometer_monitor_unregister
 #pragma weak mallometer_count_actual

@@ -300,44 +300,6 @@ static void children_have_no_memory_of_parent(void) {
   pthread_join(thread, NULL);
 }
 
-static int readings;
-
-static int read_neighbours(void) {
-  static struct mallometer_neighbour rows[4096];
-  return FUNCTION(mallometer_neighbours)(rows, sizeof *rows, 4096);
-}
-
-/* Has the process's memory open most of the time. */
-static void *read_neighbours_often(void *unused) {
-  while (!stop) {
-    int count = read_neighbours();
-    CHECK(count != -EBUSY);
-    if (count >= 0) __atomic_fetch_add(&readings, 1, __ATOMIC_RELAXED);
-  }
-  return unused;
-}
-
-static void another_reader_takes_no_baseline(void) {
-  enum { READ = 2000 };
-  static void *objects[READ];
-  attach();
-  CHECK_EQUAL(read_neighbours(), 0); /* call sites are recorded from now on */
-  for (int i = 0; i < READ; i++) objects[i] = malloc(1000);
-  pthread_t thread;
-  CHECK_EQUAL(pthread_create(&thread, NULL, read_neighbours_often, NULL), 0);
-  for (int i = 0; i < 50; i++) {
-    detach();
-    attach();
-    CHECK_EQUAL(counters().flags, 0);
-    CHECK_EQUAL(counters().baseline_error_bytes, 0);
-  }
-  CHECK(__atomic_load_n(&readings, __ATOMIC_RELAXED) > 0);
-  stop = true;
-  pthread_join(thread, NULL);
-  for (int i = 0; i < READ; i++) free(objects[i]);
-  detach();
-}
-
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 extern void __libc_free(void *object);
@@ -406,7 +368,6 @@ int main(int argc, char **argv) {
   CASE("unseen_frees", frees_past_the_library_show(true))
   CASE("unseen_frees_and_caches", frees_past_the_library_show(false))
   CASE("forks", children_have_no_memory_of_parent())
-  CASE("another_reader", another_reader_takes_no_baseline())
   CASE("slow_comparison", slow_comparison_is_seldom())
   CASE("few_free_chunks", free_chunks(5000, 200, true))
   CASE("many_free_chunks", free_chunks(200000, 200, false))

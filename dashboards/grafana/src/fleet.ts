@@ -165,12 +165,11 @@ const versions = [
 const savings = [
   rows(
     'What could be given back?',
-    'By job. A trim of all instances gives back at least the first figure. The second figure is an estimate for MALLOC_ARENA_MAX: what a trim does not reach of the retained memory, times the share of arenas beyond two for each processor.',
+    'By job. A trim of all instances gives back at least the first figure.',
     HALF,
     PLACE,
     [
       { name: 'By a trim', unit: 'bytes', expression: byJob(`job:native_allocator_trimmable_bytes:sum{${selectedJobs}}`) },
-      { name: 'By fewer arenas', unit: 'bytes', expression: byJob(`job:native_allocator_arena_limit_bytes:estimate{${selectedJobs}}`) },
       { name: 'Resident', unit: 'bytes', expression: byJob(`job:native_memory_resident_bytes:sum{${selectedJobs}}`) },
     ],
   )

@@ -12,7 +12,6 @@
 #include "allocator/glibc.h"
 #include "allocator/glibc_cache.h"
 #include "allocator/glibc_heaps.h"
-#include "allocator/glibc_neighbours.h"
 #include "allocator/next.h"
 
 static void *aligned(size_t alignment, size_t size) { return aligned_alloc(alignment, size); }
@@ -90,15 +89,6 @@ void glibc_caches_close(void) {}
 void glibc_caches_note(void) {}
 
 void glibc_caches_compare(uint64_t *bytes, uint64_t *change) { *bytes = *change = 0; }
-
-bool glibc_neighbours_open(void) { return false; }
-
-void glibc_neighbours_close(void) {}
-
-bool glibc_neighbours(const void *object, struct neighbours *out) {
-  (void)object, (void)out;
-  return false;
-}
 
 bool glibc_most_free_chunks(uint64_t *chunks) {
   *chunks = 0;

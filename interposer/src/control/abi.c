@@ -13,7 +13,6 @@
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/figures.h"
-#include "allocator/glibc_neighbours.h"
 #include "control/attachment.h"
 #include "control/black_box.h"
 #include "control/owners.h"
@@ -135,8 +134,7 @@ enum {
   FIRST_EVIDENCE_BYTES = 624,
   FIRST_ACCESS_BYTES = 560,
   FIRST_SOUGHT_BYTES = 48,
-  FIRST_ADDRESS_BYTES = 16,
-  FIRST_NEIGHBOURS_BYTES = 80
+  FIRST_ADDRESS_BYTES = 16
 };
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
@@ -461,49 +459,6 @@ int mallometer_trim(void) {
   if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
   int saved_errno = errno;
   int result = allocator_trim();
-  errno = saved_errno;
-  return result;
-}
-
-static struct mallometer_neighbour neighbours_of(const void *object, const struct live_sample *sample) {
-  struct mallometer_neighbour row = {
-      .site = sample->site, .probability = sample->probability, .born_ns = live_sample_row(sample).born_ns};
-  struct neighbours beside;
-  if (!glibc_neighbours(object, &beside)) return row;
-  row.flags = MALLOMETER_NEIGHBOURS_KNOWN | (beside.is_last ? MALLOMETER_NEIGHBOURS_LAST : 0) |
-              (beside.is_of_main_arena ? MALLOMETER_NEIGHBOURS_MAIN : 0);
-  row.before_bytes = beside.before.bytes;
-  row.before_resident_bytes = beside.before.resident_bytes;
-  row.before_returnable_bytes = beside.before.returnable_bytes;
-  row.after_bytes = beside.after.bytes;
-  row.after_resident_bytes = beside.after.resident_bytes;
-  row.after_returnable_bytes = beside.after.returnable_bytes;
-  return row;
-}
-
-/* An object that was freed meanwhile is no sample any more, or another: what lies beside it is not its own. */
-static uint32_t copy_neighbours(const struct rows *rows) {
-  uint32_t copied = 0;
-  const void *object;
-  struct live_sample sample;
-  for (size_t place = 0; copied < rows->capacity && live_samples_next(&place, &object, &sample);) {
-    struct mallometer_neighbour row = neighbours_of(object, &sample);
-    struct live_sample still = live_sample_look(object);
-    if (still.site != sample.site || still.born != sample.born) continue;
-    rows_write(rows, copied++, &row, sizeof row);
-  }
-  return copied;
-}
-
-int mallometer_neighbours(struct mallometer_neighbour *rows, uint32_t row_size, uint32_t capacity) {
-  if (!rows || row_size < FIRST_NEIGHBOURS_BYTES) return -EINVAL;
-  if (!process_has_call_sites()) return -ENODATA;
-  if (size_source != SIZE_FROM_CHUNK) return -ENOTSUP;
-  int saved_errno = errno, result = -EBUSY;
-  if (glibc_neighbours_open()) {
-    result = (int)copy_neighbours(&(struct rows){rows, row_size, capacity});
-    glibc_neighbours_close();
-  }
   errno = saved_errno;
   return result;
 }

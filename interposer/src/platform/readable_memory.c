@@ -110,18 +110,8 @@ static enum page_state state_of(uint64_t word) {
   return word & swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
 }
 
-void own_page_states(uintptr_t address, size_t count, uint8_t states[]) {
-  uint64_t words[OWN_PAGES_AT_ONCE];
-  off_t place = (off_t)(address / memory_page_bytes() * sizeof *words);
-  ssize_t told = syscall(SYS_pread64, pages, words, count * sizeof *words, place);
-  for (size_t i = 0; i < count; i++) {
-    bool is_told = told >= (ssize_t)((i + 1) * sizeof *words);
-    states[i] = (uint8_t)(is_told ? state_of(words[i]) : PAGE_UNKNOWN);
-  }
-}
-
 enum page_state own_page_state(uintptr_t address) {
-  uint8_t state;
-  own_page_states(address, 1, &state);
-  return (enum page_state)state;
+  uint64_t word;
+  off_t place = (off_t)(address / memory_page_bytes() * sizeof word);
+  return syscall(SYS_pread64, pages, &word, sizeof word, place) == (ssize_t)sizeof word ? state_of(word) : PAGE_UNKNOWN;
 }

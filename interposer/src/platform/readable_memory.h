@@ -49,8 +49,4 @@ enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
 /* Changes nothing about the page. Untouched if nothing is mapped there. May change errno. */
 enum page_state own_page_state(uintptr_t address);
 
-/* The same of as many pages from an address on, at most OWN_PAGES_AT_ONCE. */
-#define OWN_PAGES_AT_ONCE 512
-void own_page_states(uintptr_t address, size_t count, uint8_t states[]);
-
 #endif

@@ -15,8 +15,6 @@ import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.PinnedMemory;
-import io.mallometer.model.PinningSite;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
@@ -654,21 +652,6 @@ public abstract class FaceContract {
             new AllocatorStatistics.Arena(0, 50_000, 40_000, 10_000, 8_000, 5_000),
             new AllocatorStatistics.Arena(1, 40_000, 20_000, 20_000, 12_000, 4_000)),
         List.of(new Advice("arenas", "3 arenas for 1 processor", "MALLOC_ARENA_MAX=2")),
-        0.001,
-        Optional.of(pinned()));
-  }
-
-  private static PinnedMemory pinned() {
-    Estimate bytes = new Estimate(20_000, 4e6, 30);
-    Estimate share = new Estimate(0.75, 0.01, 20);
-    return new PinnedMemory(
-        Instant.parse("2026-01-01T00:00:00Z"),
-        "75 % of it lies beside Cache.put.",
-        bytes,
-        bytes,
-        bytes,
-        List.of(new PinningSite("Cache.put", "libzip.so", share, bytes, bytes, bytes, 60)),
-        List.of(new PinnedMemory.Effect("trim", 9_000, 10_000, 11_000, "A trim gives back 10 kB.")),
         0.001);
   }
 

@@ -157,7 +157,6 @@ public final class KnowsEverything implements AutoCloseable {
         some.trims(),
         some.byArena(),
         some.advice(),
-        some.costSeconds(),
-        some.pinned());
+        some.costSeconds());
   }
 }

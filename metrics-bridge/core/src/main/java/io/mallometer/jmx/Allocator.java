@@ -4,7 +4,6 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.HugeAllocation;
-import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.TrimReport;
 import java.time.Instant;
 import java.util.List;
@@ -61,51 +60,6 @@ final class Allocator implements Described.OfAllocator {
         .map(
             advice ->
                 new AllocatorMXBean.AdviceLine(advice.topic(), advice.reason(), advice.setting()))
-        .toList();
-  }
-
-  @Override
-  public String getPinned() {
-    return statistics().flatMap(AllocatorStatistics::pinned).map(PinnedMemory::sentence).orElse("");
-  }
-
-  @Override
-  public List<AllocatorMXBean.Pinning> getPinningSites() {
-    return statistics()
-        .flatMap(AllocatorStatistics::pinned)
-        .map(PinnedMemory::sites)
-        .orElse(List.of())
-        .stream()
-        .map(
-            site ->
-                new AllocatorMXBean.Pinning(
-                    site.site(),
-                    site.library(),
-                    site.share().value(),
-                    site.share().low(),
-                    site.share().high(),
-                    Math.round(site.objects().value()),
-                    Math.round(site.bytes().value()),
-                    Math.round(site.stuckBytes().value()),
-                    site.medianAgeSeconds()))
-        .toList();
-  }
-
-  @Override
-  public List<AllocatorMXBean.EffectLine> getEffects() {
-    return statistics()
-        .flatMap(AllocatorStatistics::pinned)
-        .map(PinnedMemory::effects)
-        .orElse(List.of())
-        .stream()
-        .map(
-            effect ->
-                new AllocatorMXBean.EffectLine(
-                    effect.measure(),
-                    NativeMemory.known(effect.lowBytes()),
-                    NativeMemory.known(effect.bytes()),
-                    NativeMemory.known(effect.highBytes()),
-                    effect.sentence()))
         .toList();
   }
 

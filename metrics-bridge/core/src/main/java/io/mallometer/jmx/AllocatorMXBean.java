@@ -86,47 +86,6 @@ public interface AllocatorMXBean extends Described.OfAllocator {
   record AdviceLine(String topic, String reason, String setting) {}
 
   /**
-   * What a measure would change, as composite data. Resident bytes less; null where that is not
-   * estimated.
-   *
-   * @param measure trim, arenas or allocator
-   * @param low at least
-   * @param bytes the estimate
-   * @param high at most
-   * @param sentence the same in words
-   */
-  record EffectLine(
-      String measure,
-      @Nullable Long low,
-      @Nullable Long bytes,
-      @Nullable Long high,
-      String sentence) {}
-
-  /**
-   * One call site that pins free memory, as composite data. Estimates.
-   *
-   * @param site its name
-   * @param library whose code it is
-   * @param share of the free memory between objects, what lies beside its own; 1 is all
-   * @param low the lower end of the share's 95 % interval
-   * @param high the upper end
-   * @param objects its live objects beside which free memory lies
-   * @param bytes resident free memory beside them
-   * @param stuckBytes the part of it that no trim gives back
-   * @param medianAgeSeconds half of it lies beside objects that are older
-   */
-  record Pinning(
-      String site,
-      String library,
-      double share,
-      double low,
-      double high,
-      long objects,
-      long bytes,
-      long stuckBytes,
-      double medianAgeSeconds) {}
-
-  /**
    * One huge request, as composite data.
    *
    * @param number 1 for the process's first

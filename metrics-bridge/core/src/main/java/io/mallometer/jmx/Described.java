@@ -129,18 +129,6 @@ final class Described {
     List<AllocatorMXBean.AdviceLine> getAdvice();
 
     @Description(
-        "Which call sites pin free memory between their objects, in one sentence; empty if unknown")
-    String getPinned();
-
-    @Description("The call sites that pin most free memory, most first; empty if unknown")
-    List<AllocatorMXBean.Pinning> getPinningSites();
-
-    @Description(
-        "What a trim, fewer arenas and another allocator would save, as far as it can be estimated;"
-            + " empty if unknown")
-    List<AllocatorMXBean.EffectLine> getEffects();
-
-    @Description(
         "Asks the allocator to return free memory; returns how much came back, or why it was"
             + " refused")
     AllocatorMXBean.Trim trim();

@@ -4,7 +4,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Figures that the allocator reports. Bytes; {@code NaN} where it does not say.
@@ -28,8 +27,6 @@ import java.util.Optional;
  * @param byArena the arenas, at most the first {@value #MOST_ARENAS}, where the allocator tells
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
  * @param costSeconds how long the reading took, with one arena after the other locked
- * @param pinned which call sites keep free memory from being given back; empty if that is not
- *     known, or where little is retained
  */
 public record AllocatorStatistics(
     Instant time,
@@ -45,8 +42,7 @@ public record AllocatorStatistics(
     long trims,
     List<Arena> byArena,
     List<Advice> advice,
-    double costSeconds,
-    Optional<PinnedMemory> pinned) {
+    double costSeconds) {
 
   /** The most arenas that {@link #byArena} holds. */
   public static final int MOST_ARENAS = 256;
@@ -74,40 +70,6 @@ public record AllocatorStatistics(
     advice = List.copyOf(advice);
   }
 
-  /** Creates statistics without pinned memory. */
-  public AllocatorStatistics(
-      Instant time,
-      AllocatorKind kind,
-      double arenas,
-      double systemBytes,
-      double usedBytes,
-      double retainedBytes,
-      double mappedBytes,
-      double releasableBytes,
-      double residentBytes,
-      double trimmableBytes,
-      long trims,
-      List<Arena> byArena,
-      List<Advice> advice,
-      double costSeconds) {
-    this(
-        time,
-        kind,
-        arenas,
-        systemBytes,
-        usedBytes,
-        retainedBytes,
-        mappedBytes,
-        releasableBytes,
-        residentBytes,
-        trimmableBytes,
-        trims,
-        byArena,
-        advice,
-        costSeconds,
-        Optional.empty());
-  }
-
   /** Returns the seconds since the statistics were read; 0 if the clock was set back. */
   public double ageSeconds(Clock clock) {
     return Math.max(0, Duration.between(time, clock.instant()).toNanos() / 1e9);
@@ -133,21 +95,15 @@ public record AllocatorStatistics(
 
   /** Returns these statistics with {@link #trimmableBytes} as given. */
   public AllocatorStatistics withTrimmable(double trimmable) {
-    return with(trimmable, advice, pinned);
+    return with(trimmable, advice);
   }
 
   /** Returns these statistics with {@link #advice}. */
   public AllocatorStatistics withAdvice(List<Advice> given) {
-    return with(trimmableBytes, given, pinned);
+    return with(trimmableBytes, given);
   }
 
-  /** Returns these statistics with {@link #pinned}. */
-  public AllocatorStatistics withPinned(Optional<PinnedMemory> known) {
-    return with(trimmableBytes, advice, known);
-  }
-
-  private AllocatorStatistics with(
-      double trimmable, List<Advice> given, Optional<PinnedMemory> known) {
+  private AllocatorStatistics with(double trimmable, List<Advice> given) {
     return new AllocatorStatistics(
         time,
         kind,
@@ -162,7 +118,6 @@ public record AllocatorStatistics(
         trims,
         byArena,
         given,
-        costSeconds,
-        known);
+        costSeconds);
   }
 }

@@ -4,7 +4,6 @@ import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.HugeAllocation;
-import io.mallometer.model.PinnedMemory;
 import io.mallometer.model.Snapshot;
 import java.time.Instant;
 import java.util.List;
@@ -31,8 +30,6 @@ import java.util.function.ToDoubleFunction;
  * @param costSeconds how long the reading took
  * @param arenaTable the arenas one by one, where the allocator tells
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
- * @param pinned which call sites keep free memory from being given back; empty where little is
- *     retained, and where that is not known
  * @param largeAllocations the latest requests above the size MALLOMETER_HUGE, oldest first
  */
 public record AllocatorView(
@@ -51,7 +48,6 @@ public record AllocatorView(
     double costSeconds,
     List<AllocatorStatistics.Arena> arenaTable,
     List<Advice> advice,
-    Optional<PinnedMemory> pinned,
     List<HugeAllocation> largeAllocations)
     implements View {
 
@@ -73,7 +69,6 @@ public record AllocatorView(
         figure(statistics, AllocatorStatistics::costSeconds),
         statistics.map(AllocatorStatistics::byArena).orElse(List.of()),
         statistics.map(AllocatorStatistics::advice).orElse(List.of()),
-        statistics.flatMap(AllocatorStatistics::pinned),
         snapshot.hugeAllocations());
   }
 

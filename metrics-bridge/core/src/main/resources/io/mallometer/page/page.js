@@ -825,12 +825,6 @@
       ['Trims', count(allocator.trims)],
     ].filter(([, value]) => value !== UNKNOWN));
     fill(element('advice'), allocator.advice, () => allocator.advice.length === 0 ? [make('p', {}, 'No advice.')] : advised(allocator.advice));
-    const pinned = isKnown(allocator.pinned) ? allocator.pinned : {sentence: '', sites: [], effects: []};
-    setText(element('pinned'), pinned.sentence);
-    fill(element('effects'), pinned.effects, () => pinned.effects.map(effect => make('li', {}, effect.sentence)));
-    element('pinning').hidden = pinned.sites.length === 0;
-    table(element('pinning-table'), ['Call site', 'Objects', 'Free beside them', 'No trim gives back', 'Older than'],
-      pinned.sites.map(site => [site.site, count(Math.round(site.objects.value)), bytes(site.bytes.value), bytes(site.stuckBytes.value), duration(site.medianAgeSeconds)]));
     element('trim').disabled = !trimAllowed || trimRefused !== '';
     setText(element('trim-note'), trimAllowed ? trimRefused
       : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent trim=true.');

@@ -83,18 +83,6 @@ class AllocatorMBeanTest {
   }
 
   @Test
-  void pinningSitesAreATable() throws Exception {
-    mallometer.setAllocator(FaceContract.allocator(7_000));
-    mallometer.poll();
-
-    assertThat(connection.getAttribute(name, "Pinned"))
-        .isEqualTo("75 % of it lies beside Cache.put.");
-    assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites"))
-        .extracting(row -> row.get("site"), row -> row.get("share"), row -> row.get("bytes"))
-        .containsExactly(tuple("Cache.put", 0.75, 20_000L));
-  }
-
-  @Test
   void whatIsUnknownIsNull() throws Exception {
     mallometer.setStatus(new Status(State.UNAVAILABLE, "not preloaded", ""));
     mallometer.poll();
@@ -105,8 +93,6 @@ class AllocatorMBeanTest {
     }
     assertThat(connection.getAttribute(name, "Kind")).isEqualTo("unknown");
     assertThat((CompositeData[]) connection.getAttribute(name, "ArenaTable")).isEmpty();
-    assertThat((CompositeData[]) connection.getAttribute(name, "PinningSites")).isEmpty();
-    assertThat(connection.getAttribute(name, "Pinned")).isEqualTo("");
   }
 
   @Test

@@ -151,12 +151,6 @@ final class OverviewText {
         Words.bytes(allocator.at("usedBytes").number()),
         Words.bytes(allocator.at("retainedBytes").number()),
         Words.bytes(allocator.at("trimmableBytes").number()));
-    if (allocator.at("pinned").present()) {
-      line("  %s", allocator.at("pinned", "sentence").text());
-      for (Json effect : allocator.at("pinned", "effects").list()) {
-        line("  %s", effect.at("sentence").text());
-      }
-    }
     for (Json advice : allocator.at("advice").list()) {
       line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());
     }

@@ -126,7 +126,6 @@ public final class Poller {
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private final AllocatorReader allocatorReader;
   private final CallSiteReader callSiteReader;
-  private final PinReader pinReader;
   private final LeakWatch leakWatch;
   private final Trimmer trimmer;
   private final OwnerSearches ownerSearches;
@@ -221,7 +220,6 @@ public final class Poller {
     this.clock = clock;
     this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
     this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
-    this.pinReader = new PinReader(interposer, callSiteReader, clock, nanoTime);
     this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
     this.trimmer =
         new Trimmer(
@@ -383,7 +381,7 @@ public final class Poller {
   /** The thread's observations, which a source that is fed by hand brings itself. */
   private Snapshot withObserved(Snapshot counted) {
     Snapshot snapshot = withVersion(memorySource.present() ? counted.with(memory) : counted);
-    Optional<AllocatorStatistics> allocator = allocatorReader.latest().map(pinReader::with);
+    Optional<AllocatorStatistics> allocator = allocatorReader.latest();
     snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
     Optional<SiteSummary> sites = callSiteReader.summary();
     boolean active = snapshot.status().active();
@@ -684,7 +682,6 @@ public final class Poller {
     try {
       if (interposer.present()) {
         callSiteReader.readIfDue();
-        pinReader.readIfDue(allocatorReader.latest(), memory);
       }
     } catch (Throwable e) {
       callSitesFailure.warn("The call sites cannot be read; the last reading stays", e);

@@ -59,7 +59,6 @@ final class DirectCalls {
           "mallometer_owners_name",
           "mallometer_owners_end",
           "mallometer_addresses",
-          "mallometer_neighbours",
           "mallometer_threshold_open",
           "mallometer_threshold_read",
           "mallometer_threshold_close",

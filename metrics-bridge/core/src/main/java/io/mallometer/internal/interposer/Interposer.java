@@ -89,14 +89,6 @@ public interface Interposer {
   boolean trim();
 
   /**
-   * Reads the free memory beside the live samples in glibc's heap; none where that is not known.
-   * Takes no lock and some microseconds a sample. Never throws.
-   */
-  default List<Neighbours> neighbours() {
-    return List.of();
-  }
-
-  /**
    * Reads all call sites, with names; none, with the reason, where they are not recorded. Takes
    * milliseconds. Never throws.
    *

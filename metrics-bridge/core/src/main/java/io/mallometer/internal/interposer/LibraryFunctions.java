@@ -73,7 +73,6 @@ final class LibraryFunctions {
   private static final @Nullable LibraryFunction OWNERS_NAME = optional("mallometer_owners_name");
   private static final @Nullable LibraryFunction OWNERS_END = optional("mallometer_owners_end");
   private static final @Nullable LibraryFunction ADDRESSES = optional("mallometer_addresses");
-  private static final @Nullable LibraryFunction NEIGHBOURS = optional("mallometer_neighbours");
 
   private static final @Nullable LibraryFunction THRESHOLD_OPEN =
       optional("mallometer_threshold_open");
@@ -128,11 +127,6 @@ final class LibraryFunctions {
    */
   static int mallometer_allocator(long state, long rows, int rowSize, int capacity) {
     return call(ALLOCATOR, state, rows, rowSize, capacity);
-  }
-
-  /** Copies {@code struct mallometer_neighbour}; returns how many, or a negative errno value. */
-  static int mallometer_neighbours(long rows, int rowSize, int capacity) {
-    return call(NEIGHBOURS, rows, rowSize, capacity);
   }
 
   /** Lets stacks have Java frames; returns 0 or a negative errno value. */

@@ -55,14 +55,6 @@ final class LoadedInterposer implements Interposer {
   static final Charset FILE_NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
-  /** All live samples that there can be outside of page slots. */
-  private static final int MOST_NEIGHBOURS = 65_536;
-
-  private static final int FEWEST_NEIGHBOURS = 4_096;
-
-  private final Object neighboursLock = new Object();
-  private ByteBuffer neighbours = Structs.keep(FEWEST_NEIGHBOURS * NeighboursLayout.BYTES);
-
   private final RecordedCallSites callSites = new RecordedCallSites();
   private final ObservedUse uses = new ObservedUse();
   private final LostMemory lost = new LostMemory();
@@ -367,28 +359,6 @@ final class LoadedInterposer implements Interposer {
   @Override
   public boolean trim() {
     return LibraryFunctions.mallometer_trim() == 0;
-  }
-
-  @Override
-  public List<Neighbours> neighbours() {
-    synchronized (neighboursLock) {
-      int capacity = neighbours.capacity() / NeighboursLayout.BYTES;
-      int count = copyNeighbours(capacity);
-      if (count == capacity && count < MOST_NEIGHBOURS) {
-        neighbours = Structs.keepInstead(neighbours, MOST_NEIGHBOURS * NeighboursLayout.BYTES);
-        count = copyNeighbours(MOST_NEIGHBOURS);
-      }
-      List<Neighbours> known = new ArrayList<>(Math.max(0, count));
-      for (int i = 0; i < count; i++) {
-        known.add(NeighboursLayout.row(neighbours, i * NeighboursLayout.BYTES));
-      }
-      return known;
-    }
-  }
-
-  private int copyNeighbours(int capacity) {
-    return LibraryFunctions.mallometer_neighbours(
-        Structs.address(neighbours), NeighboursLayout.BYTES, capacity);
   }
 
   @Override

@@ -128,11 +128,6 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
-  public List<Neighbours> neighbours() {
-    return current.neighbours();
-  }
-
-  @Override
   public CallSites callSites(Instant time) {
     return current.callSites(time);
   }

@@ -61,17 +61,6 @@ class LayoutTest {
           allocator("releasable_bytes", AllocatorLayout.RELEASABLE_BYTES),
           allocator("resident_bytes", AllocatorLayout.RESIDENT_BYTES),
           allocator("trims", AllocatorLayout.TRIMS),
-          Map.entry("sizeof(struct mallometer_neighbour)", NeighboursLayout.BYTES),
-          neighbours("site", NeighboursLayout.SITE),
-          neighbours("flags", NeighboursLayout.FLAGS),
-          neighbours("probability", NeighboursLayout.PROBABILITY),
-          neighbours("born_ns", NeighboursLayout.BORN_NS),
-          neighbours("before_bytes", NeighboursLayout.BEFORE_BYTES),
-          neighbours("before_resident_bytes", NeighboursLayout.BEFORE_RESIDENT_BYTES),
-          neighbours("before_returnable_bytes", NeighboursLayout.BEFORE_RETURNABLE_BYTES),
-          neighbours("after_bytes", NeighboursLayout.AFTER_BYTES),
-          neighbours("after_resident_bytes", NeighboursLayout.AFTER_RESIDENT_BYTES),
-          neighbours("after_returnable_bytes", NeighboursLayout.AFTER_RETURNABLE_BYTES),
           Map.entry("sizeof(struct mallometer_arena)", AllocatorLayout.ROW_BYTES),
           arena("number", AllocatorLayout.ROW_NUMBER),
           arena("system_bytes", AllocatorLayout.ROW_SYSTEM_BYTES),
@@ -395,10 +384,6 @@ class LayoutTest {
 
   private static Entry<String, Integer> arena(String field, int offset) {
     return Map.entry("offsetof(struct mallometer_arena, " + field + ")", offset);
-  }
-
-  private static Entry<String, Integer> neighbours(String field, int offset) {
-    return Map.entry("offsetof(struct mallometer_neighbour, " + field + ")", offset);
   }
 
   private static Entry<String, Integer> event(String field, int offset) {
