@@ -80,7 +80,7 @@ enum mallometer_state {
 enum mallometer_mode {
   /* The library does not count. */
   MALLOMETER_MODE_NONE = 0,
-  /* LD_PRELOAD: from the process's start, also if a JVM started itself again for that ("relaunched" in Java). */
+  /* LD_PRELOAD: from the process's start. */
   MALLOMETER_MODE_PRELOADED = 1,
   /* mallometer_attach(): from the attach. */
   MALLOMETER_MODE_ATTACHED = 2

@@ -281,7 +281,7 @@ const ends = [
 
 const trust = [
   names('Is malloc counted?', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', QUARTER, {
-    expression: `max by (state) (mallometer_state{${one}}) == 1 or max by (state) (label_join(mallometer_build{mode=~"attached|relaunched", ${one}}, "state", "", "mode"))`,
+    expression: `max by (state) (mallometer_state{${one}}) == 1 or max by (state) (label_join(mallometer_build{mode="attached", ${one}}, "state", "", "mode"))`,
     legend: '{{state}}',
   })
     .height(9)

@@ -171,11 +171,11 @@ static uint32_t read_overhead_target(char *const environment[]) {
 
 /* The Java faces read the same variable. Whoever mistypes a value is more likely to mean that it be off. */
 static bool read_attach(char *const environment[]) {
-  static const char *const yes[] = {"auto", "early", "relaunch", "true", "1", "yes", "on", NULL};
+  static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};
   const char *value = value_of(environment, "MALLOMETER_ATTACH");
   if (!value || is_one_of(value, yes)) return true;
-  if (!is_one_of(value, no)) refuse("MALLOMETER_ATTACH", value, "auto, early, relaunch or off", "off");
+  if (!is_one_of(value, no)) refuse("MALLOMETER_ATTACH", value, "auto, early or off", "off");
   return false;
 }
 

@@ -16,16 +16,7 @@ public enum AttachMode {
   EARLY,
 
   /** Never. */
-  OFF,
-
-  /**
-   * From the first instruction on: the process executes itself once more, with the library
-   * preloaded. Where that is refused, the same as {@link #AUTO}.
-   *
-   * <p>The code of the main method before {@code SpringApplication.run} runs twice, and piped input
-   * that it read is lost.
-   */
-  RELAUNCH;
+  OFF;
 
   /**
    * The mode of an application, for callers that are compiled for Java 8 and cannot see a record.

@@ -1,15 +1,12 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.internal.interposer.Relaunch;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.context.event.ApplicationPreparedEvent;
 import org.springframework.boot.context.event.SpringApplicationEvent;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 
@@ -21,8 +18,8 @@ import org.springframework.core.env.Environment;
  * first one found. Opening one early, and closing it at once, saves the application's own facade
  * that time.
  *
- * <p>Does also what {@code mallometer.attach} asks for before there are beans: {@code early}
- * attaches on the same thread, {@code relaunch} executes the process once more.
+ * <p>With {@code mallometer.attach=early} the same thread attaches the library, before there are
+ * beans.
  *
  * <p>Compiled for Java 8, because {@code spring.factories} names it: see {@link SupportedVersions}.
  */
@@ -31,14 +28,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   static final String THREAD = "mallometer-start";
 
   private static final String AOT_PROCESSING = "spring.aot.processing";
-  private static final String BOOTSTRAP = "bootstrap";
   private static final long LONGEST_WAIT_MILLIS = 1_000;
-
-  /** A second context comes later than the earliest point. */
-  private static final AtomicBoolean relaunchTried = new AtomicBoolean();
-
-  /** What the application of an earlier context did must not be done again. */
-  private static volatile boolean contextBegun;
 
   /** Counted down when this application need not wait any more. */
   volatile CountDownLatch attached = new CountDownLatch(0);
@@ -53,15 +43,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
       }
     } else if (event instanceof ApplicationPreparedEvent) {
       await();
-      if (isOfApplication(((ApplicationPreparedEvent) event).getApplicationContext())) {
-        contextBegun = true;
-      }
     }
-  }
-
-  /** Spring Cloud starts a context of its own, so marked, within the start of the application's. */
-  private static boolean isOfApplication(ConfigurableApplicationContext context) {
-    return !context.getEnvironment().getPropertySources().contains(BOOTSTRAP);
   }
 
   /** Stays silent on a failure: the application's own beans fail in the same way and report it. */
@@ -71,30 +53,12 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
       if (!OnEnabledPropertyCondition.enabled(environment)) {
         return;
       }
-      AttachMode mode = AttachMode.of(environment);
-      if (mode == AttachMode.RELAUNCH && relaunchTried.compareAndSet(false, true)) {
-        relaunch();
-      }
-      early = mode == AttachMode.EARLY;
+      early = AttachMode.of(environment) == AttachMode.EARLY;
     } catch (RuntimeException e) {
       return;
     }
     attached = new CountDownLatch(early ? 1 : 0);
     start(early, attached);
-  }
-
-  private static void relaunch() {
-    String reason;
-    try {
-      reason =
-          Relaunch.execute(
-              contextBegun ? Relaunch.Caller.LATER_APPLICATION : Relaunch.Caller.APPLICATION);
-    } catch (RuntimeException | LinkageError e) {
-      reason = e.toString();
-    }
-    if (!reason.isEmpty()) {
-      CountingNotice.logNotRelaunched(reason);
-    }
   }
 
   private static void start(boolean early, CountDownLatch attached) {

@@ -70,19 +70,11 @@ final class CountingNotice {
     }
   }
 
-  static void logNotRelaunched(String reason) {
-    logger.warn(
-        "The process is not relaunched with the library: "
-            + reason
-            + ". The library attaches"
-            + " later");
-  }
-
   /**
    * The line after an attach.
    *
    * @param page its address; empty without one
-   * @param preload how to preload the library, to be written behind the property
+   * @param preload how to preload the library; empty if it cannot be unpacked
    */
   static String attached(Snapshot snapshot, String page, String preload) {
     StringBuilder line = new StringBuilder(counted(snapshot, page)).append("; ");
@@ -92,10 +84,9 @@ final class CountingNotice {
         .attachment()
         .filter(attachment -> !attachment.complete())
         .ifPresent(attachment -> line.append(". Incomplete: ").append(attachment.gaps()));
-    return line.append(". To count from the first instruction: ")
-        .append(AttachSetting.PROPERTY)
-        .append("=relaunch")
-        .append(preload)
+    return (preload.isEmpty()
+            ? line
+            : line.append(". To count from the first instruction: ").append(preload))
         .toString();
   }
 
@@ -114,7 +105,7 @@ final class CountingNotice {
 
   private static String preload() {
     try {
-      return ", or LD_PRELOAD=" + BundledLibrary.extract();
+      return "LD_PRELOAD=" + BundledLibrary.extract();
     } catch (IOException | RuntimeException e) {
       return "";
     }

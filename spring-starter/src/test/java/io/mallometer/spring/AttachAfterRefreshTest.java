@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
-import io.mallometer.model.SelfReport;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import org.junit.jupiter.api.AfterEach;
@@ -85,7 +84,6 @@ class AttachAfterRefreshTest {
 
   @Test
   void contextsOfOneProcessSayOnceThatItIsCountedAndWhereThePageIs(CapturedOutput output) {
-    mallometer.setSelf(relaunched());
     mallometer.poll();
 
     for (int port : new int[] {8080, 8081}) {
@@ -98,26 +96,7 @@ class AttachAfterRefreshTest {
     assertThat(output.getAll().lines().filter(line -> line.contains("Native memory is counted")))
         .singleElement()
         .asString()
-        .endsWith(" (relaunched); page at http://localhost:8080/page");
-  }
-
-  private static SelfReport relaunched() {
-    SelfReport preloaded = FaceContract.selfReport();
-    return new SelfReport(
-        preloaded.build(),
-        preloaded.allocator(),
-        SelfReport.RELAUNCHED,
-        preloaded.since(),
-        preloaded.attachment(),
-        preloaded.byteUnit(),
-        preloaded.footprintBytes(),
-        preloaded.overheadSeconds(),
-        preloaded.pollSeconds(),
-        preloaded.threadsWithoutBlock(),
-        preloaded.hugeThresholdBytes(),
-        preloaded.sampling(),
-        preloaded.missing(),
-        preloaded.remark());
+        .endsWith(" (preload); page at http://localhost:8080/page");
   }
 
   private static void awaitThread() throws InterruptedException {

@@ -39,15 +39,7 @@ class AttachSettingTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "early, EARLY",
-    "Relaunch, RELAUNCH",
-    "auto, AUTO",
-    "on, AUTO",
-    "True, AUTO",
-    "1, AUTO",
-    "yes, AUTO"
-  })
+  @CsvSource({"early, EARLY", "auto, AUTO", "on, AUTO", "True, AUTO", "1, AUTO", "yes, AUTO"})
   void variableSetsThePropertyBelowArguments(String variable, AttachMode mode) {
     assertThat(setting(variable).mode()).isEqualTo(mode);
 

@@ -48,40 +48,6 @@ class AttachTest {
     assertThat(application.lines("beans have waited")).hasSize(1);
   }
 
-  @Test
-  @Tag("any-jdk")
-  void relaunchedProcessStaysAndCountsFromItsFirstInstruction() throws Exception {
-    ChildProcess application = run(OneShotApplication.class, "--mallometer.attach=relaunch");
-
-    assertThat(application.exitCode()).as(application.output()).isZero();
-    List<String> beginnings = application.lines("main of process ");
-    assertThat(beginnings).as(application.output()).hasSize(2);
-    assertThat(beginnings.get(1)).isEqualTo(beginnings.get(0));
-    assertThat(application.lines("mallometer_build{"))
-        .singleElement()
-        .asString()
-        .contains("mode=\"relaunched\"");
-    assertThat(application.lines(NOTICE))
-        .singleElement()
-        .asString()
-        .contains(" INFO ")
-        .containsPattern(
-            "Native memory is counted since 20\\d\\d-[-0-9T:]+Z \\(relaunched\\)(; page at \\S+)?$");
-    assertThat(application.output()).doesNotContain("not relaunched");
-  }
-
-  @Test
-  @EnabledIf("io.mallometer.spring.Matrix#oldest")
-  void whereARelaunchIsRefusedTheApplicationSaysSoAndAttaches() throws Exception {
-    ChildProcess application = run("--mallometer.attach=relaunch");
-
-    assertAttached(application);
-    assertThat(application.lines("The process is not relaunched"))
-        .singleElement()
-        .asString()
-        .contains(" WARN ", "a socket is open, descriptor ");
-  }
-
   /** Each of two contexts could say so. */
   private static void assertAttached(ChildProcess application) {
     assertThat(application.exitCode()).as(application.output()).isZero();
@@ -89,7 +55,7 @@ class AttachTest {
         .singleElement()
         .asString()
         .contains(" INFO ", "(attached); ", " MiB ± ", " were allocated before")
-        .contains("mallometer.attach=relaunch, or LD_PRELOAD=/");
+        .contains("To count from the first instruction: LD_PRELOAD=/");
     assertThat(application.lines("at first: mallometer_build{"))
         .singleElement()
         .asString()
@@ -117,7 +83,7 @@ class AttachTest {
   @EnabledIf("io.mallometer.spring.Matrix#oldest")
   @CsvSource({
     "Off, 'MALLOMETER_ATTACH=Off, and the library is not preloaded. What to do: '",
-    "of, 'MALLOMETER_ATTACH=of is none of auto, early, relaunch and off, and the library is not '"
+    "of, 'MALLOMETER_ATTACH=of is none of auto, early and off, and the library is not '"
   })
   void variableKeepsTheApplicationFromAttachingAndNotFromStarting(String value, String reason)
       throws Exception {
@@ -145,7 +111,7 @@ class AttachTest {
     assertThat(application.exitCode()).isNotZero();
     assertThat(application.output())
         .contains("APPLICATION FAILED TO START", "mallometer.attach", "\"of\"")
-        .contains("AUTO", "EARLY", "OFF", "RELAUNCH");
+        .contains("AUTO", "EARLY", "OFF");
   }
 
   private ChildProcess run(String argument) throws Exception {

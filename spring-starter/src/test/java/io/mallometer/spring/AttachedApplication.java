@@ -1,8 +1,6 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,12 +46,9 @@ public class AttachedApplication {
     }
   }
 
-  /** The open port forbids a relaunch. */
-  public static void main(String[] arguments) throws IOException, InterruptedException {
-    try (ServerSocket port = new ServerSocket(0);
-        RunningApplication first = RunningApplication.start(application(), arguments);
+  public static void main(String[] arguments) throws InterruptedException {
+    try (RunningApplication first = RunningApplication.start(application(), arguments);
         ConfigurableApplicationContext second = Contexts.application().run(arguments)) {
-      System.out.println("keeps a port: " + port.isBound());
       awaitEndOf(BackgroundStart.THREAD);
       awaitEndOf(AttachAfterRefresh.THREAD);
       print("at first", first.scrape());

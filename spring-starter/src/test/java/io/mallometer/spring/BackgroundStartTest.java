@@ -2,17 +2,14 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.AttachVariable;
 import io.mallometer.internal.interposer.BundledLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -20,8 +17,6 @@ import org.springframework.boot.context.event.ApplicationPreparedEvent;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.env.MapPropertySource;
-import org.springframework.core.env.StandardEnvironment;
 
 /** The library is unpacked beside the start, before the application's own facade asks for it. */
 @Tag("context")
@@ -44,46 +39,6 @@ class BackgroundStartTest {
     ChildProcess.run(directory, command("false"));
 
     assertThat(unpacked()).isEmpty();
-  }
-
-  /** What the first application did would be done again. */
-  @Test
-  @Tag("process")
-  @EnabledIf("io.mallometer.spring.Matrix#oldest")
-  void processOfAnEarlierApplicationIsNotRelaunched() throws Exception {
-    ChildProcess refused = ChildProcess.run(directory, twoApplications("application"));
-
-    assertThat(refused.lines("begins")).as(refused.output()).hasSize(1);
-    assertThat(refused.lines("not relaunched with the library"))
-        .singleElement()
-        .asString()
-        .contains(": another application context has been started in this JVM.");
-    assertThat(refused.exitCode()).isZero();
-  }
-
-  /** Spring Cloud's is started within the start of the first application. */
-  @Test
-  @Tag("process")
-  @EnabledIf("io.mallometer.spring.Matrix#oldest")
-  void bootstrapContextIsNoEarlierApplication() throws Exception {
-    ChildProcess relaunched = ChildProcess.run(directory, twoApplications("bootstrap"));
-
-    assertThat(relaunched.lines("begins")).as(relaunched.output()).hasSize(2);
-    assertThat(relaunched.output()).doesNotContain("not relaunched");
-    assertThat(relaunched.exitCode()).isZero();
-  }
-
-  private static List<String> twoApplications(String first) {
-    return List.of(
-        "env",
-        "-u",
-        AttachVariable.NAME,
-        ChildProcess.java(),
-        "-Dspring.devtools.restart.enabled=false",
-        "-cp",
-        System.getProperty("java.class.path"),
-        TwoApplications.class.getName(),
-        first);
   }
 
   /** Some other thread loads libraries for long, perhaps. */
@@ -115,25 +70,6 @@ class BackgroundStartTest {
     Path cache = Files.createDirectories(directory.resolve("cache"));
     try (Stream<Path> files = Files.walk(cache)) {
       return files.filter(file -> file.endsWith(BundledLibrary.FILE_NAME)).toList();
-    }
-  }
-
-  /** Only the second asks for a relaunch. */
-  static class TwoApplications {
-
-    public static void main(String[] arguments) {
-      System.out.println("begins");
-      run(arguments[0], "first");
-      run("second", "--mallometer.attach=relaunch");
-    }
-
-    private static void run(String marker, String argument) {
-      StandardEnvironment environment = new StandardEnvironment();
-      environment.getPropertySources().addLast(new MapPropertySource(marker, Map.of()));
-      SpringApplication application = new SpringApplication(WithoutAutoConfiguration.class);
-      application.setWebApplicationType(WebApplicationType.NONE);
-      application.setEnvironment(environment);
-      application.run(argument).close();
     }
   }
 

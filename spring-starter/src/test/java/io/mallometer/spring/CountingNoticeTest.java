@@ -26,11 +26,11 @@ class CountingNoticeTest {
   void attachIsOneLine() {
     Snapshot attached = attached(new Baseline(88_185_241, 314_573), COMPLETE);
 
-    assertThat(CountingNotice.attached(attached, "", ", or LD_PRELOAD=/x.so"))
+    assertThat(CountingNotice.attached(attached, "", "LD_PRELOAD=/x.so"))
         .isEqualTo(
             "Native memory is counted since 2026-01-02T03:04:05Z (attached); 84.1 MiB ± 307 KiB"
                 + " were allocated before the attach. To count from the first instruction:"
-                + " mallometer.attach=relaunch, or LD_PRELOAD=/x.so");
+                + " LD_PRELOAD=/x.so");
   }
 
   @Test
@@ -45,7 +45,7 @@ class CountingNoticeTest {
   void unknownBaselineIsBounded() {
     Snapshot attached = attached(new Baseline(Double.NaN, 300 << 20), COMPLETE);
 
-    assertThat(CountingNotice.attached(attached, "", ""))
+    assertThat(CountingNotice.attached(attached, "", "LD_PRELOAD=/x.so"))
         .contains(
             "(attached); the memory allocated before the attach is unknown, at most 300 MiB."
                 + " To count");
@@ -57,13 +57,15 @@ class CountingNoticeTest {
 
     assertThat(
             CountingNotice.attached(
-                attached(baseline, new Attachment(1, 2, 30, 0.002, 0, 0)), "", ""))
+                attached(baseline, new Attachment(1, 2, 30, 0.002, 0, 0)), "", "LD_PRELOAD=/x.so"))
         .contains(
             ". Incomplete: 2 pointers to malloc could not be changed,"
                 + " 30 calls of malloc are not seen. To count");
     assertThat(
             CountingNotice.attached(
-                attached(baseline, new Attachment(1, 0, 0, 0.002, -9 << 20, 1)), "", ""))
+                attached(baseline, new Attachment(1, 0, 0, 0.002, -9 << 20, 1)),
+                "",
+                "LD_PRELOAD=/x.so"))
         .contains(
             ". Incomplete: the live bytes that glibc reports differ by 9.0 MiB from those"
                 + " counted. To");

@@ -11,7 +11,6 @@ import org.springframework.context.annotation.Configuration;
 public class OneShotApplication {
 
   public static void main(String[] arguments) {
-    System.out.println("main of process " + ProcessHandle.current().pid());
     try (RunningApplication application =
         RunningApplication.start(new SpringApplication(OneShotApplication.class), arguments)) {
       print(application.scrape());

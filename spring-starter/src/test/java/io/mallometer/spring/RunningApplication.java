@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -28,7 +27,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
           "--spring.reactor.netty.shutdown-quiet-period=0s",
           "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
 
-  private static @Nullable HttpClient client;
+  private static final HttpClient client = HttpClient.newHttpClient();
 
   public static RunningApplication start(String... arguments) {
     return start(new SpringApplication(TestApplication.class), arguments);
@@ -86,7 +85,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
             .method(method, HttpRequest.BodyPublishers.noBody());
     HttpRequest request = (headers.length == 0 ? builder : builder.headers(headers)).build();
     try {
-      return client().send(request, body);
+      return client.send(request, body);
     } catch (IOException | InterruptedException e) {
       throw new AssertionError(path + "\n" + allThreads(), e);
     }
@@ -99,14 +98,6 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
         .forEach(
             (thread, stack) -> dump.append(thread).append(Arrays.toString(stack)).append('\n'));
     return dump.toString();
-  }
-
-  /** Not before it asks: a process with an open selector cannot be relaunched. */
-  private static synchronized HttpClient client() {
-    if (client == null) {
-      client = HttpClient.newHttpClient();
-    }
-    return client;
   }
 
   /** A JSON answer as maps, lists, strings and numbers. */

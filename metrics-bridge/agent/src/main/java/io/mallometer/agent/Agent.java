@@ -15,9 +15,8 @@ import org.jspecify.annotations.Nullable;
  * {@code record=FILE} a black box, without a change to the application.
  *
  * <p>Where the library is not preloaded, the agent attaches it, and what was allocated before is
- * known as a sum only; with {@code relaunch=true} it executes the process once more to preload it.
- * One line on standard error says what came of it. Whatever fails is in that line, and the
- * application runs on.
+ * known as a sum only. One line on standard error says what came of it. Whatever fails is in that
+ * line, and the application runs on.
  *
  * <p>The command line loads the agent into a JVM that runs already, to ask it something: {@link
  * #agentmain}. Nothing is registered or served then.
@@ -58,27 +57,10 @@ final class Agent {
       if (switchedOff != null) {
         say(switchedOff);
       } else {
-        String given = options == null ? "" : options;
-        Start.begin(given, instrumentation, relaunch(given, instrumentation));
+        Start.begin(options == null ? "" : options, instrumentation);
       }
     } catch (Throwable e) {
       say("not started: " + reason(e));
-    }
-  }
-
-  /**
-   * Executes the process once more, if that is asked for, before anything else has happened.
-   *
-   * @return why it was not done; empty if it is not to be done
-   */
-  private static String relaunch(String options, Instrumentation instrumentation) {
-    boolean preloads = System.getenv().getOrDefault("LD_PRELOAD", "").contains("libmallometer");
-    try {
-      return !preloads && AgentOptions.relaunches(options)
-          ? payload(instrumentation).relaunch()
-          : "";
-    } catch (Exception | Error e) {
-      return reason(e);
     }
   }
 

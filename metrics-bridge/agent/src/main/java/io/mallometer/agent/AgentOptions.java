@@ -19,7 +19,6 @@ import java.util.TreeMap;
 final class AgentOptions {
 
   private static final String FILE = "config";
-  private static final String RELAUNCH = "relaunch";
   private static final int HIGHEST_PORT = 65_535;
 
   private static final List<String> NAMES =
@@ -32,7 +31,6 @@ final class AgentOptions {
           "owners.pause",
           "owners.total",
           "attach",
-          RELAUNCH,
           "limit",
           "version",
           "leak.enabled",
@@ -71,22 +69,9 @@ final class AgentOptions {
           "httpServer.ssl.keyStore.password",
           "httpServer.ssl.certificate.alias");
 
-  private static final List<String> SWITCHES = List.of("attach", RELAUNCH);
+  private static final List<String> SWITCHES = List.of("attach");
 
   private AgentOptions() {}
-
-  /**
-   * Whether the process is to be executed once more. Looked at before main, which waits: hence
-   * nothing is parsed that cannot say so. What is not understood is reported by {@link #parse}.
-   */
-  static boolean relaunches(String text) {
-    try {
-      return (text.contains(RELAUNCH) || text.contains(FILE))
-          && "true".equals(parse(text).get(RELAUNCH));
-    } catch (IOException | RuntimeException e) {
-      return false;
-    }
-  }
 
   /**
    * Reads options; none at all are valid.

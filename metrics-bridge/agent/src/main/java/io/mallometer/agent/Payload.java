@@ -28,8 +28,6 @@ final class Payload {
   /** What the agent tells the payload among the options. No option has such a name. */
   private static final String AGENT_VERSION = "agent version";
 
-  private static final String NOT_RELAUNCHED = "not relaunched";
-
   private static final String FACADE = "io.mallometer.PolledMallometer";
 
   private final Class<?> entry;
@@ -66,26 +64,15 @@ final class Payload {
   }
 
   /**
-   * Executes the process once more, to be started with the library. Returns only if that is not
-   * done: why, or nothing if it is not needed.
-   */
-  String relaunch() throws Exception {
-    return String.valueOf(call("relaunch", new Class<?>[0]));
-  }
-
-  /**
    * Starts polling, the MBeans, and what the options ask for. Returns when the MBeans are there:
    * when somebody uses JMX, which may be never.
    *
    * @param options as {@link AgentOptions} has checked them
-   * @param notRelaunched why the process was not executed once more; empty if it was not to be
    * @param said is told what came of it, in one line, as soon as that is known
    */
-  void start(Map<String, String> options, String notRelaunched, Consumer<String> said)
-      throws Exception {
+  void start(Map<String, String> options, Consumer<String> said) throws Exception {
     Map<String, String> given = new HashMap<>(options);
     given.put(AGENT_VERSION, Version.text());
-    given.put(NOT_RELAUNCHED, notRelaunched);
     @SuppressWarnings("unchecked") // the payload is of this jar
     BiConsumer<Map<String, String>, Consumer<String>> start =
         (BiConsumer<Map<String, String>, Consumer<String>>) entry.getConstructor().newInstance();

@@ -15,21 +15,14 @@ final class Start implements Runnable, Consumer<String> {
   private final String options;
   private final Instrumentation instrumentation;
 
-  private final String notRelaunched;
-
-  private Start(String options, Instrumentation instrumentation, String notRelaunched) {
+  private Start(String options, Instrumentation instrumentation) {
     this.options = options;
     this.instrumentation = instrumentation;
-    this.notRelaunched = notRelaunched;
   }
 
-  /**
-   * Begins, and returns at once.
-   *
-   * @param notRelaunched why the process was not executed once more; empty if it was not to be
-   */
-  static void begin(String options, Instrumentation instrumentation, String notRelaunched) {
-    Runnable start = new Start(options, instrumentation, notRelaunched);
+  /** Begins, and returns at once. */
+  static void begin(String options, Instrumentation instrumentation) {
+    Runnable start = new Start(options, instrumentation);
     Thread thread = new Thread(null, start, "mallometer-start", 0, false);
     thread.setDaemon(true);
     thread.start();
@@ -38,7 +31,7 @@ final class Start implements Runnable, Consumer<String> {
   @Override
   public void run() {
     try {
-      Agent.payload(instrumentation).start(AgentOptions.parse(options), notRelaunched, this);
+      Agent.payload(instrumentation).start(AgentOptions.parse(options), this);
     } catch (Throwable e) {
       say("not started: " + Agent.reason(e));
     }

@@ -50,17 +50,6 @@ class AgentOptionsTest {
   }
 
   @Test
-  void aRelaunchIsAskedForOnTheCommandLineOrInAFile() throws IOException {
-    Path file = Files.writeString(directory.resolve("options.yml"), "relaunch: true\n");
-
-    assertThat(AgentOptions.relaunches("port=9464,relaunch=true")).isTrue();
-    assertThat(AgentOptions.relaunches("config=" + file)).isTrue();
-    assertThat(AgentOptions.relaunches("relaunch=false,config=" + file)).isFalse();
-    assertThat(AgentOptions.relaunches("relaunch=true,port=x")).isFalse();
-    assertThat(AgentOptions.relaunches("port=9464")).isFalse();
-  }
-
-  @Test
   void aFileHasTheBlockOfJmxExporterAndTheCommandLineGoesFirst() throws IOException {
     Path file =
         Files.writeString(

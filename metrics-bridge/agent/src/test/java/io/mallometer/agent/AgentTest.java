@@ -125,53 +125,15 @@ class AgentTest {
   @Tag("any-jdk")
   void anOperatorForbidsToAttachWhateverTheOptionSays() {
     Result result =
-        application("=attach=true,relaunch=true")
-            .environment("MALLOMETER_ATTACH", "off")
-            .run(Application.class);
+        application("=attach=true").environment("MALLOMETER_ATTACH", "off").run(Application.class);
 
     assertThat(result.output())
         .contains(
             "mallometer: UNAVAILABLE (not attached: MALLOMETER_ATTACH=off): Start without"
-                + " MALLOMETER_ATTACH=off;"
-                + " not relaunched: MALLOMETER_ATTACH=off\n")
+                + " MALLOMETER_ATTACH=off\n")
         .contains("active=false", "main ends")
         .containsOnlyOnce("mallometer: ");
     assertThat(result.exitCode()).isZero();
-  }
-
-  @Test
-  @Tag("any-jdk")
-  void aProcessIsExecutedOnceMoreBeforeItsMainMethod() {
-    for (Path jdk : ChildJvm.jdksSince(17)) {
-      Result result =
-          application("=relaunch=true")
-              .java(jdk)
-              .environment("MALLOMETER_ATTACH", "on")
-              .run(Application.class);
-
-      assertThat(result.output())
-          .containsPattern(
-              "mallometer: \\S+ counts native memory \\(relaunched; glibc [\\d.]+\\)\n")
-          .containsOnlyOnce("mallometer: ")
-          .containsOnlyOnce("main runs")
-          .contains("active=true", "main ends")
-          .doesNotContain("WARNING");
-    }
-  }
-
-  @Test
-  @Tag("any-jdk")
-  void whereItCannotBeExecutedOnceMoreItIsAttachedTo() {
-    Result result =
-        application("=relaunch=true")
-            .options("-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0")
-            .environment("MALLOMETER_ATTACH", "on")
-            .run(Application.class);
-
-    assertThat(result.output())
-        .contains("(attached; glibc ")
-        .contains("; not relaunched: another agent has acted already: -agentlib:jdwp\n")
-        .contains("active=true", "main ends");
   }
 
   @Test

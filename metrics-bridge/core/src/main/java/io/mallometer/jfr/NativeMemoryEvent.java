@@ -34,7 +34,7 @@ final class NativeMemoryEvent extends Event {
   String state = "";
 
   @Label("Mode")
-  @Description("How the library came to count: preload, attached, relaunched or none")
+  @Description("How the library came to count: preload, attached or none")
   String mode = "";
 
   @Label("Since")

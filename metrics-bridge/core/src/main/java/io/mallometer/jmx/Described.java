@@ -74,7 +74,7 @@ final class Described {
     @Description("The allocator that serves the allocations")
     String getAllocator();
 
-    @Description("How the library came to count: preload, attached, relaunched or none")
+    @Description("How the library came to count: preload, attached or none")
     String getMode();
 
     @Description(

@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param allocator the object that serves the allocations, such as {@code "glibc 2.36"} or {@code
  *     "jemalloc 5.3.0"}; without the library {@value #UNKNOWN}, or {@code "musl"} where musl is the
  *     C library
- * @param mode how the library came to count: {@code "preload"}, {@code "attached"}, {@code
- *     "relaunched"} for a preload by mallometer itself, or {@code "none"}
+ * @param mode how the library came to count: {@code "preload"}, {@code "attached"} or {@code
+ *     "none"}
  * @param since when counting began: the start of the process, or the attach; empty without the
  *     library
  * @param attachment how an attach went; empty if there was none
@@ -98,9 +98,6 @@ public record SelfReport(
 
   /** Mode of a process to which the library was attached. */
   public static final String ATTACHED = "attached";
-
-  /** Mode of a process that relaunched itself with the library. */
-  public static final String RELAUNCHED = "relaunched";
 
   /** Mode of a process that is not counted. */
   public static final String NONE = "none";

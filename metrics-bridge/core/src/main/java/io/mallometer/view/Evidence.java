@@ -81,8 +81,6 @@ final class Evidence {
           "port",
           "record",
           "recordpath",
-          "relaunch",
-          "relaunched",
           "sampleinterval",
           "sitesapplicationpackages",
           "stacks",

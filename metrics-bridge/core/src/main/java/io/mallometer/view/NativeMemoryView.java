@@ -194,8 +194,7 @@ public record NativeMemoryView(
    *
    * @param build the native library's version
    * @param allocator the object that serves the allocations
-   * @param mode how the library came to count: {@code preload}, {@code attached}, {@code
-   *     relaunched} or {@code none}
+   * @param mode how the library came to count: {@code preload}, {@code attached} or {@code none}
    * @param since when counting began, in ISO 8601; empty if it did not
    * @param attachment how an attach went; null if there was none
    * @param byteUnit what one byte of allocated, freed, live and peak means

@@ -845,7 +845,7 @@
     ], [2]);
   }
 
-  const COUNTING = {none: 'off', preload: 'by preload', attached: 'since an attach', relaunched: 'by preload, after a relaunch'};
+  const COUNTING = {none: 'off', preload: 'by preload', attached: 'since an attach'};
 
   function showOwn(own, leaks, breakdown) {
     const sampling = own.sampling;

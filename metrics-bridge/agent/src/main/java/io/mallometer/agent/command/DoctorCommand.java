@@ -272,10 +272,7 @@ final class DoctorCommand implements Callable<Integer> {
               + process.variable("LD_PRELOAD").orElse("not set"),
           offer.isEmpty()
               ? root.at("remedy").text()
-              : offer
-                  + "; to count from the start: "
-                  + Commands.called()
-                  + " run -- java ..., or the agent's option relaunch=true");
+              : offer + "; to count from the start: " + Commands.called() + " run -- java ...");
       return;
     }
     List<String> libraries = process.mapped("libmallometer");

@@ -1,11 +1,9 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
-import io.mallometer.internal.interposer.Relaunch;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MonitorOptions;
-import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.push.ProfilePush;
 import io.mallometer.push.PushOptions;
@@ -54,16 +52,13 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
    * given: for the life of the JVM. Returns when all is registered, which may be never.
    *
-   * @param given options by name, as on the command line; with them {@code agent version} and
-   *     {@code not relaunched}, why the process was not executed once more, empty if it was not to
-   *     be
+   * @param given options by name, as on the command line; with them {@code agent version}
    * @param said is told what came of it, in one line
    */
   @Override
   public void accept(Map<String, String> given, Consumer<String> said) {
     Map<String, String> others = new HashMap<>(given);
     String version = others.remove("agent version");
-    String notRelaunched = others.remove("not relaunched");
     options = Map.copyOf(others);
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
@@ -86,11 +81,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     }
     Snapshot snapshot = mallometer.snapshot();
     String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
-    String relaunch =
-        options.getOrDefault("relaunch", "false").equals("true")
-            ? relaunch(notRelaunched, snapshot)
-            : "";
-    said.accept(counts + relaunch + missing() + served);
+    said.accept(counts + missing() + served);
     new LateRegistration(mallometer)
         .run(otlp.isPresent() ? metricsTo(mallometer, otlp.get(), said) : null);
   }
@@ -131,19 +122,6 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   private static void allowNativeAccess() {
     NativeAccess.allow();
     System.setProperty(LIBRARY_PATH, "");
-  }
-
-  /** Executes the process once more; see {@link Relaunch#execute}. */
-  public static String relaunch() {
-    allowNativeAccess();
-    return Relaunch.execute(Relaunch.Caller.AGENT);
-  }
-
-  private static String relaunch(String reason, Snapshot snapshot) {
-    boolean preloaded =
-        snapshot.status().active() && !snapshot.self().mode().equals(SelfReport.ATTACHED);
-    String why = reason.isEmpty() ? "the dynamic loader did not load the library" : reason;
-    return preloaded ? "" : "; not relaunched: " + why;
   }
 
   /** A runtime that jlink made may lack it. */

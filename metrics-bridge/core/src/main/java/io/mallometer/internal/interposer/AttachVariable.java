@@ -17,7 +17,7 @@ public final class AttachVariable {
 
   private static final List<String> OFF = List.of("off", "false", "0", "no");
   private static final List<String> ON = List.of("on", "true", "1", "yes");
-  private static final List<String> MODES = List.of("", "auto", "early", "relaunch");
+  private static final List<String> MODES = List.of("", "auto", "early");
 
   private AttachVariable() {}
 
@@ -47,8 +47,7 @@ public final class AttachVariable {
       return Optional.empty();
     }
     String setting = setting(value);
-    return Optional.of(
-        OFF.contains(word) ? setting : setting + " is none of auto, early, relaunch and off");
+    return Optional.of(OFF.contains(word) ? setting : setting + " is none of auto, early and off");
   }
 
   /** Whether a value allows to attach and says no more. */

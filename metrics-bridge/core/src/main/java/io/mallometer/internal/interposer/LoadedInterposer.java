@@ -44,10 +44,6 @@ final class LoadedInterposer implements Interposer {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-  /** Left in the environment by {@link Relaunch}. */
-  private static final String MODE_OF_PRELOAD =
-      ProcessStart.relaunched() ? SelfReport.RELAUNCHED : SelfReport.PRELOAD;
-
   /** EINVAL as the library returns it. */
   private static final int INVALID = -22;
 
@@ -477,7 +473,7 @@ final class LoadedInterposer implements Interposer {
   }
 
   private String mode() {
-    return attached ? SelfReport.ATTACHED : MODE_OF_PRELOAD;
+    return attached ? SelfReport.ATTACHED : SelfReport.PRELOAD;
   }
 
   /** Kept while the library gives the same reason: the remedy reads files. */

@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How this process started, and when, as proc(5) tells it: for the JDK's own answer a JVM loads a
- * pool of threads, or its management interface.
+ * When this process started, as proc(5) tells it: for the JDK's own answer a JVM loads a pool of
+ * threads, or its management interface.
  */
 public final class ProcessStart {
 
@@ -16,14 +16,6 @@ public final class ProcessStart {
   private static final int START_TICKS = 19;
 
   private ProcessStart() {}
-
-  /**
-   * Whether this process has been executed once more. Every start asks, without {@link Relaunch}.
-   */
-  static boolean relaunched() {
-    String pid = System.getenv(Relaunch.VARIABLE);
-    return pid != null && pid.equals(Long.toString(ProcessHandle.current().pid()));
-  }
 
   /** Empty where {@code /proc} cannot be read. */
   public static Optional<Instant> instant() {

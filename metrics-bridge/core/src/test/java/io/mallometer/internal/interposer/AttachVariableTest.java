@@ -23,6 +23,6 @@ class AttachVariableTest {
   @Test
   void aMistypedValueForbidsAndIsNamed() {
     assertThat(AttachVariable.objection("of"))
-        .contains("MALLOMETER_ATTACH=of is none of auto, early, relaunch and off");
+        .contains("MALLOMETER_ATTACH=of is none of auto, early and off");
   }
 }
