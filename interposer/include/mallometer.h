@@ -22,25 +22,14 @@
  * Counters start with the process or with mallometer_attach(), only grow, wrap at 2^64, and are never reset: a bracket
  * around a piece of work is the difference of two snapshots (mallometer_difference).
  *
- * Versioning: this interface only grows at its end. Structs get new fields behind the last one, enums new values, and
- * the library new functions; what exists keeps its place and its meaning. So programs and libraries of different age
- * understand each other:
+ * Versioning: a program may call a library only if mallometer_abi_version() returns the MALLOMETER_ABI_VERSION that the
+ * program was compiled with; mallometer_available() (mallometer_optional.h) compares them.
  *
  * Structs begin with their size and version. The caller sets `size` to what it was compiled with; the library fills at
  * most that many bytes and sets `size` to what it filled. Fields beyond that are unknown.
  *
  * Rows are elements of arrays, and have no such beginning: the caller passes the size of its rows beside the array. The
- * library cuts its rows to that size, or fills them up with zeros. mallometer_report tells the sizes of the library's
- * own rows (event_bytes and so on): fields beyond those are unknown. A library without these fields has the rows of its
- * time, and takes no others: struct mallometer_event of 176 bytes, arena 40, site 88, module 1088, object 48,
- * site_evidence 624, access 560, sought 48. These are also the smallest that any library takes. What is part of rows
- * (site_sums, durations) never grows.
- *
- * Functions that a library lacks are found to be missing when they are looked up (mallometer_optional.h). Enums may
- * have values that the program does not know.
- *
- * MALLOMETER_ABI_VERSION changes only if something that exists changes its place or meaning; then a program and a
- * library of different versions do not understand each other, and the program should not call the library.
+ * library cuts its rows to that size, or fills them up with zeros.
  *
  * Where an error says "not preloaded", the library was not attached either.
  *
@@ -242,15 +231,6 @@ struct mallometer_report {
    * coroutine's, an alternate one), or of its own too little was left to follow it.
    */
   uint64_t samples_without_stack;
-  /* The sizes of the library's own rows, in bytes: see Versioning. */
-  uint32_t event_bytes;
-  uint32_t arena_bytes;
-  uint32_t site_bytes;
-  uint32_t module_bytes;
-  uint32_t object_bytes;
-  uint32_t evidence_bytes;
-  uint32_t access_bytes;
-  uint32_t sought_bytes;
   /* enum mallometer_mode */
   uint32_t mode;
   /* After mallometer_attach(): words of loaded objects that led to malloc and its relatives and lead to the library. */

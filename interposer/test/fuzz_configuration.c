@@ -61,7 +61,6 @@ static const char *const names[] = {"MALLOMETER_ENABLED",
                                     "LD_PRELOAD",
                                     "MALLOMETER_LEAKS",
                                     "MALLOMETER_ARENA_BYTES",
-                                    "MALLOMETER_LARGE",
                                     ""};
 static const char *const values[] = {
     "true",         "no",   "usable", "header",      "64m",       "1GiB", "32k",   "18446744073709551615",

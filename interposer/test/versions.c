@@ -1,7 +1,7 @@
 /*
- * A program and a library of different versions. Compiled with the header of the version before, with the present one,
- * and with one in which every struct and row is longer (its last field is `appended`); runs over libraries of these
- * versions. Whatever meets, each figure that both know is in its place, and nothing is written beyond.
+ * A program and a library whose structs differ in length. Compiled with the present header, and with one in which every
+ * struct and row is longer (its last field is `appended`); runs over libraries of both. Whatever meets, each figure that
+ * both know is in its place, and nothing is written beyond.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,6 @@
 #include "check.h"
 
 #ifdef NEXT
-#define HAS_ROW_SIZES 1
 #define IS_UNKNOWN(row) CHECK_EQUAL((row)->appended, 0)
 #else
 #define IS_UNKNOWN(row) (void)(row)
@@ -64,38 +63,6 @@ static bool is_untouched(const void *memory, size_t bytes) {
   memset(&name, UNTOUCHED, sizeof name); \
   name.size = sizeof name
 
-#ifdef HAS_ROW_SIZES
-/* By how much a row of the library is longer than one of this program: the next version appends a field. */
-static int64_t more_bytes(const char *library) {
-  int64_t more = strstr(library, "libmallometer_next") ? (int64_t)sizeof(uint64_t) : 0;
-#ifdef NEXT
-  more -= (int64_t)sizeof(uint64_t);
-#endif
-  return more;
-}
-
-static void row_sizes_are_those_of_the_library(const struct mallometer_report *report) {
-  const char *library = getenv("LD_PRELOAD");
-  CHECK(library);
-  if (strstr(library, "/previous/")) { /* It has no such fields. */
-    CHECK(report->size <= offsetof(struct mallometer_report, event_bytes));
-    return;
-  }
-  CHECK(report->size >= offsetof(struct mallometer_report, sought_bytes));
-  int64_t more = more_bytes(library);
-  CHECK_EQUAL(report->event_bytes, (int64_t)sizeof(struct mallometer_event) + more);
-  CHECK_EQUAL(report->arena_bytes, (int64_t)sizeof(struct mallometer_arena) + more);
-  CHECK_EQUAL(report->site_bytes, (int64_t)sizeof(struct mallometer_site) + more);
-  CHECK_EQUAL(report->module_bytes, (int64_t)sizeof(struct mallometer_module) + more);
-  CHECK_EQUAL(report->object_bytes, (int64_t)sizeof(struct mallometer_object) + more);
-  CHECK_EQUAL(report->evidence_bytes, (int64_t)sizeof(struct mallometer_site_evidence) + more);
-  CHECK_EQUAL(report->access_bytes, (int64_t)sizeof(struct mallometer_access) + more);
-  CHECK_EQUAL(report->sought_bytes, (int64_t)sizeof(struct mallometer_sought) + more);
-}
-#else
-static void row_sizes_are_those_of_the_library(const struct mallometer_report *report) { (void)report; }
-#endif
-
 static void structs_are_filled_as_far_as_both_know(void) {
   UNTOUCHED_STRUCT(counters, counters);
   CHECK_EQUAL(mallometer_snapshot(&counters, MALLOMETER_SINCE_START), 0);
@@ -106,7 +73,6 @@ static void structs_are_filled_as_far_as_both_know(void) {
   IS_FILLED(report, offsetof(struct mallometer_report, frames_without_module) + 8);
   CHECK_EQUAL(report.sample_interval_bytes, 20000);
   CHECK(strncmp(report.allocator, "glibc", 5) == 0 && report.modules > 0 && report.live_samples >= KEPT);
-  row_sizes_are_those_of_the_library(&report);
   UNTOUCHED_STRUCT(observation, observation);
   CHECK_EQUAL(mallometer_leaks(&observation), 0);
   IS_FILLED(observation, offsetof(struct mallometer_observation, watch_reason) + 160);
@@ -206,10 +172,7 @@ static void objects(uint32_t site, uint64_t before_ns, uint64_t after_ns) {
   CHECK_EQUAL(mallometer_objects(rows, 47, ROWS), -EINVAL);
 }
 
-#ifdef HAS_ROW_SIZES
-/* The previous library has no such functions. */
 static void search(uint32_t site) {
-  if (!mallometer_search_start) return;
   CHECK_EQUAL(mallometer_search_start(&site, 1, UINT64_MAX), 0);
   UNTOUCHED_ROWS(sought, rows, FEW_ROWS);
   UNTOUCHED_STRUCT(searched, searched);
@@ -233,7 +196,6 @@ static void search(uint32_t site) {
 }
 
 static void scope(void) {
-  if (!mallometer_scope_open) return;
   int number = mallometer_scope_open(MALLOMETER_SCOPE_MATCHED);
   CHECK(number > 0);
   free(keeper(SIZE));
@@ -242,10 +204,6 @@ static void scope(void) {
   IS_FILLED(figures, offsetof(struct mallometer_scope, foreign_freed_bytes) + 8);
   CHECK(figures.largest_bytes == SIZE && figures.temporary_allocations == 1 && figures.foreign_freed_bytes == 0);
 }
-#else
-static void search(uint32_t site) { (void)site; }
-static void scope(void) {}
-#endif
 
 /* ---- Rows of what is observed ------------------------------------------------------------------------- */
 

@@ -124,7 +124,7 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   return result;
 }
 
-/* The sizes of rows when MALLOMETER_ABI_VERSION 1 began: no caller has shorter ones. They never change. */
+/* The sizes of rows of MALLOMETER_ABI_VERSION 1: no caller has shorter ones. */
 enum {
   FIRST_EVENT_BYTES = 176,
   FIRST_ARENA_BYTES = 40,
@@ -519,14 +519,6 @@ int mallometer_self(struct mallometer_report *self) {
   current.frames_without_method = jvm_frames_without_method();
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
   current.samples_without_stack = sites.without_stack;
-  current.event_bytes = sizeof(struct mallometer_event);
-  current.arena_bytes = sizeof(struct mallometer_arena);
-  current.site_bytes = sizeof(struct mallometer_site);
-  current.module_bytes = sizeof(struct mallometer_module);
-  current.object_bytes = sizeof(struct mallometer_object);
-  current.evidence_bytes = sizeof(struct mallometer_site_evidence);
-  current.access_bytes = sizeof(struct mallometer_access);
-  current.sought_bytes = sizeof(struct mallometer_sought);
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   strncpy(current.allocator, process_allocator(), sizeof current.allocator - 1);
   process_reason(current.reason, sizeof current.reason);

@@ -102,15 +102,11 @@ static size_t read_arena_bytes(char *const environment[]) {
 }
 
 static size_t read_huge_threshold(char *const environment[]) {
-  const char *name = "MALLOMETER_HUGE", *value = value_of(environment, name);
+  const char *value = value_of(environment, "MALLOMETER_HUGE");
   size_t bytes;
-  if (!value) { /* the old name, for one version */
-    value = value_of(environment, name = "MALLOMETER_LARGE");
-    if (!value) return DEFAULT_HUGE;
-    log_line(LOG_WARN, "MALLOMETER_LARGE is deprecated: set MALLOMETER_HUGE");
-  }
+  if (!value) return DEFAULT_HUGE;
   if (parse_bytes(value, &bytes) && bytes >= LARGEST_FAST_REQUEST && bytes <= PTRDIFF_MAX) return bytes;
-  refuse(name, value, "a size of 32k or more such as 64m", "64m");
+  refuse("MALLOMETER_HUGE", value, "a size of 32k or more such as 64m", "64m");
   return DEFAULT_HUGE;
 }
 

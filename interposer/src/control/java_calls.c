@@ -4,7 +4,8 @@
  * io.mallometer.internal.interposer.DirectCalls. The class loader that loads the library by its path has them; the path
  * leads to the copy that the process has.
  *
- * A function has the number of its row below. Numbers never change: a bridge may be older or newer than the library.
+ * A function has the number of its row below. The first row is the same in every version: the bridge calls no other
+ * function of a library of another version.
  */
 #include <dlfcn.h>
 #include <jni.h>

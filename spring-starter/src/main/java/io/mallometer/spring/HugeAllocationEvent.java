@@ -3,6 +3,9 @@ package io.mallometer.spring;
 import io.mallometer.Mallometer;
 import io.mallometer.model.HugeAllocation;
 import java.io.Serial;
+import java.time.Clock;
+import java.time.ZoneOffset;
+import org.springframework.context.ApplicationEvent;
 
 /**
  * A request for native memory above the size {@code MALLOMETER_HUGE} (64 MiB), up to a poll
@@ -18,12 +21,29 @@ import java.io.Serial;
  * <p>Each is published once in a context, on a thread of mallometer's, at most 64 a second. Those
  * of the time before the context was ready are published then, as far as they are known.
  */
-@SuppressWarnings("removal") // listeners of the old type hear this event for one version
-public final class HugeAllocationEvent extends LargeAllocationEvent {
+public final class HugeAllocationEvent extends ApplicationEvent {
 
   @Serial private static final long serialVersionUID = 1;
 
+  private final transient HugeAllocation allocation;
+  private final long missedBefore;
+
   HugeAllocationEvent(Mallometer source, HugeAllocation allocation, long missedBefore) {
-    super(source, allocation, missedBefore);
+    super(source, Clock.fixed(allocation.time(), ZoneOffset.UTC));
+    this.allocation = allocation;
+    this.missedBefore = missedBefore;
+  }
+
+  /** The request: its size, time and thread. */
+  public HugeAllocation allocation() {
+    return allocation;
+  }
+
+  /**
+   * Returns the number of requests between this one and the previous published one that are not
+   * known.
+   */
+  public long missedBefore() {
+    return missedBefore;
   }
 }

@@ -207,18 +207,15 @@ class ContextsTest {
   }
 
   @Test
-  @SuppressWarnings("removal")
   void hugeRequestsArePublishedAsEventsOnceInEachContext() throws Exception {
     BlockingQueue<HugeAllocationEvent> events = new LinkedBlockingQueue<>();
     ApplicationListener<HugeAllocationEvent> listener = events::add;
-    BlockingQueue<LargeAllocationEvent> eventsOfTheOldType = new LinkedBlockingQueue<>();
-    ApplicationListener<LargeAllocationEvent> oldListener = eventsOfTheOldType::add;
     mallometer.setHugeAllocations(
         List.of(new HugeAllocation(3, Instant.EPOCH, 1 << 30, 7, "worker")));
     mallometer.poll();
 
     try (ConfigurableApplicationContext context =
-        Contexts.with(mallometer).listeners(listener, oldListener).run()) {
+        Contexts.with(mallometer).listeners(listener).run()) {
       assertThat(context.isActive()).isTrue();
       mallometer.poll();
       HugeAllocationEvent event = events.poll(20, TimeUnit.SECONDS);
@@ -227,10 +224,8 @@ class ContextsTest {
       assertThat(event.allocation().threadName()).isEqualTo("worker");
       assertThat(event.getTimestamp()).isZero();
       assertThat(event.missedBefore()).isEqualTo(2);
-      assertThat(eventsOfTheOldType.poll(20, TimeUnit.SECONDS)).isSameAs(event);
       mallometer.poll();
       assertThat(events.poll(100, TimeUnit.MILLISECONDS)).isNull();
-      assertThat(eventsOfTheOldType).isEmpty();
     }
   }
 

@@ -12,7 +12,6 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -177,7 +176,6 @@ class CountingNoticeTest {
             0,
             0,
             SelfReport.Sampling.OFF,
-            List.of(),
             "");
     return new Snapshot(
         Instant.EPOCH, Status.counting(SelfReport.ATTACHED), Optional.of(counters), self);

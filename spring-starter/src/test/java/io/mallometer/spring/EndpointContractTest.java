@@ -196,7 +196,6 @@ class EndpointContractTest extends FaceContract {
     shown.add(counter("native_malloc_frees_total", counters.frees()));
     shown.add(counter("native_malloc_failed_total", counters.failed()));
     shown.add(counter("native_malloc_huge_total", counters.hugeAllocations()));
-    shown.add(counter("native_malloc_large_total", counters.hugeAllocations()));
     shown.add(gauge("native_malloc_live_bytes", counters.liveBytes()));
     shown.add(gauge("native_malloc_peak_bytes", counters.peakBytes()));
     shown.add(gauge("native_malloc_largest_bytes", counters.largestRequestBytes()));

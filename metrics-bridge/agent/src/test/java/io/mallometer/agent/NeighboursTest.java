@@ -36,10 +36,7 @@ class NeighboursTest {
 
   /** What the bucket of all sizes and other series tell as well. */
   private static final Set<String> NOT_IN_JMX =
-      Set.of(
-          "native_malloc_request_size_bytes_count",
-          "native_malloc_request_size_bytes_sum",
-          "native_malloc_large_total");
+      Set.of("native_malloc_request_size_bytes_count", "native_malloc_request_size_bytes_sum");
 
   @TempDir private Path directory;
 

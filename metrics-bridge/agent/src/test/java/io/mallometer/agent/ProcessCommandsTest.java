@@ -696,6 +696,37 @@ class ProcessCommandsTest {
     }
   }
 
+  @Test
+  @Tag("any-jdk")
+  @Order(15)
+  void aLibraryOfAnotherVersionIsRefused() throws Exception {
+    Path source =
+        Files.writeString(
+            directory.resolve("other.c"),
+            """
+            #include "mallometer.h"
+            uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION + 1; }
+            """);
+    Path library = directory.resolve("libmallometer.so");
+    Result compiled =
+        finish(
+            new ProcessBuilder(
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-I../../interposer/include",
+                "-o",
+                library.toString(),
+                source.toString()));
+    assertThat(compiled.exitCode()).as(compiled.err()).isZero();
+    Process counted = application(DeflaterLeak.class, library.toString());
+    try {
+      refuses(7, "has interface version 2, but this bridge needs", "attach", "" + counted.pid());
+    } finally {
+      counted.destroyForcibly().waitFor();
+    }
+  }
+
   /** As in a container: other processes, other files, and a /tmp of its own. */
   @Test
   @Tag("any-jdk")

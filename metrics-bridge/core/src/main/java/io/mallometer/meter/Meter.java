@@ -201,12 +201,6 @@ public record Meter(
                   "Successful native allocations above the size MALLOMETER_HUGE",
                   untagged(NativeCounters::hugeAllocations))
               .attribute(NATIVE_MEMORY, "HugeAllocationCount", "allocations"),
-          counted(
-              "native.malloc.large",
-              Type.COUNTER,
-              NO_UNIT,
-              "Deprecated, the old name of native.malloc.huge",
-              untagged(NativeCounters::hugeAllocations)),
           new Meter(
                   "native.malloc.library.live",
                   Type.GAUGE,
@@ -308,7 +302,8 @@ public record Meter(
                   "native.memory.huge.empty",
                   Type.GAUGE,
                   BYTES,
-                  "Pages of zeros in transparent huge pages: the most that is resident only because of them",
+                  "Pages of zeros in transparent huge pages: the most that is resident only because"
+                      + " of them",
                   when(Meter::knowsHugePages, huge(huge -> huge.emptyBytes().value())))
               .attribute(NATIVE_MEMORY, "EmptyHugePageBytes", BYTES),
           new Meter(

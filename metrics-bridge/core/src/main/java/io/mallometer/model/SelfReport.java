@@ -1,7 +1,6 @@
 package io.mallometer.model;
 
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -30,9 +29,6 @@ import java.util.Optional;
  * @param hugeThresholdBytes requests above this size count as {@link
  *     NativeCounters#hugeAllocations()}; {@code NaN} without the library
  * @param sampling what the library looked at closely
- * @param missing the figures that this bridge reads and the library is too old to tell, by their
- *     names in {@code mallometer.h}: fields, structs whose elements lack fields, and functions.
- *     Their values are unknown. Empty if the library tells everything
  * @param remark why the state is what it is, or what is off and why; empty if nothing is
  */
 public record SelfReport(
@@ -48,7 +44,6 @@ public record SelfReport(
     double threadsWithoutBlock,
     double hugeThresholdBytes,
     Sampling sampling,
-    List<String> missing,
     String remark) {
 
   /**
@@ -125,7 +120,6 @@ public record SelfReport(
         Double.NaN,
         Double.NaN,
         Sampling.OFF,
-        List.of(),
         "");
   }
 }

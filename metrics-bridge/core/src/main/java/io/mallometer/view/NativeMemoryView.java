@@ -205,8 +205,6 @@ public record NativeMemoryView(
    * @param threadsWithoutBlock threads that share one slower counter block
    * @param hugeThresholdBytes requests above this size are huge
    * @param sampling what was looked at closely
-   * @param missing figures that the library is too old to tell, by their names in {@code
-   *     mallometer.h}
    * @param remark what is off and why; empty if nothing is
    */
   public record Self(
@@ -222,7 +220,6 @@ public record NativeMemoryView(
       @Whole double threadsWithoutBlock,
       @Whole double hugeThresholdBytes,
       Sampling sampling,
-      List<String> missing,
       String remark) {
 
     private static Self of(SelfReport self) {
@@ -239,7 +236,6 @@ public record NativeMemoryView(
           self.threadsWithoutBlock(),
           self.hugeThresholdBytes(),
           Sampling.of(self.sampling()),
-          self.missing(),
           self.remark());
     }
   }

@@ -146,9 +146,6 @@ class JmxContractTest extends FaceContract {
                 type,
                 known.labels(),
                 value.doubleValue()));
-        if (known.name().equals("native_malloc_huge")) { // the attribute has no old name
-          shown.add(Published.of("native_malloc_large_total", type, value.doubleValue()));
-        }
       } else if (known != null && server.getAttribute(name, info.getName()) != null) {
         throw new AssertionError(info.getName() + " has a value although nothing is counted");
       }

@@ -33,7 +33,6 @@ public final class ReadsEverything {
     NativeWork.freeMemory(NativeWork.allocateMemory(HUGE));
     Snapshot snapshot = library.read(Instant.now());
     System.out.println("status " + snapshot.status().state() + " " + snapshot.status().reason());
-    System.out.println("missing " + snapshot.self().missing());
     System.out.println("remark " + snapshot.self().remark());
     snapshot
         .process()

@@ -118,7 +118,7 @@ final class Board {
     try {
       return source.get("conclusion").json();
     } catch (Failure e) {
-      return Json.parse("{}"); // an older version
+      return Json.parse("{}"); // it cannot be had
     }
   }
 
@@ -128,7 +128,7 @@ final class Board {
     try {
       trends = source.get("trends").json();
     } catch (Failure e) {
-      return; // an older version; growth is known a minute later
+      return; // growth is known a minute later
     }
     remember(trends, "libraries", ofLibraries);
     remember(trends, "sites", ofSites);

@@ -48,27 +48,10 @@ final class BoxFile implements Closeable {
 
   private final long life;
 
-  /** Files of earlier versions have no place for profiles. */
-  private final boolean takesProfiles;
-
   private BoxFile(RandomAccessFile file, long life) throws IOException {
     this.file = file;
     this.life = life;
-    this.takesProfiles = hasRegion(BoxFormat.PROFILES);
     continueSequences();
-  }
-
-  private boolean hasRegion(int kind) throws IOException {
-    file.seek(0);
-    ByteBuffer header = header(file);
-    int regions = Math.min(header.getInt(BoxFormat.HEADER_REGIONS_USED), BoxFormat.REGIONS);
-    for (int i = 0; i < regions; i++) {
-      int at = BoxFormat.HEADER_REGIONS + i * BoxFormat.REGION_BYTES;
-      if (BoxRegion.read(header, at).equals(BoxFormat.LAYOUT[indexOf(kind)])) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** The number in the header. */
@@ -346,9 +329,6 @@ final class BoxFile implements Closeable {
    * older is written.
    */
   void writeProfile(KeptMoment moment, long monotonicNanos, CallSites read) throws IOException {
-    if (!takesProfiles) {
-      return;
-    }
     int index = indexOf(BoxFormat.PROFILES);
     BoxRegion region = BoxFormat.LAYOUT[index];
     byte[] profile = ProfileText.write(read, region.slotBytes() - BoxFormat.FRAME_BYTES);

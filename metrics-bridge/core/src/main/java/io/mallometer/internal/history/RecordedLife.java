@@ -246,7 +246,7 @@ record RecordedLife(
         case BoxFormat.CROSSINGS -> crossings = texts(region);
         case BoxFormat.PROFILES -> records(region, BoxFormat.FRAME_BYTES).forEach(this::profile);
         default -> {
-          // Of a later version.
+          // No region of this format.
         }
       }
     }

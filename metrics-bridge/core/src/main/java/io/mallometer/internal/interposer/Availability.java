@@ -101,7 +101,7 @@ final class Availability {
       String preload = preloadVariable();
       if (seemsLoaded(maps, preload) || LibraryHandle.attached()) {
         return DirectCalls.link(presentLibrary(maps))
-            ? versioned(LibraryFunctions.mallometer_abi_version())
+            ? versioned(DirectCalls.version())
             : link(Optional.empty());
       }
       Platform platform = Platform.current();

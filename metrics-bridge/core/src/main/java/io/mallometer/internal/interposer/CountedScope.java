@@ -9,13 +9,12 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope as the difference of two readings of the counters, for a library that has no scopes. Its
+ * A scope as the difference of two readings of the counters, for counters that are fed by hand. Its
  * peak and its largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 
-  private static final String ONLY_COUNTS =
-      "the library in this process is too old to measure peak, largest allocation and matches";
+  private static final String ONLY_COUNTS = "peak, largest allocation and matches are not measured";
 
   private final Interposer interposer;
   private final Supplier<Optional<NativeCounters>> counters;
@@ -55,8 +54,7 @@ final class CountedScope implements OpenScope {
   private String reason() {
     Status status = interposer.read(Instant.now()).status();
     return status.active()
-        ? "the library in this process is too old to read another thread's scope, or counting began"
-            + " within it"
+        ? "another thread's scope cannot be read, or counting began within it"
         : status.reason();
   }
 

@@ -53,13 +53,8 @@ final class CountersLayout {
         known ? struct.getLong(PEAK_LIVE_BYTES) : Double.NaN,
         known ? struct.getLong(PEAK_ERROR_BYTES) + baseline.errorBytes() : Double.NaN,
         largest == 0 ? Double.NaN : largest,
-        known ? live(struct) : Double.NaN,
+        known ? struct.getLong(LIVE_BYTES) : Double.NaN,
         baseline);
-  }
-
-  /** An older library, which cannot be attached, does not tell it. */
-  private static double live(ByteBuffer struct) {
-    return struct.getInt(SIZE) < BYTES ? net(struct) : struct.getLong(LIVE_BYTES);
   }
 
   private static double net(ByteBuffer struct) {
@@ -67,7 +62,7 @@ final class CountersLayout {
   }
 
   private static Baseline baseline(ByteBuffer struct) {
-    if (struct.getInt(SIZE) < BYTES || struct.getLong(SINCE_NS) == 0) {
+    if (struct.getLong(SINCE_NS) == 0) {
       return Baseline.NONE;
     }
     boolean unknown = (struct.getInt(FLAGS) & BASELINE_UNKNOWN) != 0;

@@ -88,6 +88,11 @@ final class DirectCalls {
     return linked;
   }
 
+  /** Returns the version of the library's interface. */
+  static int version() {
+    return call(function(0), 0, 0, 0, 0, 0);
+  }
+
   static boolean linked() {
     return linked;
   }
@@ -106,7 +111,7 @@ final class DirectCalls {
       function(0); // throws unless the library has the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
-      // Loaded by another class loader, an older library, or the file is gone.
+      // Loaded by another class loader, or the file is gone.
     }
   }
 

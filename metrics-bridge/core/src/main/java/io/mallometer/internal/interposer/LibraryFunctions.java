@@ -2,9 +2,6 @@ package io.mallometer.internal.interposer;
 
 import com.sun.jna.Function;
 import com.sun.jna.Pointer;
-import java.util.ArrayList;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of {@code mallometer.h} that the bridge calls, under their C names, as {@link
@@ -15,88 +12,57 @@ import org.jspecify.annotations.Nullable;
  * direct mapping would halve that, but for it JNA lays out a structure by an annotation, for which
  * the JDK generates a class: 30 to 70 ms of a program's start. Pointers are passed as {@code long},
  * which is right wherever the library exists (64 bit). Initialising this class fails with a {@link
- * LinkageError} if JNA is needed and missing, or one of the two functions without which there is
- * nothing to read; only {@link Availability} touches it first.
+ * LinkageError} if JNA is needed and missing, or one of the functions; only {@link Availability}
+ * touches it first.
  */
 final class LibraryFunctions {
 
-  /** ENOSYS as the kernel returns it; the library never does. */
-  static final int NOT_THERE = -38;
-
-  private static final List<String> MISSING = new ArrayList<>();
-
-  private static final @Nullable LibraryFunction VERSION = optional(LibraryHandle.VERSION_FUNCTION);
   private static final LibraryFunction SNAPSHOT = function("mallometer_snapshot");
-  private static final @Nullable LibraryFunction THREAD_SNAPSHOT =
-      functionIfThere("mallometer_thread_snapshot");
+  private static final LibraryFunction THREAD_SNAPSHOT = function("mallometer_thread_snapshot");
   private static final LibraryFunction SELF = function("mallometer_self");
-  private static final @Nullable LibraryFunction EVENTS = functionIfThere("mallometer_events");
-  private static final @Nullable LibraryFunction ALLOCATOR =
-      functionIfThere("mallometer_allocator");
-  private static final @Nullable LibraryFunction JVM_ATTACH =
-      functionIfThere("mallometer_jvm_attach");
-  private static final @Nullable LibraryFunction METHOD_NAME =
-      functionIfThere("mallometer_method_name");
-  private static final @Nullable LibraryFunction SITES = functionIfThere("mallometer_sites");
-  private static final @Nullable LibraryFunction SITE_STACK =
-      functionIfThere("mallometer_site_stack");
-  private static final @Nullable LibraryFunction MODULES = functionIfThere("mallometer_modules");
-  private static final @Nullable LibraryFunction OBJECTS = functionIfThere("mallometer_objects");
-  private static final @Nullable LibraryFunction LEAKS_START =
-      functionIfThere("mallometer_leaks_start");
-  private static final @Nullable LibraryFunction LEAKS_STOP =
-      functionIfThere("mallometer_leaks_stop");
-  private static final @Nullable LibraryFunction LEAKS = functionIfThere("mallometer_leaks");
-  private static final @Nullable LibraryFunction EVIDENCE = functionIfThere("mallometer_evidence");
-  private static final @Nullable LibraryFunction WATCH = functionIfThere("mallometer_watch");
-  private static final @Nullable LibraryFunction ACCESSES = functionIfThere("mallometer_accesses");
-  private static final @Nullable LibraryFunction SEARCH_START =
-      functionIfThere("mallometer_search_start");
-  private static final @Nullable LibraryFunction SEARCH = functionIfThere("mallometer_search");
-  private static final @Nullable LibraryFunction CONFIGURE =
-      functionIfThere("mallometer_configure");
-  private static final @Nullable LibraryFunction RECORD = functionIfThere("mallometer_record");
-  private static final @Nullable LibraryFunction RECORDING =
-      functionIfThere("mallometer_recording");
-  private static final @Nullable LibraryFunction TRIM = functionIfThere("mallometer_trim");
-  private static final @Nullable LibraryFunction ATTACH = optional("mallometer_attach");
-  private static final @Nullable LibraryFunction ATTACH_CHECK = optional("mallometer_attach_check");
-  private static final @Nullable LibraryFunction DETACH = optional("mallometer_detach");
-  private static final @Nullable LibraryFunction SCOPE_OPEN = optional("mallometer_scope_open");
-  private static final @Nullable LibraryFunction SCOPE_READ = optional("mallometer_scope_read");
-  private static final @Nullable LibraryFunction SCOPE_CLOSE = optional("mallometer_scope_close");
-  private static final @Nullable LibraryFunction SCOPE_OBJECTS =
-      optional("mallometer_scope_objects");
-  private static final @Nullable LibraryFunction OWNERS_BEGIN = optional("mallometer_owners_begin");
-  private static final @Nullable LibraryFunction OWNERS_STEP = optional("mallometer_owners_step");
-  private static final @Nullable LibraryFunction OWNERS_ROWS = optional("mallometer_owners_rows");
-  private static final @Nullable LibraryFunction OWNERS_NAME = optional("mallometer_owners_name");
-  private static final @Nullable LibraryFunction OWNERS_END = optional("mallometer_owners_end");
-  private static final @Nullable LibraryFunction ADDRESSES = optional("mallometer_addresses");
+  private static final LibraryFunction EVENTS = function("mallometer_events");
+  private static final LibraryFunction ALLOCATOR = function("mallometer_allocator");
+  private static final LibraryFunction JVM_ATTACH = function("mallometer_jvm_attach");
+  private static final LibraryFunction METHOD_NAME = function("mallometer_method_name");
+  private static final LibraryFunction SITES = function("mallometer_sites");
+  private static final LibraryFunction SITE_STACK = function("mallometer_site_stack");
+  private static final LibraryFunction MODULES = function("mallometer_modules");
+  private static final LibraryFunction OBJECTS = function("mallometer_objects");
+  private static final LibraryFunction LEAKS_START = function("mallometer_leaks_start");
+  private static final LibraryFunction LEAKS_STOP = function("mallometer_leaks_stop");
+  private static final LibraryFunction LEAKS = function("mallometer_leaks");
+  private static final LibraryFunction EVIDENCE = function("mallometer_evidence");
+  private static final LibraryFunction WATCH = function("mallometer_watch");
+  private static final LibraryFunction ACCESSES = function("mallometer_accesses");
+  private static final LibraryFunction SEARCH_START = function("mallometer_search_start");
+  private static final LibraryFunction SEARCH = function("mallometer_search");
+  private static final LibraryFunction CONFIGURE = function("mallometer_configure");
+  private static final LibraryFunction RECORD = function("mallometer_record");
+  private static final LibraryFunction RECORDING = function("mallometer_recording");
+  private static final LibraryFunction TRIM = function("mallometer_trim");
+  private static final LibraryFunction ATTACH = function("mallometer_attach");
+  private static final LibraryFunction ATTACH_CHECK = function("mallometer_attach_check");
+  private static final LibraryFunction DETACH = function("mallometer_detach");
+  private static final LibraryFunction SCOPE_OPEN = function("mallometer_scope_open");
+  private static final LibraryFunction SCOPE_READ = function("mallometer_scope_read");
+  private static final LibraryFunction SCOPE_CLOSE = function("mallometer_scope_close");
+  private static final LibraryFunction SCOPE_OBJECTS = function("mallometer_scope_objects");
+  private static final LibraryFunction OWNERS_BEGIN = function("mallometer_owners_begin");
+  private static final LibraryFunction OWNERS_STEP = function("mallometer_owners_step");
+  private static final LibraryFunction OWNERS_ROWS = function("mallometer_owners_rows");
+  private static final LibraryFunction OWNERS_NAME = function("mallometer_owners_name");
+  private static final LibraryFunction OWNERS_END = function("mallometer_owners_end");
+  private static final LibraryFunction ADDRESSES = function("mallometer_addresses");
 
-  private static final @Nullable LibraryFunction THRESHOLD_OPEN =
-      optional("mallometer_threshold_open");
-  private static final @Nullable LibraryFunction THRESHOLD_READ =
-      optional("mallometer_threshold_read");
-  private static final @Nullable LibraryFunction THRESHOLD_CLOSE =
-      optional("mallometer_threshold_close");
-  private static final @Nullable LibraryFunction MONITOR_REGISTER =
-      optional("mallometer_monitor_register");
-  private static final @Nullable LibraryFunction MONITOR_UNREGISTER =
-      optional("mallometer_monitor_unregister");
-  private static final @Nullable LibraryFunction COUNT_ACTUAL = optional("mallometer_count_actual");
+  private static final LibraryFunction THRESHOLD_OPEN = function("mallometer_threshold_open");
+  private static final LibraryFunction THRESHOLD_READ = function("mallometer_threshold_read");
+  private static final LibraryFunction THRESHOLD_CLOSE = function("mallometer_threshold_close");
+  private static final LibraryFunction MONITOR_REGISTER = function("mallometer_monitor_register");
+  private static final LibraryFunction MONITOR_UNREGISTER =
+      function("mallometer_monitor_unregister");
+  private static final LibraryFunction COUNT_ACTUAL = function("mallometer_count_actual");
 
   private LibraryFunctions() {}
-
-  /** The names of functions that this library is too old to have. A call returns ENOSYS. */
-  static List<String> missing() {
-    return List.copyOf(MISSING);
-  }
-
-  /** The version of the library's interface. */
-  static int mallometer_abi_version() {
-    return call(VERSION);
-  }
 
   /** Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value. */
   static int mallometer_snapshot(long snapshot, int origin) {
@@ -338,59 +304,44 @@ final class LibraryFunctions {
     return call(MONITOR_UNREGISTER, number);
   }
 
-  /** The address of {@code mallometer_count_actual}, which is for monitors; 0 if it is missing. */
+  /** The address of {@code mallometer_count_actual}, which is for monitors. */
   static long countActual() {
-    return COUNT_ACTUAL == null ? 0 : COUNT_ACTUAL.address();
+    return COUNT_ACTUAL.address();
   }
 
   private static LibraryFunction function(String name) {
-    LibraryFunction found = optional(name);
-    if (found == null) {
+    if (!DirectCalls.linked()) {
+      return ByJna.find(name);
+    }
+    long address = DirectCalls.function(name);
+    if (address == 0) {
       throw new UnsatisfiedLinkError(name);
     }
-    return found;
+    return new Direct(address);
   }
 
-  private static @Nullable LibraryFunction functionIfThere(String name) {
-    LibraryFunction found = optional(name);
-    if (found == null) {
-      MISSING.add(name);
-    }
-    return found;
-  }
-
-  /** No figure depends on it. */
-  private static @Nullable LibraryFunction optional(String name) {
-    if (DirectCalls.linked()) {
-      long address = DirectCalls.function(name);
-      return address == 0 ? null : new Direct(address);
-    }
-    return ByJna.find(name);
-  }
-
-  private static int call(@Nullable LibraryFunction function) {
+  private static int call(LibraryFunction function) {
     return call(function, 0);
   }
 
-  private static int call(@Nullable LibraryFunction function, long a) {
+  private static int call(LibraryFunction function, long a) {
     return call(function, a, 0);
   }
 
-  private static int call(@Nullable LibraryFunction function, long a, long b) {
+  private static int call(LibraryFunction function, long a, long b) {
     return call(function, a, b, 0);
   }
 
-  private static int call(@Nullable LibraryFunction function, long a, long b, long c) {
+  private static int call(LibraryFunction function, long a, long b, long c) {
     return call(function, a, b, c, 0);
   }
 
-  private static int call(@Nullable LibraryFunction function, long a, long b, long c, long d) {
+  private static int call(LibraryFunction function, long a, long b, long c, long d) {
     return call(function, a, b, c, d, 0);
   }
 
-  private static int call(
-      @Nullable LibraryFunction function, long a, long b, long c, long d, long e) {
-    return function == null ? NOT_THERE : function.call(a, b, c, d, e);
+  private static int call(LibraryFunction function, long a, long b, long c, long d, long e) {
+    return function.call(a, b, c, d, e);
   }
 
   /**
@@ -428,15 +379,11 @@ final class LibraryFunctions {
       this.function = function;
     }
 
-    static @Nullable LibraryFunction find(String name) {
-      try {
-        Function function = LibraryHandle.inThisProcess().getFunction(name);
-        return DirectCalls.callsByAddress()
-            ? new Direct(Pointer.nativeValue(function))
-            : new ByJna(function);
-      } catch (UnsatisfiedLinkError e) {
-        return null;
-      }
+    static LibraryFunction find(String name) {
+      Function function = LibraryHandle.inThisProcess().getFunction(name);
+      return DirectCalls.callsByAddress()
+          ? new Direct(Pointer.nativeValue(function))
+          : new ByJna(function);
     }
 
     @Override

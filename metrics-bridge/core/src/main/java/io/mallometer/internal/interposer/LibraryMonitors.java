@@ -19,8 +19,6 @@ final class LibraryMonitors {
   /** EBUSY: a callback of another thread has not returned within a second. */
   private static final int RUNS = -16;
 
-  private static final String TOO_OLD = "the native library is older than this and cannot do so";
-
   /** Of {@code struct mallometer_monitor}. */
   static final int SIZE = 0;
 
@@ -50,11 +48,7 @@ final class LibraryMonitors {
   }
 
   private static String reason(int result, String tooMany, Supplier<String> status) {
-    return switch (result) {
-      case LibraryFunctions.NOT_THERE -> TOO_OLD;
-      case TOO_MANY -> tooMany;
-      default -> status.get();
-    };
+    return result == TOO_MANY ? tooMany : status.get();
   }
 
   synchronized String countReturned(boolean wanted, Supplier<String> status) {
@@ -71,15 +65,11 @@ final class LibraryMonitors {
   }
 
   private String register(Supplier<String> status) {
-    long function = LibraryFunctions.countActual();
-    if (function == 0) {
-      return TOO_OLD;
-    }
     ByteBuffer monitor = Structs.allocate(BYTES);
     monitor.putInt(SIZE, BYTES);
     monitor.putInt(VERSION, Availability.ABI_VERSION);
     monitor.putLong(CONTEXT, Structs.address(counts));
-    monitor.putLong(ALLOCATED, function);
+    monitor.putLong(ALLOCATED, LibraryFunctions.countActual());
     int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
     if (registered > 0) {
       number = registered;

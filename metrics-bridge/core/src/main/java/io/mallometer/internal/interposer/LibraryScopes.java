@@ -38,16 +38,14 @@ final class LibraryScopes {
    * Opens a scope.
    *
    * @param options of mallometer_scope_open
-   * @param withoutScopes what takes its place if the library is older
    * @param status the reason why nothing is counted
    */
-  OpenScope open(int options, Supplier<OpenScope> withoutScopes, Supplier<String> status) {
+  OpenScope open(int options, Supplier<String> status) {
     int number = LibraryFunctions.mallometer_scope_open(options);
     if (number > 0) {
       return new LibraryScope(number);
     }
     return switch (number) {
-      case LibraryFunctions.NOT_THERE -> withoutScopes.get();
       case TOO_MANY ->
           OpenScope.none(
               "4,096 scopes of threads or 32 scopes of the process are open: close some of them");

@@ -19,7 +19,6 @@ import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,7 +82,6 @@ final class LoadedInterposer implements Interposer {
   private @Nullable Status notCounting;
   private String notCountingBecause = "";
   private Status counting = Status.counting();
-  private @Nullable List<String> missing;
 
   /**
    * Whether the library counted by an attach at the latest reading, and when it was looked after.
@@ -241,16 +239,13 @@ final class LoadedInterposer implements Interposer {
     }
   }
 
-  /** An entry that the library does not tell is left out. */
   private Map<String, Long> dropped() {
     Map<String, Long> dropped = new HashMap<>();
     dropped.put("no-site", self.getLong(ReportLayout.SAMPLES_WITHOUT_SITE));
     dropped.put("not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED));
     dropped.put("truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED));
     dropped.put("no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA));
-    if (ReportLayout.has(self, ReportLayout.SAMPLES_WITHOUT_STACK + Long.BYTES)) {
-      dropped.put("no-stack", self.getLong(ReportLayout.SAMPLES_WITHOUT_STACK));
-    }
+    dropped.put("no-stack", self.getLong(ReportLayout.SAMPLES_WITHOUT_STACK));
     dropped.put("no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD));
     dropped.put("no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE));
     return Map.copyOf(dropped);
@@ -324,14 +319,12 @@ final class LoadedInterposer implements Interposer {
   public OpenScope threadScope(ScopeOptions options) {
     return scopes.open(
         options.matched() ? ScopeLayout.MATCHED : ScopeLayout.THREAD,
-        () -> Interposer.super.threadScope(options),
         () -> currentStatus().reason());
   }
 
   @Override
   public OpenScope processScope() {
-    return scopes.open(
-        ScopeLayout.PROCESS, Interposer.super::processScope, () -> currentStatus().reason());
+    return scopes.open(ScopeLayout.PROCESS, () -> currentStatus().reason());
   }
 
   @Override
@@ -525,8 +518,7 @@ final class LoadedInterposer implements Interposer {
         self.getLong(ReportLayout.THREADS_WITHOUT_BLOCK),
         self.getLong(ReportLayout.HUGE_THRESHOLD_BYTES),
         ReportLayout.sampling(self),
-        missing(),
-        remark(current));
+        current.reason());
   }
 
   /** Found out once for each attach, so that it is the same in each reading. */
@@ -540,32 +532,6 @@ final class LoadedInterposer implements Interposer {
               : Optional.of(time.minusNanos(process.getLong(CountersLayout.MONOTONIC_NS) - nanos));
     }
     return since;
-  }
-
-  /** Found out once: the library stays what it is. */
-  private List<String> missing() {
-    List<String> known = missing;
-    if (known == null) {
-      List<String> found = new ArrayList<>(ReportLayout.missing(self));
-      found.addAll(LibraryFunctions.missing());
-      known = List.copyOf(found);
-      missing = known;
-    }
-    return known;
-  }
-
-  private String remark(Texts current) {
-    String older =
-        missing().isEmpty()
-            ? ""
-            : "the library ("
-                + current.build()
-                + ") is older than this bridge and lacks "
-                + String.join(", ", missing())
-                + ", so some figures are unknown; preload the library of the bridge's version";
-    return current.reason().isEmpty() || older.isEmpty()
-        ? current.reason() + older
-        : current.reason() + "; " + older;
   }
 
   private static void check(int result, String function) {

@@ -15,8 +15,8 @@ import java.util.function.Supplier;
  * noted them. Where one was unloaded and another took its place, the later one is found; stacks are
  * named once, within seconds of their first sample.
  *
- * <p>Where the library can note none (one of an older version, over glibc before 2.35), those that
- * are mapped when a stack is named.
+ * <p>Where the library can note none (over glibc before 2.35), those that are mapped when a stack
+ * is named.
  */
 final class LoadedModules implements Modules {
 

@@ -5,8 +5,6 @@ import io.mallometer.model.ByteUnit;
 import io.mallometer.model.SelfReport;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -51,15 +49,7 @@ final class ReportLayout {
   static final int FRAMES_WITHOUT_METHOD = TABLES_BYTES + 8;
   static final int FRAMES_WITHOUT_MODULE = FRAMES_WITHOUT_METHOD + 8;
   static final int SAMPLES_WITHOUT_STACK = FRAMES_WITHOUT_MODULE + 8;
-  static final int EVENT_BYTES = SAMPLES_WITHOUT_STACK + 8;
-  static final int ARENA_BYTES = EVENT_BYTES + 4;
-  static final int SITE_BYTES = ARENA_BYTES + 4;
-  static final int MODULE_BYTES = SITE_BYTES + 4;
-  static final int OBJECT_BYTES = MODULE_BYTES + 4;
-  static final int EVIDENCE_BYTES = OBJECT_BYTES + 4;
-  static final int ACCESS_BYTES = EVIDENCE_BYTES + 4;
-  static final int SOUGHT_BYTES = ACCESS_BYTES + 4;
-  static final int MODE = SOUGHT_BYTES + 4;
+  static final int MODE = SAMPLES_WITHOUT_STACK + 8;
   static final int WORDS = MODE + 4;
   static final int WORDS_REFUSED = WORDS + 4;
   static final int CALLS_UNSEEN = WORDS_REFUSED + 4;
@@ -80,17 +70,6 @@ final class ReportLayout {
 
   private static final double MILLION = 1e6;
 
-  private static final List<Rows> ROWS =
-      List.of(
-          new Rows("event", EVENT_BYTES, 176, EventLayout.BYTES),
-          new Rows("arena", ARENA_BYTES, 40, AllocatorLayout.ROW_BYTES),
-          new Rows("site", SITE_BYTES, 88, SiteLayout.BYTES),
-          new Rows("module", MODULE_BYTES, 1088, SiteLayout.MODULE_BYTES),
-          new Rows("object", OBJECT_BYTES, 48, SiteLayout.OBJECT_BYTES),
-          new Rows("site_evidence", EVIDENCE_BYTES, 624, LeakLayout.SITE_BYTES),
-          new Rows("access", ACCESS_BYTES, 560, LeakLayout.ACCESS_BYTES),
-          new Rows("sought", SOUGHT_BYTES, 48, SearchLayout.OBJECT_BYTES));
-
   private ReportLayout() {}
 
   static ByteUnit byteUnit(ByteBuffer struct) {
@@ -104,7 +83,7 @@ final class ReportLayout {
 
   /** Whether the library counts since mallometer_attach() was called. */
   static boolean attached(ByteBuffer struct) {
-    return has(struct, MODE + Integer.BYTES) && struct.getInt(MODE) == MODE_ATTACHED;
+    return struct.getInt(MODE) == MODE_ATTACHED;
   }
 
   static Optional<Attachment> attachment(ByteBuffer struct) {
@@ -135,44 +114,6 @@ final class ReportLayout {
             struct.getInt(SAMPLING_SHARE_PPM) / MILLION,
             struct.getLong(TABLES_BYTES));
   }
-
-  /**
-   * Whether the library filled a field, which an older one does not know.
-   *
-   * @param end the offset behind the field
-   */
-  static boolean has(ByteBuffer struct, int end) {
-    return struct.getInt(SIZE) >= end;
-  }
-
-  /**
-   * The names of the figures that this bridge reads and a library is too old to tell: fields that
-   * were appended to the report, and kinds of rows with fewer fields.
-   */
-  static List<String> missing(ByteBuffer struct) {
-    List<String> missing = new ArrayList<>();
-    if (!has(struct, SAMPLES_WITHOUT_STACK + 8)) {
-      missing.add("samples_without_stack");
-    }
-    for (Rows rows : ROWS) {
-      // Libraries that do not tell the sizes have the first ones.
-      boolean tells = has(struct, rows.offset() + Integer.BYTES);
-      if ((tells ? struct.getInt(rows.offset()) : rows.firstBytes()) < rows.bytes()) {
-        missing.add("mallometer_" + rows.name());
-      }
-    }
-    return missing;
-  }
-
-  /**
-   * Elements of arrays.
-   *
-   * @param name the struct's
-   * @param offset where the report tells their size in the library
-   * @param firstBytes their size in libraries that do not tell it
-   * @param bytes their size here
-   */
-  private record Rows(String name, int offset, int firstBytes, int bytes) {}
 
   /** A NUL-terminated text in a field of fixed length. */
   static String text(ByteBuffer struct, int offset, int length) {

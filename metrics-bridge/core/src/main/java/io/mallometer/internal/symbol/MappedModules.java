@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * The modules of this process by its mappings, for where the native library cannot note them while
- * it records (an older library, over glibc before 2.35). What was unloaded since is not among them.
+ * it records (over glibc before 2.35). What was unloaded since is not among them.
  */
 public final class MappedModules {
 

@@ -33,7 +33,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -245,19 +244,6 @@ class BlackBoxTest {
       assertThat(life.tornRecords()).isEqualTo(1);
       assertThat(liveBytes(life, KeptMoment.PEAK)).isIn(1.0, 2.0);
     }
-  }
-
-  /** A library of an earlier version has made the file. */
-  @Test
-  void filesWithoutAPlaceForThemStayAsTheyAre() throws Exception {
-    ByteBuffer header = Boxes.header();
-    header.putInt(BoxFormat.HEADER_REGIONS_USED, BoxFormat.LAYOUT.length - 1);
-    try (BoxFile file = BoxFile.create(path, Boxes.seal(header))) {
-      file.writeProfile(KeptMoment.PEAK, nanos, reading(1));
-    }
-    byte[] bytes = Files.readAllBytes(path);
-    assertThat(Arrays.copyOfRange(bytes, (int) BoxFormat.LAYOUT[8].offset(), bytes.length))
-        .containsOnly(0);
   }
 
   private void keep(KeptMoment moment, double liveBytes) {

@@ -14,12 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The offsets by which the bridge decodes are those that a C compiler gives mallometer.h. A field
- * that is appended there is appended here; none ever moves. The bridge reads it only where the
- * library says that it filled it ({@link ReportLayout#has}), and names it in {@link
- * ReportLayout#missing} where it did not.
- */
+/** The offsets by which the bridge decodes are those that a C compiler gives mallometer.h. */
 @Tag("process")
 @Tag("any-jdk")
 class LayoutTest {
@@ -154,14 +149,6 @@ class LayoutTest {
           report("frames_without_method", ReportLayout.FRAMES_WITHOUT_METHOD),
           report("frames_without_module", ReportLayout.FRAMES_WITHOUT_MODULE),
           report("samples_without_stack", ReportLayout.SAMPLES_WITHOUT_STACK),
-          report("event_bytes", ReportLayout.EVENT_BYTES),
-          report("arena_bytes", ReportLayout.ARENA_BYTES),
-          report("site_bytes", ReportLayout.SITE_BYTES),
-          report("module_bytes", ReportLayout.MODULE_BYTES),
-          report("object_bytes", ReportLayout.OBJECT_BYTES),
-          report("evidence_bytes", ReportLayout.EVIDENCE_BYTES),
-          report("access_bytes", ReportLayout.ACCESS_BYTES),
-          report("sought_bytes", ReportLayout.SOUGHT_BYTES),
           Map.entry("sizeof(struct mallometer_site)", SiteLayout.BYTES),
           of("site", "number", SiteLayout.NUMBER),
           of("site", "frames", SiteLayout.FRAMES),
