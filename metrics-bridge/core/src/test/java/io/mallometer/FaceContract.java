@@ -11,7 +11,6 @@ import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -623,12 +622,8 @@ public abstract class FaceContract {
   public static HugePages hugePages() {
     return new HugePages(
         60_000,
-        new Estimate(12_000, 1e6, 100).atMost(60_000),
-        List.of(
-            new HugePages.Part(
-                ResidentPart.JAVA_HEAP, 60_000, new Estimate(12_000, 1e6, 100).atMost(60_000))),
-        "60 kB of the resident set are in transparent huge pages.",
-        List.of(new Advice("huge-pages", "the JVM asks for them", "-XX:-UseTransparentHugePages")));
+        List.of(new HugePages.Part(ResidentPart.JAVA_HEAP, 60_000)),
+        "60 kB of the resident set are in transparent huge pages.");
   }
 
   /** What an allocator may say, all figures different. */
@@ -694,7 +689,6 @@ public abstract class FaceContract {
         gauge("native_memory_resident_bytes", 99_000, "part", "malloc-live"),
         gauge("native_memory_resident_bytes", 1_000, "part", "unexplained"),
         gauge("native_memory_huge_bytes", 60_000),
-        gauge("native_memory_huge_empty_bytes", 12_000),
         gauge("cgroup_memory_charged_bytes", 250_000, "part", "this-process"),
         gauge("cgroup_memory_charged_bytes", 140_000, "part", "page-cache"),
         gauge("cgroup_memory_charged_bytes", 10_000, "part", "other"),

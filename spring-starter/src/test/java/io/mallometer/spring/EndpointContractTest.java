@@ -111,8 +111,6 @@ class EndpointContractTest extends FaceContract {
     }
     if (breakdown.hugePages() != null) {
       shown.add(gauge("native_memory_huge_bytes", breakdown.hugePages().bytes()));
-      shown.add(
-          gauge("native_memory_huge_empty_bytes", breakdown.hugePages().emptyBytes().value()));
     }
   }
 

@@ -34,9 +34,7 @@ final class Described {
     @Description("Whether the limit is large enough for the configuration; empty if unknown")
     String getBudgetVerdict();
 
-    @Description(
-        "How much of the resident set is in transparent huge pages, how much of that is empty, and"
-            + " what to set; empty if unknown")
+    @Description("How much of the resident set is in transparent huge pages; empty if unknown")
     String getHugePages();
 
     @Description("The last hour, oldest first: by the second, ten seconds, the minute")

@@ -71,20 +71,8 @@ final class NativeMemory implements Described.OfNativeMemory {
         .memory()
         .resident()
         .flatMap(ResidentMemory::hugePages)
-        .map(NativeMemory::withAdvice)
+        .map(HugePages::sentence)
         .orElse("");
-  }
-
-  private static String withAdvice(HugePages huge) {
-    StringBuilder text = new StringBuilder(huge.sentence());
-    huge.advice()
-        .forEach(
-            advice ->
-                text.append(" Advice: ")
-                    .append(advice.reason())
-                    .append(": ")
-                    .append(advice.setting()));
-    return text.toString();
   }
 
   @Override

@@ -50,8 +50,6 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   @Nullable Long getHugePageBytes();
 
-  @Nullable Long getEmptyHugePageBytes();
-
   Map<String, Long> getCgroupParts();
 
   @Nullable Long getCgroupLimitBytes();

@@ -299,14 +299,6 @@ public record Meter(
                   when(Meter::knowsHugePages, huge(HugePages::bytes)))
               .attribute(NATIVE_MEMORY, "HugePageBytes", BYTES),
           new Meter(
-                  "native.memory.huge.empty",
-                  Type.GAUGE,
-                  BYTES,
-                  "Pages of zeros in transparent huge pages: the most that is resident only because"
-                      + " of them",
-                  when(Meter::knowsHugePages, huge(huge -> huge.emptyBytes().value())))
-              .attribute(NATIVE_MEMORY, "EmptyHugePageBytes", BYTES),
-          new Meter(
                   "cgroup.memory.charged",
                   Type.GAUGE,
                   BYTES,

@@ -1,7 +1,5 @@
 package io.mallometer.view;
 
-import io.mallometer.model.Advice;
-import io.mallometer.model.Estimate;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
@@ -52,27 +50,18 @@ public record BreakdownView(
    * Transparent huge pages.
    *
    * @param bytes in huge pages
-   * @param emptyBytes the part of it in pages of zeros, the most that is resident only because of
-   *     huge pages
    * @param sentence the result in one sentence
    * @param parts the same for each part, most first; {@code malloc} is all memory of malloc
-   * @param advice what to set so that less is resident; empty if there is little to gain
    */
-  public record Huge(
-      long bytes,
-      Estimate emptyBytes,
-      String sentence,
-      List<HugePart> parts,
-      List<Advice> advice) {}
+  public record Huge(long bytes, String sentence, List<HugePart> parts) {}
 
   /**
    * The huge pages of one part.
    *
    * @param part its name
    * @param bytes in huge pages
-   * @param emptyBytes the part of it in pages of zeros
    */
-  public record HugePart(String part, long bytes, Estimate emptyBytes) {}
+  public record HugePart(String part, long bytes) {}
 
   static BreakdownView of(Snapshot snapshot) {
     double resident = snapshot.memory().residentBytes();
@@ -105,12 +94,8 @@ public record BreakdownView(
   private static Huge huge(HugePages huge) {
     return new Huge(
         huge.bytes(),
-        huge.emptyBytes(),
         huge.sentence(),
-        huge.parts().stream()
-            .map(part -> new HugePart(part.part().tag(), part.bytes(), part.emptyBytes()))
-            .toList(),
-        huge.advice());
+        huge.parts().stream().map(part -> new HugePart(part.part().tag(), part.bytes())).toList());
   }
 
   private static Part part(ResidentMemory split, ResidentPart part) {

@@ -447,8 +447,7 @@
       ...parts.map(([part, amount]) => make('li', {}, swatch(part), `${nameOf(part)} ${bytes(amount)}`)),
       ...later.map(([text, amount], i) => make('li', {}, make('span', {class: `swatch later later-${i}`, 'aria-hidden': 'true'}), `${bytes(amount)} ${text}`)),
     ]);
-    const huge = breakdown.hugePages?.bytes > 0 ? breakdown.hugePages : {sentence: '', advice: []};
-    fill(element('huge-pages'), huge, () => huge.sentence === '' ? [] : [make('p', {}, huge.sentence), ...advised(huge.advice)]);
+    setText(element('huge-pages'), breakdown.hugePages?.bytes > 0 ? breakdown.hugePages.sentence : '');
   }
 
   const AHEAD = [10, 30];

@@ -41,7 +41,6 @@ class JmxContractTest extends FaceContract {
           named("LiveObjects", "native_malloc_objects"),
           named("HugeAllocationCount", "native_malloc_huge"),
           named("HugePageBytes", "native_memory_huge"),
-          named("EmptyHugePageBytes", "native_memory_huge_empty"),
           named("CgroupLimitBytes", "cgroup_memory_limit"),
           named("CgroupHighBytes", "cgroup_memory_high"),
           named("CgroupWorkingSetBytes", "cgroup_memory_working_set"),

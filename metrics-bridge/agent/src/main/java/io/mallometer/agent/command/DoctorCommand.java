@@ -240,15 +240,8 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private void hugePages(Json huge) throws IOException {
-    if (!huge.present()) {
-      return;
-    }
-    List<Json> advice = huge.at("advice").list();
-    if (advice.isEmpty()) {
+    if (huge.present()) {
       good("huge pages", huge.at("sentence").text());
-    }
-    for (Json one : advice) {
-      quietly("huge pages", one.at("reason").text() + "; " + one.at("setting").text());
     }
   }
 

@@ -103,9 +103,6 @@ final class OverviewText {
     Json huge = breakdown.at("hugePages");
     if (huge.at("bytes").number() > 0) {
       line("  %s", huge.at("sentence").text());
-      for (Json advice : huge.at("advice").list()) {
-        line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());
-      }
     }
   }
 

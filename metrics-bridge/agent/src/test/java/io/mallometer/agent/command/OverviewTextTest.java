@@ -10,21 +10,19 @@ class OverviewTextTest {
   private static final String BREAKDOWN =
       """
       {"totalBytes": 4096, "parts": [{"part": "malloc", "bytes": 4096}], "hugePages": {"bytes": %d,
-       "sentence": "Half of it is in transparent huge pages.",
-       "advice": [{"reason": "glibc asks for them", "setting": "GLIBC_TUNABLES without it"}]}}
+       "sentence": "Half of it is in transparent huge pages."}}
       """;
 
   @Test
-  void hugePagesAreToldWithTheAdvice() {
+  void hugePagesAreTold() {
     assertThat(textOf(BREAKDOWN.formatted(2048)))
-        .contains("  Half of it is in transparent huge pages.")
-        .contains("  glibc asks for them: GLIBC_TUNABLES without it");
+        .contains("  Half of it is in transparent huge pages.");
   }
 
   /** Neither of a process that has none, nor of one whose kernel does not tell. */
   @Test
   void nothingIsToldWithoutHugePages() {
-    assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge", "glibc");
+    assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge");
     assertThat(
             textOf("{\"totalBytes\": 4096, \"parts\": [{\"part\": \"malloc\", \"bytes\": 4096}]}"))
         .contains("malloc")

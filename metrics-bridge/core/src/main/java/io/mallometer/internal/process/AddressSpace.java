@@ -19,14 +19,6 @@ interface AddressSpace {
    */
   Optional<BitSet> residentPages(long start, long end);
 
-  /**
-   * Returns whether a page holds nothing but zeros; empty if it cannot be read. The page has to be
-   * resident, because reading makes it so.
-   */
-  default Optional<Boolean> isZero(long page) {
-    return Optional.empty();
-  }
-
   /** Tells nothing. */
   static AddressSpace unreadable() {
     return new AddressSpace() {

@@ -56,21 +56,6 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
   }
 
   @Override
-  public Optional<Boolean> isZero(long page) {
-    try {
-      memory.seek(page);
-      memory.readFully(buffer, 0, (int) PAGE);
-    } catch (IOException e) {
-      return Optional.empty();
-    }
-    int at = 0;
-    while (at < PAGE && words.getLong(at) == 0) {
-      at += Long.BYTES;
-    }
-    return Optional.of(at >= PAGE);
-  }
-
-  @Override
   public Optional<BitSet> residentPages(long start, long end) {
     long count = (end - start) / PAGE;
     if (count < 0 || count > MOST_PAGES) {

@@ -52,11 +52,6 @@ final class Pieces {
     all = divided;
   }
 
-  /** The index of the mapping that holds an address, which one does. */
-  static int at(long address, List<Mapping> ascending) {
-    return Math.min(ascending.size() - 1, firstAbove(address, ascending, 0));
-  }
-
   /** The first mapping from a number on that ends above an address. */
   private static int firstAbove(long address, List<Mapping> ascending, int from) {
     int low = from;

@@ -1,5 +1,6 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -78,7 +79,7 @@ final class ProcessMemorySource implements MemorySource {
         // One that fails is as expensive and is not repeated sooner.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
-      Optional<ResidentMemory> resident = splitDue ? split(counted, charged) : latest.resident();
+      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
       Optional<MemoryBudget> budget =
           splitDue || !limit(charged).equals(limit(latest.cgroup()))
               ? resident.map(
@@ -160,8 +161,7 @@ final class ProcessMemorySource implements MemorySource {
         directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
   }
 
-  private Optional<ResidentMemory> split(
-      Supplier<Snapshot> counter, Optional<CgroupMemory> charged) {
+  private Optional<ResidentMemory> split(Supplier<Snapshot> counter) {
     long start = processorNanos.getAsLong();
     Optional<List<Mapping>> mappings = files.mappings();
     if (mappings.isEmpty()) {
@@ -170,7 +170,7 @@ final class ProcessMemorySource implements MemorySource {
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
     ResidentSplit split = divide(mappings.get(), jvm, counted);
-    Optional<HugePages> huge = hugePages(split, mappings.get(), charged);
+    Optional<HugePages> huge = hugePages(split, mappings.get());
     return Optional.of(
         new ResidentMemory(
             counted.time(),
@@ -184,18 +184,21 @@ final class ProcessMemorySource implements MemorySource {
             huge));
   }
 
-  private Optional<HugePages> hugePages(
-      ResidentSplit split, List<Mapping> mappings, Optional<CgroupMemory> charged) {
+  private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {
     if (mappings.stream().noneMatch(mapping -> mapping.hugeBytes() >= 0)) {
       return Optional.empty();
     }
-    double limit = charged.isPresent() ? charged.get().limitBytes() : Double.NaN;
+    long bytes = split.hugePages().stream().mapToLong(HugePages.Part::bytes).sum();
     return Optional.of(
-        HugePageAdvice.of(
+        new HugePages(
+            bytes,
             split.hugePages(),
-            residentBytes(mappings),
-            limit,
-            split.hugePages().isEmpty() ? HugePageSettings.NONE : HugePageSettings.read(files)));
+            bytes == 0
+                ? "The resident set has no transparent huge pages."
+                : "%s of the resident set is in transparent huge pages (%s)."
+                    .formatted(
+                        Words.bytes(bytes),
+                        Words.share((double) bytes / residentBytes(mappings)))));
   }
 
   private static long residentBytes(List<Mapping> mappings) {

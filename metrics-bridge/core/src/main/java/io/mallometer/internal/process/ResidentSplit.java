@@ -4,11 +4,11 @@ import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 
 /**
  * Divides the resident set into parts that add up to it.
@@ -76,7 +76,7 @@ final class ResidentSplit {
     split.assign(kinds, pieces);
     split.divideUnknown();
     split.divideMalloc();
-    split.lookIntoHugePages(mappings, kinds, pieces, memory);
+    split.divideHugePages(mappings, kinds, pieces);
     return split;
   }
 
@@ -100,17 +100,25 @@ final class ResidentSplit {
     return hugePages;
   }
 
-  private void lookIntoHugePages(
-      List<Mapping> mappings, MappingKinds kinds, List<Mapping> pieces, AddressSpace memory) {
-    if (mappings.stream().anyMatch(mapping -> mapping.hugeBytes() > 0)) {
-      hugePages =
-          new EmptyHugePages(
-                  memory,
-                  address -> partOf(kinds.of(Pieces.at(address, pieces))),
-                  HugePageSettings.pageBytes(),
-                  new Random())
-              .of(mappings);
+  /** Divides the huge pages of a mapping among its pieces by their resident bytes. */
+  private void divideHugePages(List<Mapping> mappings, MappingKinds kinds, List<Mapping> pieces) {
+    Map<ResidentPart, Long> huge = new EnumMap<>(ResidentPart.class);
+    int next = 0;
+    for (int i = 0; i < pieces.size(); i++) {
+      Mapping piece = pieces.get(i);
+      while (mappings.get(next).end() <= piece.start()) {
+        next++;
+      }
+      Mapping whole = mappings.get(next);
+      if (whole.hugeBytes() > 0 && piece.residentBytes() > 0) {
+        double share = (double) piece.residentBytes() / whole.residentBytes();
+        huge.merge(partOf(kinds.of(i)), Math.round(share * whole.hugeBytes()), Long::sum);
+      }
     }
+    List<HugePages.Part> divided = new ArrayList<>();
+    huge.forEach((part, bytes) -> divided.add(new HugePages.Part(part, bytes)));
+    divided.sort(Comparator.comparingLong((HugePages.Part part) -> -part.bytes()));
+    hugePages = divided;
   }
 
   /** Returns the part before malloc's memory and what no rule knows are divided. */

@@ -2,6 +2,7 @@ package io.mallometer.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.List;
@@ -325,6 +326,36 @@ class ResidentSplitTest {
                     new MappedChunks.Searched())
                 .parts())
         .containsEntry(ResidentPart.METASPACE, 90 * MIB);
+  }
+
+  /** A mapping is cut where the heap begins; its huge pages are divided as its resident bytes. */
+  @Test
+  void partsOfOneMappingShareItsHugePages() {
+    long heap = OF_THE_CAPTURE.ranges().heap().get(0).start();
+    Mapping mapping =
+        new Mapping(
+            heap - 48 * MIB,
+            heap + 16 * MIB,
+            Access.WRITABLE,
+            true,
+            "",
+            64 * MIB,
+            false,
+            0,
+            32 * MIB);
+
+    assertThat(
+            ResidentSplit.of(
+                    List.of(mapping),
+                    OF_THE_CAPTURE,
+                    nothingCounted(),
+                    AddressSpace.unreadable(),
+                    new MappedChunks.Searched())
+                .hugePages())
+        .hasSize(2)
+        .contains(new HugePages.Part(ResidentPart.JAVA_HEAP, 8 * MIB))
+        .extracting(HugePages.Part::bytes)
+        .containsExactly(24 * MIB, 8 * MIB);
   }
 
   @Test
