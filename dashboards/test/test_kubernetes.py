@@ -197,7 +197,7 @@ class KubernetesFiles(unittest.TestCase):
 
     def test_the_page_shows_a_kustomization_that_adds_mallometer(self):
         page = PAGE.read_text()
-        shown = [yaml.safe_load(block) for block in re.findall(r"^ +```yaml\n +# \w+\.yaml\n(.*?)```", page, re.M | re.S)]
+        shown = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n# \w+\.yaml\n(.*?)```", page, re.M | re.S)]
         kustomization, labelled = shown
         with tempfile.TemporaryDirectory() as name:
             directory = pathlib.Path(name).resolve()
