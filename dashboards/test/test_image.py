@@ -1,10 +1,13 @@
-"""image/contents.py refuses an image that is not what the Dockerfile promises. Layouts are made here, without podman."""
+"""image/contents.py refuses an image that is not what the Dockerfile promises. Layouts are made here, without podman. And no
+Dockerfile hides what BuildKit sets by itself.
+"""
 
 import contextlib
 import hashlib
 import io
 import json
 import pathlib
+import re
 import struct
 import tarfile
 import tempfile
@@ -12,6 +15,9 @@ import unittest
 
 from image import contents
 
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+# What BuildKit sets before the first stage (docs.docker.com, "Automatic platform ARGs in the global scope").
+OF_BUILDKIT = {side + part for side in ("BUILD", "TARGET") for part in ("PLATFORM", "OS", "OSVERSION", "ARCH", "VARIANT")}
 X86_64, AARCH64 = 62, 183
 EXPECTED = {"amd64": ("linux-x86-64", X86_64), "arm64": ("linux-aarch64", AARCH64)}
 
@@ -19,6 +25,30 @@ EXPECTED = {"amd64": ("linux-x86-64", X86_64), "arm64": ("linux-aarch64", AARCH6
 def elf(machine, dynamic=False):
     header = b"\x7fELF\x02\x01" + bytes(12) + struct.pack("<H", machine) + bytes(12) + struct.pack("<Q", 64) + bytes(14)
     return header + struct.pack("<HH", 56, 1) + bytes(6) + struct.pack("<I", 3 if dynamic else 1) + bytes(52)
+
+
+def hidden(dockerfile):
+    """The names set by BuildKit that an ARG before the first stage makes empty (BuildKit 0.13)."""
+    head = re.split(r"^FROM ", dockerfile, maxsplit=1, flags=re.M)[0]
+    return {name for name in re.findall(r"^ARG\s+(\w+)", head, re.M) if name in OF_BUILDKIT}
+
+
+class DockerfileTest(unittest.TestCase):
+    def test_no_dockerfile_hides_what_buildkit_sets(self):
+        files = [path for path in REPOSITORY.glob("[ds]*/**/*ile") if re.fullmatch("Dockerfile|Containerfile", path.name)]
+        self.assertGreaterEqual(len(files), 3)
+        for path in files:
+            with self.subTest(path):
+                self.assertEqual(set(), hidden(path.read_text()))
+
+    def test_a_hidden_platform_is_found(self):
+        self.assertEqual({"BUILDPLATFORM"}, hidden("ARG BUILDPLATFORM\nFROM --platform=$BUILDPLATFORM debian:12\nARG TARGETARCH\n"))
+
+    def test_what_podman_is_told_is_an_argument_of_the_dockerfile(self):
+        dockerfile = (REPOSITORY / "dashboards/kubernetes/image/Dockerfile").read_text()
+        for path in "dashboards/test/image/build.sh", "dashboards/kubernetes/README.md":
+            for name in re.findall(r"--build-arg (\w+)=", (REPOSITORY / path).read_text()):
+                self.assertRegex(dockerfile, rf"(?m)^ARG {name}\b")
 
 
 class ImageTest(unittest.TestCase):

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 import prometheusrule
@@ -17,6 +18,7 @@ from container import Container
 HERE = pathlib.Path(__file__).resolve().parent
 DASHBOARDS = HERE.parent
 KUBERNETES = DASHBOARDS / "kubernetes"
+PAGE = DASHBOARDS.parent / "docs/start/kubernetes.md"
 PLAIN = [KUBERNETES / "kyverno/policy.yaml", KUBERNETES / "opentelemetry/instrumentation.yaml"]
 # Of the version that check.sh installs, not one that the machine happens to have.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
@@ -83,6 +85,37 @@ def unrestricted(pod):
         yield "the pod uses the host's namespaces"
 
 
+def containers_of(pod):
+    return [*pod.get("initContainers", []), *pod["containers"]]
+
+
+def not_started(pod):
+    """The containers that the kubelet refuses to start: they must not be root, and are."""
+    of_pod = pod.get("securityContext", {})
+    for container in containers_of(pod):
+        context = of_pod | container.get("securityContext", {})
+        if context.get("runAsNonRoot") and context.get("runAsUser") == 0:
+            yield container["name"]
+
+
+def quality_of_service(pod):
+    """Guaranteed if each container limits processor and memory, and requests as much (a request is its limit by default)."""
+    figures = []
+    for resources in (one.get("resources", {}) for one in containers_of(pod)):
+        limits, requests = resources.get("limits", {}), resources.get("requests", {})
+        figures += [(limits.get(kind), requests.get(kind, limits.get(kind))) for kind in ("cpu", "memory")]
+    if all(limit and limit == request for limit, request in figures):
+        return "Guaranteed"
+    return "Burstable" if any(request for _, request in figures) else "BestEffort"
+
+
+def without_quota(pod):
+    """The figures that a quota on requests and limits of processor and memory misses: it rejects the pod."""
+    for container in containers_of(pod):
+        limits = container.get("resources", {}).get("limits", {})
+        yield from (f"{container['name']} has no limit of {kind}" for kind in ("cpu", "memory") if kind not in limits)
+
+
 @unittest.skipUnless(
     KUBECTL.exists() or os.environ.get("REQUIRE_KUSTOMIZE") == "true", "dashboards/check.sh has not installed kubectl"
 )
@@ -107,7 +140,7 @@ class KubernetesFiles(unittest.TestCase):
     def test_every_object_is_valid(self):
         self.assertEqual("", self.complaints)
         self.assertEqual(0, self.code)
-        self.assertEqual(14, len(self.objects))
+        self.assertEqual(15, len(self.objects))
 
     def test_misspelt_fields_are_found(self):
         faulty = self.text
@@ -161,6 +194,60 @@ class KubernetesFiles(unittest.TestCase):
         self.assertEqual(
             next(one for one in source if one["metadata"]["name"] == "unasked"), self.objects["Deployment", "unasked"]
         )
+
+    def test_the_page_shows_a_kustomization_that_adds_mallometer(self):
+        page = PAGE.read_text()
+        shown = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n# \w+\.yaml\n(.*?)```", page, re.M | re.S)]
+        kustomization, labelled = shown
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name).resolve()
+            _, _, path = kustomization["components"][0].rpartition("//")
+            kustomization["components"] = [os.path.relpath(DASHBOARDS.parent / path, directory)]
+            (directory / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+            app = yaml.safe_load((KUBERNETES / "example/bare.yaml").read_text())
+            app["metadata"]["labels"] = labelled["metadata"]["labels"]
+            app["kind"] = labelled["kind"]
+            (directory / "app.yaml").write_text(yaml.safe_dump(app))
+            pod = yaml.safe_load(rendered(directory))["spec"]["template"]["spec"]
+            self.assertEqual("registry.example.com/mallometer:0.1.0", pod["initContainers"][0]["image"])
+            self.assertEqual(self.container("bare")[0], pod["containers"][0])
+
+    def test_the_page_names_the_kinds_that_change_and_those_that_do_not(self):
+        page = PAGE.read_text()
+        changed, unchanged = (
+            re.search(rf"^\| ([\w, ]+) \| {happens}", page, re.M)[1].split(", ") for happens in ("its pods start", "nothing, without")
+        )
+        for component in "component", "image-volume", "scraped":
+            file = yaml.safe_load((KUBERNETES / component / "kustomization.yaml").read_text())
+            targets = [one["target"] for one in file["patches"]]
+            targets += [target["select"] for one in file["replacements"] for target in one["targets"]]
+            with self.subTest(component):
+                self.assertEqual(set(changed), {one["kind"] for one in targets})
+        self.assertIn("CronJob", unchanged)
+
+    def test_the_page_renders_no_component_by_itself(self):
+        for page in PAGE, KUBERNETES / "README.md":
+            for directory in re.findall(r"kubectl kustomize (dashboards/\S+)", page.read_text()):
+                with self.subTest(directory):
+                    self.assertNotEqual("", rendered(DASHBOARDS.parent / directory).strip())
+
+    def test_a_pod_starts_as_it_did_without_mallometer(self):
+        """As root, with a quality of service and under a quota."""
+        source = yaml.safe_load((KUBERNETES / "example/guaranteed.yaml").read_text())["spec"]["template"]
+        source["metadata"]["labels"]["mallometer.io/enabled"] = "true"
+        self.assertEqual("Guaranteed", quality_of_service(source["spec"]))
+        for way, pod in (
+            ("component", self.pod("guaranteed")),
+            ("policy", admitted(self.objects["ClusterPolicy", "mallometer"], source)),
+        ):
+            with self.subTest(way):
+                pod = pod["spec"]
+                self.assertIn("mallometer", by_name(pod["initContainers"]))
+                self.assertEqual([], list(not_started(pod)))
+                self.assertEqual("Guaranteed", quality_of_service(pod))
+                self.assertEqual([], list(without_quota(pod)))
+                self.assertEqual(0, pod["securityContext"]["runAsUser"])
+        self.assertEqual("Burstable", quality_of_service(self.pod("bare")["spec"]))
 
     def test_a_restricted_pod_stays_restricted(self):
         pod = copy.deepcopy(self.objects["Job", "night"]["spec"]["template"]["spec"])

@@ -187,9 +187,9 @@ struct mallometer_report {
    * in its table (16,384), because all paths in it were in use within ten seconds: sampled by their size alone, as if
    * they had one call path. */
   uint64_t samples_by_size_only;
-  /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
-   * 64), and those that could not be followed until they are freed: there was no room either, or they were freed past
-   * the library, as the next sample at their address shows. */
+  /* Samples of call sites for which there was no room (16,384, see mallometer_site.number; in its second half new ones
+   * must stand for 4 KiB, then 64), and those that could not be followed until they are freed: there was no room
+   * either, or they were freed past the library, as the next sample at their address shows. */
   uint64_t samples_without_site;
   uint64_t samples_not_followed;
   /* Sampled objects that are live. */
@@ -381,7 +381,12 @@ struct mallometer_site_sums {
  * row with neither frames nor samples: two threads met the same new stack at once.
  */
 struct mallometer_site {
-  /* 0 for the first; a site keeps its number. */
+  /*
+   * A site keeps its number, and no other ever has it. When half of the room is taken, mallometer_self() and
+   * mallometer_sites() from row 0 on forget the sites that had no sample for longest: at most a quarter of all at once,
+   * none with a live sample, none with a sample in the last 10 s. A site that takes the room of a forgotten one has its
+   * number plus a multiple of 16,384: the numbers of all known sites differ modulo 16,384.
+   */
   uint32_t number;
   /* Frames of its stack, see mallometer_site_stack(). */
   uint32_t frames;
@@ -844,7 +849,8 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
  * the first call of one of these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or
  * RLIMIT_DATA leaves less than 64 times as much; it is tried again at each call.
  *
- * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
+ * Copies rows of call sites from row `first` on, at most `capacity`; at most 16,384 are known. A site keeps its row, a
+ * reading begins with row 0, and rows without samples are to be ignored. `site_size`
  * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
  * is below 88; -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or
  * there is no memory: mallometer_report.reason).
@@ -858,7 +864,7 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site
  * number of the method for mallometer_method_name() (all ones: unknown), and in the lowest 16 bits the bytecode index
  * (0xffff: unknown, or a native method). Where compiled code calls by the foreign-function interface the JVM is asked
  * for the true frames, if the calling thread is one of its threads; there may then be more or fewer than the site says.
- * Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA as above.
+ * Returns how many; -EINVAL: frames is NULL, or there is no such site, or not any more; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 

@@ -274,6 +274,214 @@ CASE(samples_without_room_for_a_site_are_counted) {
   CHECK_EQUAL(sites[0].freed.samples, 2);
 }
 
+/* ---- Sites that are forgotten -------------------------------------------------------------------------- */
+
+enum { THREE_QUARTERS = MOST_SITES / 4 * 3, SECOND = 1000000000 };
+
+static const struct mallometer_site *row_with(uint32_t number) {
+  uint32_t count = copy_sites();
+  for (uint32_t i = 0; i < count; i++) {
+    if (sites[i].number == number && sites[i].allocated.samples > 0) return &sites[i];
+  }
+  return NULL;
+}
+
+static uint32_t site_of_live(uintptr_t object) { return live_sample_look((const void *)object).site; }
+
+/* Every script of Groovy is a class: there are ever new stacks. */
+CASE(ever_new_stacks_find_room) {
+  enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
+  start();
+  uint32_t most = 0;
+  for (uintptr_t i = 0; i < ROUNDS * CALLERS; i++) {
+    allocate_and_free(0x10000 + 64 * i);
+    if (i % CALLERS) continue;
+    given_monotonic_ns += (uint64_t)20 * SECOND;
+    call_sites_make_room();
+    if (call_sites_totals().sites > most) most = call_sites_totals().sites;
+  }
+  CHECK_EQUAL(call_sites_totals().without_site, 0);
+  CHECK(most <= MOST_SITES / 2 + CALLERS);
+}
+
+CASE(the_stalest_sites_give_way) {
+  enum { OLD = 5000, ALL = 9000, FORGOTTEN = MOST_SITES / 4 };
+  start();
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* stays live */
+  for (uintptr_t i = 0; i < OLD; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)60 * SECOND;
+  for (uintptr_t i = OLD; i < ALL; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)11 * SECOND;
+  allocate_and_free(0x10000); /* is not stale any more */
+  uint32_t before = call_sites_totals().sites;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
+  copy_sites();
+  /* The live one, the one that came again, and those that are not among the stalest stay, with their numbers. */
+  for (uint32_t number = 0; number <= ALL; number++) {
+    bool stays = number < 2 || number >= 2 + FORGOTTEN;
+    CHECK_EQUAL(sites[number].number, stays ? number : number + MOST_SITES);
+    CHECK_EQUAL(sites[number].allocated.samples > 0, stays);
+  }
+  CHECK_EQUAL(site_of_live(OTHER_OBJECT), 0);
+  CHECK(row_with(0)->allocated.samples == 1 && row_with(0)->freed.samples == 0);
+  CHECK(row_with(1)->allocated.samples == 2);
+  CHECK(!row_with(2));
+  uint64_t frame;
+  CHECK_EQUAL(call_site_stack(2, &frame, 1), -1);
+  CHECK_EQUAL(call_site_stack(1, &frame, 1), 1);
+  CHECK_EQUAL(frame, 0x10000);
+}
+
+CASE(a_site_in_the_place_of_another_has_a_number_of_its_own) {
+  start();
+  for (uintptr_t i = 0; i < MOST_SITES; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)11 * SECOND;
+  call_sites_make_room();
+  allocate(CALLER, OBJECT, BYTES);
+  uint32_t number = site_of_live(OBJECT);
+  CHECK(number >= MOST_SITES && number < 2 * MOST_SITES);
+  CHECK(row_with(number)->allocated.samples == 1);
+  CHECK(row_with(number)->freed.samples == 0);
+  CHECK(row_with(number)->allocated.bytes == BYTES);
+  uint64_t frame;
+  CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
+  CHECK_EQUAL(frame, CALLER);
+  CHECK_EQUAL(call_site_stack(number % MOST_SITES, &frame, 1), -1);
+  CHECK(deallocate(OBJECT));
+  CHECK(row_with(number)->freed.samples == 1);
+  allocate(CALLER, OBJECT, BYTES);
+  CHECK_EQUAL(site_of_live(OBJECT), number);
+}
+
+CASE(nothing_is_forgotten_while_there_is_room) {
+  start();
+  for (uintptr_t i = 0; i < MOST_SITES / 2 - 1; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)3600 * SECOND;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 2 - 1);
+}
+
+CASE(young_sites_are_not_forgotten) {
+  start();
+  for (uintptr_t i = 0; i < MOST_SITES; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)9 * SECOND;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES);
+}
+
+static void another_forgets_sites(void) {
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  call_sites_make_room();
+}
+
+/* The stalest is the one that is sampled just then. */
+static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
+  start();
+  allocate_and_free(CALLER);
+  for (uintptr_t i = 0; i < THREE_QUARTERS; i++) allocate_and_free(0x10000 + 64 * i);
+  interrupt_at(point, another_forgets_sites);
+  allocate(CALLER, OBJECT, BYTES);
+  if (!was_interrupted()) return NOT_REACHED;
+  for (unsigned i = 0; i < 2; i++) {
+    uint32_t number = site_of_live(OBJECT);
+    CHECK(number != NO_SITE);
+    const struct mallometer_site *row = row_with(number);
+    CHECK(row && row->allocated.samples == row->freed.samples + 1);
+    uint64_t frame;
+    CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
+    CHECK_EQUAL(frame, CALLER);
+    another_forgets_sites(); /* now it is live */
+  }
+  uint32_t number = site_of_live(OBJECT);
+  CHECK(deallocate(OBJECT));
+  CHECK(row_with(number)->allocated.samples == row_with(number)->freed.samples);
+  CHECK_EQUAL(call_sites_totals().without_site, 0);
+  return REACHED;
+}
+
+static void another_allocates_and_frees_there(void) {
+  struct thread_block *own = current_block;
+  begin_thread();
+  allocate(CALLER, OTHER_OBJECT, BYTES);
+  current_block = own;
+}
+
+static int a_sample_comes_while_its_site_is_forgotten(unsigned point) {
+  start();
+  allocate_and_free(CALLER);
+  for (uintptr_t i = 0; i < THREE_QUARTERS; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  interrupt_at(point * point * point, another_allocates_and_frees_there);
+  call_sites_make_room();
+  if (!was_interrupted()) return NOT_REACHED;
+  uint32_t number = site_of_live(OTHER_OBJECT);
+  CHECK(number != NO_SITE);
+  CHECK(row_with(number)->allocated.samples == row_with(number)->freed.samples + 1);
+  uint64_t frame;
+  CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
+  CHECK_EQUAL(frame, CALLER);
+  CHECK(deallocate(OTHER_OBJECT));
+  return REACHED;
+}
+
+/* ---- Threads that sample while sites are forgotten */
+
+enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
+
+static bool all_ended;
+
+/* Each has ever new callers, some that all have, and some objects that live long. */
+static void *samples_ever_new_callers(void *number) {
+  uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
+  begin_thread();
+  for (uintptr_t i = 0; i < SAMPLES; i++) {
+    uintptr_t caller = i % 4 == 0 ? 0x5000 + 64 * (i % 64) : 0x100000000 * own + 64 * i;
+    uintptr_t place = object + 4096 * (i % HELD) + 16;
+    if (i >= HELD) deallocate(place);
+    allocate(caller, place, BYTES);
+    struct live_sample sample = live_sample_look((const void *)place);
+    if (sample.site == NO_SITE) continue;
+    uint64_t frame;
+    CHECK(call_site_stack(sample.site, &frame, 1) <= 0 || frame == caller);
+    CHECK(call_site_stack(sample.site, &frame, 1) != -1);
+  }
+  for (uintptr_t i = 0; i < HELD; i++) deallocate(object + 4096 * i + 16);
+  return NULL;
+}
+
+static void *forgets_sites(void *unused) {
+  (void)unused;
+  while (!__atomic_load_n(&all_ended, __ATOMIC_ACQUIRE)) {
+    __atomic_fetch_add(&given_monotonic_ns, (uint64_t)20 * SECOND, __ATOMIC_RELAXED);
+    call_sites_make_room();
+  }
+  return NULL;
+}
+
+CASE(threads_sample_while_sites_are_forgotten) {
+  pthread_t threads[SAMPLING], forgetting;
+  start();
+  for (uintptr_t i = 0; i < THREE_QUARTERS; i++) allocate_and_free(0x10000 + 64 * i);
+  CHECK(pthread_create(&forgetting, NULL, forgets_sites, NULL) == 0);
+  for (uintptr_t i = 0; i < SAMPLING; i++) {
+    CHECK(pthread_create(&threads[i], NULL, samples_ever_new_callers, (void *)(i + 1)) == 0);
+  }
+  for (unsigned i = 0; i < SAMPLING; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+  __atomic_store_n(&all_ended, true, __ATOMIC_RELEASE);
+  CHECK(pthread_join(forgetting, NULL) == 0);
+  CHECK_EQUAL(live_samples_count(), 0);
+  uint32_t count = copy_sites();
+  for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
+  /* All that is stale can be forgotten: no site and no node was lost on the way. */
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  uint32_t before = call_sites_totals().sites;
+  call_sites_make_room();
+  CHECK(call_sites_totals().sites <= before - MOST_SITES / 4);
+}
+
 CASE(samples_without_a_place_count_as_freed) {
   enum { PLACES = 64, MORE = 5 };
   start();
@@ -696,6 +904,14 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(one_comes_and_goes_while_the_first_of_its_hash_comes) > 5);
   RUN(threads_find_their_samples_of_one_hash);
   RUN(samples_without_room_for_a_site_are_counted);
+  RUN(ever_new_stacks_find_room);
+  RUN(the_stalest_sites_give_way);
+  RUN(a_site_in_the_place_of_another_has_a_number_of_its_own);
+  RUN(nothing_is_forgotten_while_there_is_room);
+  RUN(young_sites_are_not_forgotten);
+  CHECK(at_each_point(a_site_is_sampled_while_it_is_forgotten) > 20);
+  CHECK(at_each_point(a_sample_comes_while_its_site_is_forgotten) > 30);
+  RUN(threads_sample_while_sites_are_forgotten);
   RUN(samples_without_a_place_count_as_freed);
   RUN(an_object_freed_past_us_is_freed_when_its_address_comes_again);
   RUN(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for);

@@ -65,9 +65,65 @@ CASE(a_full_tree_keeps_what_it_has) {
   }
 }
 
+static void another_releases_what_it_has(void) {
+  stack_tree_release(&tree, of_other);
+  of_other = 0;
+}
+
+/* The callers that both have stay, whichever way they meet; a stack that just misses them counts as one without room.
+ */
+static int a_stack_is_added_while_another_with_the_same_callers_goes(unsigned point) {
+  of_other = add(others, FRAMES);
+  interrupt_at(point, another_releases_what_it_has);
+  uint32_t innermost, work = 0;
+  bool added = stack_tree_add(&tree, common, FRAMES, &innermost, &work);
+  if (!was_interrupted()) return NOT_REACHED;
+  if (added) check_frames(innermost, common);
+  stack_tree_reuse(&tree);
+  if (added) check_frames(innermost, common);
+  uint32_t own = add(common, FRAMES);
+  check_frames(own, common);
+  check_frames(add(others, FRAMES), others);
+  if (added) CHECK_EQUAL(own, innermost);
+  CHECK(stack_tree_in_use(&tree) <= 2 * FRAMES);
+  return REACHED;
+}
+
+CASE(nodes_without_a_stack_are_used_again) {
+  uint32_t kept = add(common, FRAMES), most = 0;
+  for (uint64_t round = 0; round < 8 * STACK_NODES / FRAMES; round++) {
+    uint64_t frames[FRAMES] = {2 * round + 100, 2 * round + 101, 13, 14};
+    uint32_t innermost = add(frames, FRAMES);
+    check_frames(innermost, frames);
+    stack_tree_release(&tree, innermost);
+    stack_tree_reuse(&tree);
+    if (stack_tree_in_use(&tree) > most) most = stack_tree_in_use(&tree);
+  }
+  CHECK(most <= FRAMES + 2);
+  check_frames(kept, common);
+  CHECK_EQUAL(add(common, FRAMES), kept);
+  stack_tree_release(&tree, kept);
+  stack_tree_release(&tree, kept);
+  stack_tree_reuse(&tree);
+  CHECK_EQUAL(stack_tree_in_use(&tree), 0);
+}
+
+CASE(a_node_is_not_used_again_before_it_may_be) {
+  uint32_t released = add(common, 1);
+  stack_tree_release(&tree, released);
+  tree.taken = STACK_NODES;
+  uint32_t innermost, work = 0;
+  CHECK(!stack_tree_add(&tree, others, 1, &innermost, &work));
+  stack_tree_reuse(&tree);
+  CHECK_EQUAL(add(others, 1), released);
+}
+
 int main(void) {
   CHECK(at_each_point(two_that_add_the_same_stack_get_the_same_node) > 3 * FRAMES - 1);
   CHECK(at_each_point(two_stacks_share_their_callers) > 3 * FRAMES - 1);
   RUN(a_full_tree_keeps_what_it_has);
+  CHECK(at_each_point(a_stack_is_added_while_another_with_the_same_callers_goes) > 3 * FRAMES - 1);
+  RUN(nodes_without_a_stack_are_used_again);
+  RUN(a_node_is_not_used_again_before_it_may_be);
   return 0;
 }

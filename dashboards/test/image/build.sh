@@ -61,7 +61,7 @@ fi
 remove_images
 say "building"
 podman build --quiet --isolation chroot --network host --pull=never --platform linux/amd64,linux/arm64 --manifest "$image" \
-  --build-arg BUILDPLATFORM=linux/amd64 --label "$label" -v "${MAVEN_REPOSITORY:-$HOME/.m2/repository}:/root/.m2/repository" \
+  --build-arg BUILDER=linux/amd64 --label "$label" -v "${MAVEN_REPOSITORY:-$HOME/.m2/repository}:/root/.m2/repository" \
   -f dashboards/kubernetes/image/Dockerfile . >/dev/null
 podman manifest push --quiet --all "$image" "oci:$work/layout"
 mkdir "$work/roots" "$work/volume"

@@ -487,6 +487,7 @@ static uint32_t slots_in_use(void) {
 
 int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
+  call_sites_make_room();
   current.state = (uint32_t)process_state();
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +

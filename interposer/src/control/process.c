@@ -254,6 +254,7 @@ static void in_forked_child(void) {
   thread_blocks_forked();
   totals_forked();
   live_samples_forked();
+  call_sites_forked();
   black_box_forked();
   jvm_forked();
   observation_forked();

@@ -1,6 +1,7 @@
 /* A record for each site that has objects in slots, found through a table of numbers. See evidence.h. */
 #include "leak/evidence.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "leak/watch.h"
@@ -49,12 +50,28 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
+/*
+ * The place of a site that was forgotten is for the site that has its record. NULL if another thread makes it so just
+ * now, or if it is a later one's already.
+ */
+static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
+  uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
+  if (before == site) return evidence;
+  if (before == NO_SITE || before > site) return NULL;
+  if (!__atomic_compare_exchange_n(&evidence->site, &before, NO_SITE, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return NULL;
+  size_t behind = offsetof(struct mallometer_site_evidence, site) + sizeof evidence->site;
+  memset((char *)evidence + behind, 0, sizeof *evidence - behind);
+  __atomic_store_n(&evidence->site, site, __ATOMIC_RELEASE);
+  return evidence;
+}
+
 /* NULL if there is no room, or no site. */
 /* The number of a site's place is released when the place is filled; the exchange before only makes it one thread's. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
-  uint16_t *number = &memory->numbers[site], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
-  if (known != NO_NUMBER) return &memory->sites[known - 1];
+  uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
+  if (known != NO_NUMBER) return taken_over(&memory->sites[known - 1], site);
   uint32_t fresh = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED);
   do {
     if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
@@ -64,7 +81,7 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }
-  return &memory->sites[known - 1];
+  return taken_over(&memory->sites[known - 1], site);
 }
 
 bool evidence_has_room(uint32_t site) { return evidence_of(site) != NULL; }

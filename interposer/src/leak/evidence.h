@@ -3,7 +3,8 @@
  * square root of two, in which each object in a slot counts for as many as it stands for.
  *
  * The threads that free objects write them, and the one that looks at the slots; nothing is locked. Sites come in as
- * they get their first slot, 8,192 at most.
+ * they get their first slot, 8,192 at most. A site that has the record of a forgotten one has its evidence's place,
+ * too.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H

@@ -118,7 +118,7 @@ static void *move(const struct sample *sample, const struct live_sample *live) {
     increment(&totals.too_large);
     return NULL;
   }
-  struct share *share = &shares[live->site];
+  struct share *share = &shares[live->site % MOST_SITES];
   if (!is_recurring(share)) return NULL;
   struct chances chances = chances_of(share, class, slot_excess(sample->requested, sample->move.alignment));
   uint64_t random = sampler_random(sample->block);
@@ -143,7 +143,7 @@ bool placement_start(void) {
   return shares != NULL;
 }
 
-void placement_removed(uint32_t site) { __atomic_fetch_sub(&shares[site].live, 1, __ATOMIC_RELAXED); }
+void placement_removed(uint32_t site) { __atomic_fetch_sub(&shares[site % MOST_SITES].live, 1, __ATOMIC_RELAXED); }
 
 __attribute__((noinline)) static void tell_of_freed(const struct slot_object *object) { evidence_of_freed(object); }
 

@@ -24,7 +24,15 @@ enum {
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
   PROBES = 64,
+  /* Another thread may take the place of a new site so often before the sample counts as one without room. */
+  ATTEMPTS = 4,
+  FORGOTTEN_AT_ONCE = SITES / 4,
+  /* Units of live_sample_birth(): 10 s. */
+  YOUNGEST_FORGOTTEN = 596,
 };
+
+/* A slot whose site was forgotten. */
+#define FORGOTTEN UINT32_MAX
 
 struct sums {
   double objects;
@@ -35,9 +43,13 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash;  /* of the stack; 0: being written */
+  uint64_t hash;  /* of the stack; 0: being written, or none */
   uint32_t stack; /* its innermost node */
   uint32_t frames;
+  uint32_t number;  /* its place, and a multiple of SITES */
+  uint32_t latest;  /* live_sample_birth() of its latest sample */
+  uint32_t leaving; /* not found by new samples any more, and forgotten unless one has come meanwhile */
+  uint32_t next;    /* 1 + the next place without a site */
   struct sums allocated;
   struct sums freed;
 };
@@ -50,7 +62,9 @@ static struct memory {
 } * memory;
 
 static bool open_for_samples;
-static uint32_t sites_taken;
+static uint32_t sites_taken;  /* places that were ever used */
+static uint32_t sites_unused; /* of these without a site */
+static uint64_t sites_free;   /* 1 + the first of these; above 32 bits how often it was taken from */
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
@@ -118,57 +132,231 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
   return hash ? hash : 1;
 }
 
+/* By the highest bits of a product, which depend on all bits of the hash: then 64 slots in a row are never full. */
+static uint32_t *slot_of(uint64_t hash, uint64_t probe) {
+  return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
+}
+
+static struct site *site_at(uint32_t number) { return &memory->sites[number % SITES]; }
+
+static uint32_t sites_in_use(void) {
+  return __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) - __atomic_load_n(&sites_unused, __ATOMIC_RELAXED);
+}
+
 /* Of two stacks in 16,384 all 64 bits agree by chance once in 10^11 programs. */
 static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
-  return __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) == hash && site->frames == count;
+  return __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) == hash && site->frames == count &&
+         !__atomic_load_n(&site->leaving, __ATOMIC_SEQ_CST);
 }
 
-static uint32_t reserve_site(void) {
-  uint32_t number = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED);
+/* NULL if there is none. */
+static struct site *forgotten_site(void) {
+  uint64_t first = __atomic_load_n(&sites_free, __ATOMIC_ACQUIRE), next;
+  struct site *site;
   do {
-    if (number == SITES) return NO_SITE;
-  } while (!__atomic_compare_exchange_n(&sites_taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return number;
+    if (!(uint32_t)first) return NULL;
+    site = &memory->sites[(uint32_t)first - 1];
+    next = ((first >> 32) + 1) << 32 | __atomic_load_n(&site->next, __ATOMIC_RELAXED);
+  } while (!__atomic_compare_exchange_n(&sites_free, &first, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+  __atomic_fetch_sub(&sites_unused, 1, __ATOMIC_RELAXED);
+  return site;
 }
 
-static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count, uint32_t *work) {
+static void make_free(struct site *site) {
+  uint32_t place = (uint32_t)(site - memory->sites) + 1;
+  uint64_t first = __atomic_load_n(&sites_free, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&sites_unused, 1, __ATOMIC_RELAXED);
+  do __atomic_store_n(&site->next, (uint32_t)first, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&sites_free, &first, (first >> 32) << 32 | place, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED));
+}
+
+static struct site *reserve_site(void) {
+  uint32_t place = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED);
+  do {
+    if (place == SITES) return forgotten_site();
+  } while (!__atomic_compare_exchange_n(&sites_taken, &place, place + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  memory->sites[place].number = place;
+  return &memory->sites[place];
+}
+
+static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t count, uint32_t *work) {
   uint32_t stack;
-  if (__atomic_load_n(&sites_taken, __ATOMIC_RELAXED) == SITES) return NO_SITE;
-  if (!stack_tree_add(&memory->stacks, frames, count, &stack, work)) return NO_SITE;
-  uint32_t number = reserve_site();
-  if (number == NO_SITE) return NO_SITE;
+  struct site *site = reserve_site();
+  if (!site) return NULL;
+  if (!stack_tree_add(&memory->stacks, frames, count, &stack, work)) {
+    make_free(site);
+    return NULL;
+  }
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
-  struct site *site = &memory->sites[number];
   site->stack = stack;
   site->frames = count;
+  __atomic_store_n(&site->latest, live_sample_birth(), __ATOMIC_RELAXED);
   __atomic_store_n(&site->hash, hash, __ATOMIC_RELEASE);
-  return number;
+  return site;
 }
 
-/* A record that no slot leads to is left without frames, to be taken for none. */
-static void discard(uint32_t fresh) {
-  if (fresh != NO_SITE) __atomic_store_n(&memory->sites[fresh].frames, 0, __ATOMIC_RELEASE);
+/* A record that no slot leads to is left without frames, to be taken for none, until it is forgotten. */
+static void discard(struct site *fresh) {
+  if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
+}
+
+/* Where a site belongs: the first slot that leads to none, and what is in it. NULL if there is none near. */
+struct gap {
+  uint32_t *slot;
+  uint32_t content;
+};
+
+/* NULL if it is not there. */
+static struct site *look(uint64_t hash, uint32_t count, struct gap *gap) {
+  gap->slot = NULL;
+  for (uint64_t i = 0; i < PROBES; i++) {
+    uint32_t *slot = slot_of(hash, i), found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    bool empty = found == 0 || found == FORGOTTEN;
+    if (empty && !gap->slot) *gap = (struct gap){slot, found};
+    if (found == 0) return NULL;
+    if (!empty && is_site(&memory->sites[found - 1], hash, count)) return &memory->sites[found - 1];
+  }
+  return NULL;
 }
 
 /* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
 static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
-  uint32_t fresh = NO_SITE;
-  for (uint64_t i = 0; i < PROBES; i++) {
-    uint32_t *slot = &memory->slots[(hash + i) % SITE_SLOTS];
-    uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-    if (found == 0) {
-      if (fresh == NO_SITE && may_be_new) fresh = new_site(hash, frames, count, work);
-      if (fresh == NO_SITE) return NO_SITE;
-      if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
-    }
-    if (is_site(&memory->sites[found - 1], hash, count)) {
-      discard(fresh);
-      return found - 1;
+  struct site *fresh = NULL, *found = NULL;
+  struct gap gap;
+  for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+    found = look(hash, count, &gap);
+    if (found || !gap.slot) break;
+    if (!fresh && may_be_new) fresh = new_site(hash, frames, count, work);
+    if (!fresh) return NO_SITE;
+    uint32_t place = (uint32_t)(fresh - memory->sites) + 1;
+    if (__atomic_compare_exchange_n(gap.slot, &gap.content, place, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      return fresh->number;
     }
   }
   discard(fresh);
-  return NO_SITE;
+  return found ? found->number : NO_SITE;
+}
+
+/* ---- Sites that are forgotten ------------------------------------------------------------------------- */
+
+/*
+ * A sample is taken in a section. The thread that forgets sites first makes them leave, so that no look finds them,
+ * and begins another turn: threads that enter from then on count for that. When the sections of the turn before have
+ * ended, no thread is between finding one of the sites and adding a sample to it: a site that has no live sample then
+ * gets none. It is forgotten, and so are the nodes that its stack alone had. These in turn may be seen by the sections
+ * of this turn, and are used again after the next. Nobody waits: a step whose sections have not ended is left to the
+ * next time.
+ */
+static uint32_t turn;
+static uint32_t inside[2]; /* threads in a section, by whether their turn is odd */
+static bool forgetting;    /* held by the thread that does */
+static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
+
+static uint32_t enter(void) {
+  for (;;) {
+    uint32_t now = __atomic_load_n(&turn, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&inside[now % 2], 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&turn, __ATOMIC_SEQ_CST) == now) return now;
+    __atomic_fetch_sub(&inside[now % 2], 1, __ATOMIC_SEQ_CST);
+  }
+}
+
+static void leave(uint32_t entered) { __atomic_fetch_sub(&inside[entered % 2], 1, __ATOMIC_SEQ_CST); }
+
+static bool earlier_sections_ended(void) {
+  return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
+}
+
+/* Where a thread was about to forget sites nobody does so in the child: half of a site may be forgotten. */
+void call_sites_forked(void) { inside[0] = inside[1] = 0; }
+
+/* Counts the samples that are freed first: those are among the allocated ones. */
+static bool has_live_samples(const struct site *site) {
+  uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) != freed;
+}
+
+/* The binary logarithm of how long a site had no sample, which orders sites well enough; 0 for one that stays. */
+static unsigned staleness(const struct site *site, uint32_t now) {
+  uint32_t idle = now - __atomic_load_n(&site->latest, __ATOMIC_RELAXED);
+  bool last_number = site->number > INT32_MAX - SITES;
+  if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || idle < YOUNGEST_FORGOTTEN || last_number) return 0;
+  return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
+}
+
+/* The staleness of which, and of more, there are enough sites; 1 if there are fewer. */
+static unsigned least_staleness(uint32_t now, uint32_t count) {
+  uint32_t sites[32] = {0}, enough = 0;
+  unsigned stale = 32;
+  for (uint32_t i = 0; i < count; i++) sites[staleness(&memory->sites[i], now)]++;
+  while (stale > 1 && enough < FORGOTTEN_AT_ONCE) enough += sites[--stale];
+  return stale;
+}
+
+static bool sites_begin_to_leave(void) {
+  uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
+  unsigned least = least_staleness(now, count);
+  for (unsigned stale = least + 1; stale >= least; stale--) {
+    for (uint32_t i = 0; i < count && chosen < FORGOTTEN_AT_ONCE; i++) {
+      struct site *site = &memory->sites[i];
+      if (site->leaving || staleness(site, now) < stale) continue;
+      __atomic_store_n(&site->leaving, true, __ATOMIC_SEQ_CST);
+      chosen++;
+    }
+  }
+  return chosen > 0;
+}
+
+static void forget(struct site *site) {
+  uint64_t hash = site->hash;
+  for (uint64_t i = 0; i < PROBES; i++) {
+    uint32_t found = (uint32_t)(site - memory->sites) + 1;
+    if (__atomic_compare_exchange_n(slot_of(hash, i), &found, FORGOTTEN, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      break;
+    }
+  }
+  stack_tree_release(&memory->stacks, site->stack);
+  __atomic_store_n(&site->hash, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&site->number, site->number + SITES, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  memset(&site->allocated, 0, sizeof site->allocated);
+  memset(&site->freed, 0, sizeof site->freed);
+  __atomic_store_n(&site->leaving, false, __ATOMIC_RELAXED);
+  make_free(site);
+}
+
+static void forget_those_that_left(void) {
+  uint32_t count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
+    struct site *site = &memory->sites[i];
+    if (!site->leaving) continue;
+    if (has_live_samples(site))
+      __atomic_store_n(&site->leaving, false, __ATOMIC_SEQ_CST);
+    else
+      forget(site);
+  }
+}
+
+static uint32_t room_taken(void);
+
+/* False if there is nothing to do, or not yet. */
+static bool take_step(void) {
+  if (!earlier_sections_ended()) return false;
+  if (step == IDLE && (room_taken() < 2 || !sites_begin_to_leave())) return false;
+  if (step == SITES_LEAVE) forget_those_that_left();
+  if (step == NODES_LEAVE) stack_tree_reuse(&memory->stacks);
+  step = (step + 1) % (NODES_LEAVE + 1);
+  __atomic_fetch_add(&turn, 1, __ATOMIC_SEQ_CST);
+  return step != IDLE;
+}
+
+void call_sites_make_room(void) {
+  if (!call_sites_on() || __atomic_exchange_n(&forgetting, true, __ATOMIC_ACQUIRE)) return;
+  while (take_step())
+    ;
+  __atomic_store_n(&forgetting, false, __ATOMIC_RELEASE);
 }
 
 /* ---- Samples that are freed --------------------------------------------------------------------------- */
@@ -194,7 +382,7 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
 }
 
 __attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
-  add_sample(&memory->sites[sample->site].freed, sample->bytes, sample->probability);
+  add_sample(&site_at(sample->site)->freed, sample->bytes, sample->probability);
 }
 
 void call_sites_count_free(struct live_sample sample) {
@@ -210,8 +398,8 @@ void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
 
 /* In quarters, of sites or of the nodes of their stacks. */
 static uint32_t room_taken(void) {
-  uint32_t of_sites = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED) / (SITES / 4);
-  uint32_t of_nodes = __atomic_load_n(&memory->stacks.taken, __ATOMIC_RELAXED) / (STACK_NODES / 4);
+  uint32_t of_sites = sites_in_use() / (SITES / 4);
+  uint32_t of_nodes = stack_tree_in_use(&memory->stacks) / (STACK_NODES / 4);
   return of_sites > of_nodes ? of_sites : of_nodes;
 }
 
@@ -288,8 +476,9 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
     announce(sample, sample->object, false);
     return sample->object;
   }
-  add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
   struct live_sample live = {site, live_sample_birth(), sample->probability, sample->bytes};
+  __atomic_store_n(&site_at(site)->latest, live.born, __ATOMIC_RELAXED);
+  add_sample(&site_at(site)->allocated, sample->bytes, sample->probability);
   sample_mover *mover = sample->move.alignment ? __atomic_load_n(&move_elsewhere, __ATOMIC_ACQUIRE) : NULL;
   void *moved = mover ? mover(sample, &live) : NULL;
   if (moved) {
@@ -400,15 +589,22 @@ static void *thread_to_walk(const struct java_stacks *stacks, const struct sampl
   return NULL;
 }
 
-void *call_sites_take(struct sample *sample) {
+static void *take(struct sample *sample) {
   struct thread_block *block = sample->block;
-  if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
   if (!call_sites_may_follow(sample->origin)) return take_without_stack(sample);
   const struct java_stacks *stacks;
   if (!java_gate_enter(block, &stacks)) return take_native(sample);
   void *thread = thread_to_walk(stacks, sample);
   void *object = thread ? take_with_java(sample, stacks, thread) : take_native(sample);
   java_gate_leave(block);
+  return object;
+}
+
+void *call_sites_take(struct sample *sample) {
+  if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
+  uint32_t entered = enter();
+  void *object = take(sample);
+  leave(entered);
   return object;
 }
 
@@ -445,34 +641,54 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
   __atomic_load(&from->bytes_variance, &to->bytes_variance, __ATOMIC_ACQUIRE);
 }
 
+/* Places that have or had a site. */
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
+/* Whether a site is the same as before something was read of it. */
+static bool is_still(const struct site *site, uint64_t hash, uint32_t number) {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&site->hash, __ATOMIC_RELAXED) == hash &&
+         __atomic_load_n(&site->number, __ATOMIC_RELAXED) == number;
+}
+
 /* Freed first, so that no site shows more freed than allocated. */
+static struct mallometer_site row_of(const struct site *site) {
+  uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
+  struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
+  struct mallometer_site none = row;
+  if (!hash) return none;                                        /* it is being written, or forgotten */
+  row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* stored before the hash, or made 0 later */
+  copy_sums(&row.freed, &site->freed);
+  copy_sums(&row.allocated, &site->allocated);
+  return is_still(site, hash, row.number) ? row : none;
+}
+
 uint32_t call_sites_copy(const struct rows *sites, uint32_t first) {
   uint32_t count = site_count(), copied = 0;
+  if (first == 0) call_sites_make_room();
   for (uint32_t i = first; i < count && copied < sites->capacity; i++, copied++) {
-    const struct site *site = &memory->sites[i];
-    struct mallometer_site row = {.number = i};
-    if (__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) {            /* else it is being written */
-      row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* stored before the hash, or made 0 later */
-      copy_sums(&row.freed, &site->freed);
-      copy_sums(&row.allocated, &site->allocated);
-    }
+    struct mallometer_site row = row_of(&memory->sites[i]);
     rows_write(sites, copied, &row, sizeof row);
   }
   return copied;
 }
 
-int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity) {
-  if (site >= site_count()) return -1;
-  const struct site *known = &memory->sites[site];
-  if (!__atomic_load_n(&known->hash, __ATOMIC_ACQUIRE)) return 0;
-  if (!__atomic_load_n(&known->frames, __ATOMIC_RELAXED)) return 0;
-  return (int)stack_tree_copy(&memory->stacks, known->stack, frames, capacity);
+int call_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
+  if (number % SITES >= site_count()) return -1;
+  uint32_t entered = enter();
+  const struct site *site = site_at(number);
+  uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
+  int count = 0;
+  if (hash && __atomic_load_n(&site->frames, __ATOMIC_RELAXED)) {
+    count = (int)stack_tree_copy(&memory->stacks, site->stack, frames, capacity);
+  }
+  bool known = is_still(site, hash, number);
+  leave(entered);
+  return known ? count : -1;
 }
 
 struct call_sites_totals call_sites_totals(void) {
-  return (struct call_sites_totals){site_count(),
+  return (struct call_sites_totals){call_sites_on() ? sites_in_use() : 0,
                                     __atomic_load_n(&without_site, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_place, __ATOMIC_RELAXED),
                                     __atomic_load_n(&truncated, __ATOMIC_RELAXED),

@@ -1,43 +1,109 @@
 /* Nodes by caller and frame in a hash table. The memory is zeroed before its first use. See stack_tree.h. */
 #include "sample/stack_tree.h"
 
+#include <stddef.h>
+
 #include "sample/work.h"
 
-enum { PROBES = 32 };
+/* Another thread may take the place of a new node so often before the stack counts as one without room. */
+enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
   uint64_t hash = (frame ^ (uint64_t)caller << 32) * 0x9e3779b97f4a7c15u;
   return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u >> 32;
 }
 
-/* 1 + the number of a new node; 0 if there is no room. The exchange only makes it this thread's; the index, which is
- * released, shows it to others. */
-static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
+/* 1 + the number of a node that was used before; 0 if there is none. */
+static uint32_t used_node(struct stack_tree *tree) {
+  uint64_t first = __atomic_load_n(&tree->free, __ATOMIC_ACQUIRE), next;
+  uint32_t node;
+  do {
+    node = (uint32_t)first;
+    if (!node) return 0;
+    next = ((first >> 32) + 1) << 32 | (__atomic_load_n(&tree->nodes[node - 1].users, __ATOMIC_RELAXED) & ~NODE_LEFT);
+  } while (!__atomic_compare_exchange_n(&tree->free, &first, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+  __atomic_fetch_sub(&tree->unused, 1, __ATOMIC_RELAXED);
+  return node;
+}
+
+static uint32_t unused_node(struct stack_tree *tree) {
   uint32_t number = __atomic_load_n(&tree->taken, __ATOMIC_RELAXED);
   do {
-    if (number == STACK_NODES) return 0;
+    if (number == STACK_NODES) return used_node(tree);
   } while (!__atomic_compare_exchange_n(&tree->taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  tree->nodes[number].frame = frame;
-  tree->nodes[number].caller = caller;
   return number + 1;
 }
 
-static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
+/* Adds a user to a node, unless it left. */
+static bool add_user(struct stack_tree *tree, uint32_t node) {
+  uint32_t *users = &tree->nodes[node - 1].users, before = __atomic_load_n(users, __ATOMIC_RELAXED);
+  do {
+    if (before & NODE_LEFT) return false;
+  } while (!__atomic_compare_exchange_n(users, &before, before + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return true;
+}
+
+static void make_free(struct stack_tree *tree, uint32_t node) {
+  uint64_t first = __atomic_load_n(&tree->free, __ATOMIC_RELAXED);
+  do __atomic_store_n(&tree->nodes[node - 1].users, NODE_LEFT | (uint32_t)first, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&tree->free, &first, (first >> 32) << 32 | node, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED));
+  __atomic_fetch_add(&tree->unused, 1, __ATOMIC_RELAXED);
+}
+
+/* 1 + the number of a new node, which no other thread sees yet; 0 if there is no room. */
+static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
+  uint32_t node = caller && !add_user(tree, caller) ? 0 : unused_node(tree);
+  if (!node) return 0;
+  tree->nodes[node - 1].frame = frame;
+  tree->nodes[node - 1].caller = caller;
+  __atomic_store_n(&tree->nodes[node - 1].users, 0, __ATOMIC_RELAXED);
+  return node;
+}
+
+/* Gives a new node back that no other thread has seen. */
+static void give_back(struct stack_tree *tree, uint32_t node) {
+  uint32_t caller = tree->nodes[node - 1].caller;
+  if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
+  make_free(tree, node);
+}
+
+/* Where a node belongs: the first slot without one, and what is in it. NULL if there is none near. */
+struct gap {
+  uint32_t *slot;
+  uint32_t content;
+};
+
+/* The node; 0 if it is not there. */
+static uint32_t look(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
-  uint32_t fresh = 0;
+  gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
-    uint32_t *slot = &tree->index[(place + i) % STACK_INDEX];
-    uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-    if (found == 0) {
-      if (!fresh) fresh = new_node(tree, caller, frame);
-      if (!fresh) return 0;
-      *work += WORK_NEW_FRAME;
-      if (__atomic_compare_exchange_n(slot, &found, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
-    }
-    const struct stack_node *node = &tree->nodes[found - 1];
-    if (node->frame == frame && node->caller == caller) return found;
+    uint32_t *slot = &tree->index[(place + i) % STACK_INDEX], found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    bool empty = found == 0 || found == NODE_LEFT;
+    if (empty && !gap->slot) *gap = (struct gap){slot, found};
+    if (found == 0) return 0;
+    if (!empty && tree->nodes[found - 1].frame == frame && tree->nodes[found - 1].caller == caller) return found;
   }
   return 0;
+}
+
+/* The index, which is released, shows a new node to other threads. */
+static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
+  uint32_t fresh = 0, found = 0;
+  struct gap gap;
+  for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+    found = look(tree, caller, frame, &gap);
+    if (found || !gap.slot) break;
+    if (!fresh) fresh = new_node(tree, caller, frame);
+    if (!fresh) return 0;
+    if (__atomic_compare_exchange_n(gap.slot, &gap.content, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      *work += WORK_NEW_FRAME;
+      return fresh;
+    }
+  }
+  if (fresh) give_back(tree, fresh);
+  return found;
 }
 
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
@@ -47,8 +113,40 @@ bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t co
     node = node_of(tree, node, frames[i - 1], work);
     if (!node) return false;
   }
+  if (node && !add_user(tree, node)) return false;
   *innermost = node;
   return true;
+}
+
+static void leave_index(struct stack_tree *tree, uint32_t node) {
+  uint64_t place = place_of(tree->nodes[node - 1].caller, tree->nodes[node - 1].frame);
+  for (uint64_t i = 0; i < PROBES; i++) {
+    uint32_t found = node;
+    if (__atomic_compare_exchange_n(&tree->index[(place + i) % STACK_INDEX], &found, NODE_LEFT, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+      return;
+    }
+  }
+}
+
+void stack_tree_release(struct stack_tree *tree, uint32_t innermost) {
+  for (uint32_t node = innermost; node; node = tree->nodes[node - 1].caller) {
+    uint32_t *users = &tree->nodes[node - 1].users, none = 0;
+    if (__atomic_sub_fetch(users, 1, __ATOMIC_RELAXED)) return;
+    if (!__atomic_compare_exchange_n(users, &none, NODE_LEFT | tree->leaving, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+      return;
+    tree->leaving = node;
+    leave_index(tree, node);
+  }
+}
+
+void stack_tree_reuse(struct stack_tree *tree) {
+  while (tree->leaving) {
+    uint32_t node = tree->leaving;
+    tree->leaving = tree->nodes[node - 1].users & ~NODE_LEFT;
+    make_free(tree, node);
+  }
 }
 
 uint32_t stack_tree_copy(const struct stack_tree *tree, uint32_t innermost, uint64_t *frames, uint32_t capacity) {

@@ -3,9 +3,12 @@
  *
  * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are kept as a
  * tree: a node is a frame and the node of its caller. A stack of 100 frames that differs from a known one in three
- * takes three nodes of 16 bytes. Nodes are found by caller and frame in a hash table, are written before they are
- * published, and never change or go. Nothing is locked: of two threads that add the same node at once one wastes its
- * own.
+ * takes three nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are written before they are
+ * published. Nothing is locked: of two threads that add the same node at once one wastes its own.
+ *
+ * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
+ * that begin with it. A node without users leaves the hash table, and is used again when no thread can have it from
+ * there any more: stack_tree_reuse(). The caller sees to that, and that one thread at a time releases.
  *
  * A frame is a return address; or, with the highest bit set, which no address has, the number of a Java method and in
  * the lowest 16 bits its bytecode index (0xffff: unknown, or a native method). Before the Java frames there may be one
@@ -37,11 +40,20 @@ struct stack_tree {
   struct stack_node {
     uint64_t frame;
     uint32_t caller; /* 1 + number of a node; 0: none */
-    uint32_t unused;
+    uint32_t users;  /* or NODE_LEFT and the next in its list */
   } nodes[STACK_NODES];
-  uint32_t index[STACK_INDEX]; /* 1 + number of a node; 0: free */
-  uint32_t taken;
+  uint32_t index[STACK_INDEX]; /* 1 + number of a node; 0: free; NODE_LEFT: it was one's that left */
+  uint32_t taken;              /* nodes that were ever used */
+  uint32_t unused;             /* of these in `free` */
+  uint64_t free;               /* the first of a list; above 32 bits how often it was taken from */
+  uint32_t leaving;            /* the first of a list of nodes that left and may be seen yet */
 };
+
+#define NODE_LEFT ((uint32_t)1 << 31)
+
+static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
+  return __atomic_load_n(&tree->taken, __ATOMIC_RELAXED) - __atomic_load_n(&tree->unused, __ATOMIC_RELAXED);
+}
 
 /*
  * Adds a stack, innermost frame first, as far as it is not there. Sets the innermost node, 1 + its number (0 for a
@@ -49,6 +61,12 @@ struct stack_tree {
  */
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
+
+/* Releases a stack that was added. */
+void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
+
+/* Lets nodes be used again that left before: no thread is between finding one of them and the end of its look. */
+void stack_tree_reuse(struct stack_tree *tree);
 
 /* Copies at most `capacity` frames, innermost first. Returns how many. */
 uint32_t stack_tree_copy(const struct stack_tree *tree, uint32_t innermost, uint64_t *frames, uint32_t capacity);

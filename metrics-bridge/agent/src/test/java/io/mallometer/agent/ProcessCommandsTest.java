@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -328,7 +329,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JDK's own limit, which comes a little before ours, says the same. */
+  /** The JDK would wait on: its request is removed for it. */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -764,6 +765,131 @@ class ProcessCommandsTest {
       try (Stream<Path> files = Files.walk(here)) {
         files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
       }
+    }
+  }
+
+  /** As a service with PrivateTmp, or the neighbour of a debug container. */
+  @Test
+  @Tag("any-jdk")
+  @Order(17)
+  void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
+    List<String> unshare = List.of("unshare", "--mount", "--");
+    assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
+    // The second one cannot be asked through its working directory.
+    for (String place : List.of("/", "/proc")) {
+      Path log = directory.resolve("log");
+      String shell =
+          "mount -t tmpfs tmpfs /tmp && cd %s && exec '%s' -Xmx64m -XX:+EnableDynamicAgentLoading -cp '%s' %s"
+              .formatted(
+                  place,
+                  JAVA,
+                  Path.of("target/test-classes").toAbsolutePath(),
+                  DeflaterLeak.class.getName());
+      withCommand(
+          with(unshare, "sh", "-c", shell),
+          log,
+          service -> {
+            Result report = call("report", "" + service.pid(), "--timeout", "20s");
+
+            assertThat(report.exitCode()).as(report.err()).isZero();
+            assertThat(report.out()).contains("process " + service.pid(), "java-heap");
+            assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();
+            Path theirs = Path.of("/proc/" + service.pid(), "root/tmp/.attach_pid" + service.pid());
+            assertThat(theirs).doesNotExist();
+          });
+      assertThat(log).content().doesNotContain("thread dump");
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(17)
+  void aJvmInAUserNamespaceWithoutUsIsRefusedWithoutASignal() throws Exception {
+    List<String> unshare =
+        List.of(
+            "setpriv",
+            "--reuid=" + NOBODY,
+            "--regid=" + NOBODY,
+            "--clear-groups",
+            "unshare",
+            "--user",
+            "--map-root-user",
+            "--");
+    assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
+    Path log = directory.resolve("log");
+    // Classes that nobody's user may read.
+    Path here = Files.createTempDirectory(Path.of("/var/tmp"), "mallometer-test-");
+    try {
+      Files.setPosixFilePermissions(here, PosixFilePermissions.fromString("rwxr-xr-x"));
+      Path classes = Path.of("target/test-classes");
+      String name = DeflaterLeak.class.getName();
+      try (Stream<Path> files = Files.list(classes.resolve("io/mallometer/program"))) {
+        Path target = Files.createDirectories(here.resolve("io/mallometer/program"));
+        for (Path file : files.toList()) {
+          Files.copy(file, target.resolve(file.getFileName()));
+        }
+      }
+      withCommand(
+          with(unshare, JAVA, "-Xmx64m", "-cp", here.toString(), name),
+          log,
+          stranger ->
+              refuses(
+                  5,
+                  "runs in a user namespace to which user 0 does not belong; run the command as user ",
+                  "report",
+                  "" + stranger.pid(),
+                  "--timeout",
+                  "3s"));
+      assertThat(log).content().doesNotContain("thread dump");
+    } finally {
+      try (Stream<Path> files = Files.walk(here)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
+  }
+
+  /**
+   * The JDK sends the signal until the JVM listens, and this one prints a thread dump each time.
+   */
+  @Test
+  @Tag("any-jdk")
+  @Order(17)
+  void aJvmThatNeverListensGetsTheSignalOnce() throws Exception {
+    Path log = directory.resolve("log");
+    List<String> deaf =
+        List.of(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+DisableAttachMechanism",
+            "-XX:-UsePerfData",
+            "-cp",
+            Path.of("target/test-classes").toAbsolutePath().toString(),
+            DeflaterLeak.class.getName());
+    withCommand(
+        deaf,
+        log,
+        process -> {
+          refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
+          assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))
+              .doesNotExist();
+        });
+    assertThat(Files.readString(log).split("Full thread dump", -1)).hasSize(2);
+  }
+
+  /** What is done with a process. */
+  private interface Use {
+    void of(Process process) throws Exception;
+  }
+
+  /** Runs a program that writes "runs" when it does; its output is in the log. */
+  private static void withCommand(List<String> command, Path log, Use use) throws Exception {
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    try {
+      assertThat(ChildJvm.await(() -> Files.readString(log).contains("runs"))).isTrue();
+      use.of(process);
+    } finally {
+      process.destroyForcibly().waitFor();
     }
   }
 

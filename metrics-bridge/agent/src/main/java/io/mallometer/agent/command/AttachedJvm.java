@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -30,15 +32,28 @@ final class AttachedJvm implements Source {
 
   private static final String QUESTION = "question";
   private static final String ANSWER = "answer";
+
+  /** What the JDK names its request that a JVM listens, and the socket where the JVM does. */
+  private static final String REQUEST = ".attach_pid";
+
+  private static final String SOCKET = ".java_pid";
+
   private static final String JAR = "mallometer-agent.jar";
 
   private static final int ENDING_CHECKS = 40;
   private static final int ENDING_MILLIS = 25;
 
-  /** How long the JDK waits for a JVM to listen, in milliseconds: 10 s unless it is set. */
+  /**
+   * How long the JDK waits for a JVM to listen, in milliseconds. After half of that it sends the
+   * signal again and again, and a JVM that has its first one prints a thread dump for each.
+   */
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
-  private static final double STEP_MILLIS = 100;
+  /** The JDK's time limit over ours: the JDK never comes to a second signal. */
+  private static final int LONGER = 4;
+
+  /** Where the JDK and the JVM meet, whatever java.io.tmpdir says. */
+  private static final Path MEETING_PLACE = Path.of("/tmp");
 
   /** What the JDK says when it has waited so long. */
   private static final String NO_RESPONSE = "respond within";
@@ -56,6 +71,7 @@ final class AttachedJvm implements Source {
   private final Path directoryInside;
   private final Path jarInside;
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
+  private final List<Path> meeting = new ArrayList<>();
   private boolean asked;
   private boolean hangs;
 
@@ -79,6 +95,30 @@ final class AttachedJvm implements Source {
       Files.copy(jar, directory.resolve(JAR));
     }
     giveTo(process.owner());
+    meetInTheirs();
+  }
+
+  /**
+   * Lets any JDK meet a JVM that has the same process id in its own PID namespace but another /tmp,
+   * such as a service with PrivateTmp or the neighbour of a debug container. JDK 17 looks for the
+   * JVM's socket in its own /tmp only.
+   */
+  private void meetInTheirs() throws IOException {
+    Path theirs = process.proc().resolve("root").resolve(Path.of("/").relativize(MEETING_PLACE));
+    if (process.pidInside() != process.pid() || Files.isSameFile(theirs, MEETING_PLACE)) {
+      return;
+    }
+    Path socket = MEETING_PLACE.resolve(SOCKET + process.pid());
+    Path request = theirs.resolve(REQUEST + process.pid());
+    if (Files.isSymbolicLink(socket)) {
+      Files.delete(socket);
+    }
+    if (!Files.exists(socket)) {
+      meeting.add(Files.createSymbolicLink(socket, theirs.resolve(socket.getFileName())));
+    }
+    if (!Files.exists(request)) {
+      meeting.add(Files.createFile(request));
+    }
   }
 
   /**
@@ -202,7 +242,7 @@ final class AttachedJvm implements Source {
 
   private Void load() throws Exception {
     if (System.getProperty(ATTACH_TIMEOUT) == null) {
-      System.setProperty(ATTACH_TIMEOUT, Long.toString(attachMillis()));
+      System.setProperty(ATTACH_TIMEOUT, Long.toString(LONGER * timeout.toMillis()));
     }
     VirtualMachine machine = VirtualMachine.attach(Long.toString(process.pid()));
     try {
@@ -211,16 +251,6 @@ final class AttachedJvm implements Source {
       machine.detach();
     }
     return null;
-  }
-
-  /**
-   * As long as the JDK may wait and still give up before we do, as only then it removes its file.
-   * It sleeps a step, two steps and so on, and looks after each sleep, the last of which is as long
-   * as the root of all of them and two steps.
-   */
-  private long attachMillis() {
-    double millis = timeout.toMillis();
-    return (long) Math.max(1, millis - Math.sqrt(2 * STEP_MILLIS * millis) - STEP_MILLIS);
   }
 
   private void limited(Callable<Void> work) throws Failure, IOException {
@@ -239,8 +269,13 @@ final class AttachedJvm implements Source {
     }
   }
 
+  /** The JDK waits on, and would remove its request only at the end of that. */
   private Failure late() {
     hangs = true;
+    String request = REQUEST + process.pidInside();
+    for (String place : List.of("cwd", "root" + MEETING_PLACE)) {
+      meeting.add(process.proc().resolve(place).resolve(request));
+    }
     String seconds = BigDecimal.valueOf(timeout.toMillis(), 3).stripTrailingZeros().toPlainString();
     Failure unknown =
         new Failure(
@@ -307,6 +342,7 @@ final class AttachedJvm implements Source {
   }
 
   private void cleanUp() {
+    meeting.forEach(file -> file.toFile().delete());
     try (Stream<Path> files = Files.walk(directory)) {
       files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
     } catch (IOException e) {

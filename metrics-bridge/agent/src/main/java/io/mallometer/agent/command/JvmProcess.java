@@ -55,6 +55,7 @@ record JvmProcess(long pid, Path proc) {
       throw gone();
     }
     refuseOtherUser();
+    refuseOtherUserNamespace();
     Optional<Failure> stopped = stopped();
     if (stopped.isPresent()) {
       throw stopped.get();
@@ -98,6 +99,35 @@ record JvmProcess(long pid, Path proc) {
           "process %d belongs to user %s; run the command as that user, or as root"
               .formatted(pid, userName(owner)));
     }
+  }
+
+  /**
+   * A JVM in a user namespace knows another number of this user, or none. If it knows none, it
+   * takes the signal for that of a stranger, and prints a thread dump.
+   */
+  private void refuseOtherUserNamespace() throws Failure {
+    int self = owner(Path.of("/proc/self"));
+    List<String[]> known = text("uid_map").lines().map(line -> line.strip().split(" +")).toList();
+    boolean stranger =
+        known.stream()
+            .noneMatch(row -> inRange(self, Long.parseLong(row[1]), Long.parseLong(row[2])));
+    if (!known.isEmpty() && stranger) {
+      throw new Failure(
+          ExitCode.NOT_ALLOWED,
+          "process %d runs in a user namespace to which user %d does not belong; run the command as user %s"
+              .formatted(pid, self, userName(owner(proc))));
+    }
+  }
+
+  private static boolean inRange(long number, long first, long count) {
+    return number >= first && number - first < count;
+  }
+
+  /** The process id that the process has for itself. */
+  long pidInside() {
+    return status("NSpid")
+        .map(pids -> Long.parseLong(pids.substring(pids.lastIndexOf('\t') + 1)))
+        .orElse(pid);
   }
 
   boolean alive() {

@@ -9,69 +9,83 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stacks and names of call sites, by the number of the site. There are thousands, which every
- * full collection of the heap marks: so there is one object for each, its stack. Used by one thread
- * at a time.
+ * full collection of the heap marks: so there is one object for each, its stack. A site replaces
+ * the one that the library forgot for it. Used by one thread at a time.
  */
 final class NamedSites {
 
   private static final int FEWEST = 1_024;
 
   private StackFrame @Nullable [][] stacks = new StackFrame[FEWEST][];
+  private int[] numbers = new int[FEWEST];
   private @Nullable String[] names = new String[FEWEST];
   private @Nullable String[] libraries = new String[FEWEST];
 
-  /** Many sites share a name. */
+  /** Many sites share a name. Emptied now and then where sites are forgotten, to stay small. */
   private final StringPool pool = new StringPool();
+
+  private int replaced;
 
   /** Whether a site is in here. */
   boolean contains(int number) {
-    return number < stacks.length && stacks[number] != null;
+    int place = SiteLayout.place(number);
+    return place < stacks.length && stacks[place] != null && numbers[place] == number;
   }
 
   /** Adds or replaces a site. */
   void put(int number, List<StackFrame> stack, SiteNaming naming) {
-    if (number >= stacks.length) {
-      int length = Math.max(number + 1, 2 * stacks.length);
+    int place = SiteLayout.place(number);
+    if (place >= stacks.length) {
+      int length = Math.max(place + 1, 2 * stacks.length);
       stacks = Arrays.copyOf(stacks, length);
+      numbers = Arrays.copyOf(numbers, length);
       names = Arrays.copyOf(names, length);
       libraries = Arrays.copyOf(libraries, length);
     }
-    stacks[number] = stack.toArray(new StackFrame[0]);
-    name(number, stack, naming);
+    if (stacks[place] != null
+        && numbers[place] != number
+        && ++replaced % SiteLayout.MOST_SITES == 0) {
+      pool.clear();
+    }
+    stacks[place] = stack.toArray(new StackFrame[0]);
+    numbers[place] = number;
+    name(place, stack, naming);
   }
 
-  private void name(int number, List<StackFrame> stack, SiteNaming naming) {
-    names[number] = pool.shared(naming.name(stack));
-    libraries[number] = pool.shared(naming.library(stack));
+  private void name(int place, List<StackFrame> stack, SiteNaming naming) {
+    names[place] = pool.shared(naming.name(stack));
+    libraries[place] = pool.shared(naming.library(stack));
   }
 
   /** Names all sites by another rule. */
   void nameBy(SiteNaming naming) {
     pool.clear();
-    for (int number = 0; number < stacks.length; number++) {
-      if (contains(number)) {
-        name(number, frames(number), naming);
+    for (int place = 0; place < stacks.length; place++) {
+      if (stacks[place] != null) {
+        name(place, List.of(stacks[place]), naming);
       }
     }
   }
 
   /** Forgets a site. */
   void remove(int number) {
-    stacks[number] = null;
+    if (contains(number)) {
+      stacks[SiteLayout.place(number)] = null;
+    }
   }
 
   /** The stack of a site that is in here, innermost frame first. */
   List<StackFrame> frames(int number) {
-    return List.of(stacks[number]);
+    return List.of(stacks[SiteLayout.place(number)]);
   }
 
   /** The name of a site that is in here. */
   String name(int number) {
-    return names[number];
+    return names[SiteLayout.place(number)];
   }
 
   /** The library of a site that is in here. */
   String library(int number) {
-    return libraries[number];
+    return libraries[SiteLayout.place(number)];
   }
 }

@@ -16,7 +16,7 @@ final class SampledAges {
   /** For 65,536 objects, and ages of 278 years in milliseconds above. */
   private static final int INDEX_BITS = 20;
 
-  /** By the number of the site. */
+  /** By the place of the site. Only one of the sites with a place has live samples. */
   private final double[] median;
 
   private final double[] ninetyPercent;
@@ -60,7 +60,8 @@ final class SampledAges {
   }
 
   /** Those of a site. */
-  CallSite.Ages at(int site) {
+  CallSite.Ages at(int number) {
+    int site = SiteLayout.place(number);
     return site < oldest.length && !Double.isNaN(oldest[site])
         ? new CallSite.Ages(median[site], ninetyPercent[site], oldest[site])
         : CallSite.Ages.UNKNOWN;
@@ -92,7 +93,7 @@ final class SampledAges {
   }
 
   private static int site(ByteBuffer objects, int index) {
-    return objects.getInt(offset(index) + SiteLayout.OBJECT_SITE);
+    return SiteLayout.place(objects.getInt(offset(index) + SiteLayout.OBJECT_SITE));
   }
 
   private static double weight(ByteBuffer objects, int index) {

@@ -20,6 +20,15 @@ public record SampledObject(
     long bornNanos,
     long lastAccessNanos) {
 
+  /**
+   * Returns where a site belongs in an array of all sites. Of the sites with a place only one has
+   * live samples: the library gives the room of a forgotten site to another, whose number is
+   * larger.
+   */
+  public static int placeOf(int site) {
+    return SiteLayout.place(site);
+  }
+
   /** Whether its use is seen. */
   public boolean inSlot() {
     return placement > 0;

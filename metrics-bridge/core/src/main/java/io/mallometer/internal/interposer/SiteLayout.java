@@ -65,10 +65,18 @@ final class SiteLayout {
   static final int OBJECT_LAST_ACCESS_NS = 40;
   static final int OBJECT_BYTES = 48;
 
+  /** The most sites that the library knows at once. Their numbers differ modulo this one. */
+  static final int MOST_SITES = 16_384;
+
   /** The most frames of a stack: 128 native ones and 512 of Java. */
   static final int MOST_FRAMES = 640;
 
   private SiteLayout() {}
+
+  /** The place of a site in an array of {@link #MOST_SITES}. */
+  static int place(int number) {
+    return Math.floorMod(number, MOST_SITES);
+  }
 
   /**
    * Objects or bytes that were allocated, from their offsets in the sums. The library's variance is

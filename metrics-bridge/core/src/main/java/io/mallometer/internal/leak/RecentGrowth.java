@@ -34,14 +34,16 @@ final class RecentGrowth {
   /**
    * What was live.
    *
-   * @param bytes those of the live samples, by the number of the site
+   * @param bytes those of the live samples, by the place of the site. What a site had that was
+   *     forgotten since makes the growth of the site in its place look less
    * @param freedBefore bytes freed so far of what was allocated before an attach
    * @param stays whether it is kept for an hour
    */
   private record Reading(double seconds, float[] bytes, double freedBefore, boolean stays) {
 
     double of(int site) {
-      return site < bytes.length ? bytes[site] : 0;
+      int place = SampledObject.placeOf(site);
+      return place < bytes.length ? bytes[place] : 0;
     }
   }
 

@@ -10,76 +10,58 @@ import java.util.List;
  */
 final class SamplesBySite {
 
-  /**
-   * The library numbers sites from 0 on, and knows 16,384 of them. A number that is not below this
-   * is no site's, so that no number makes an array large.
-   */
-  static final int NUMBERS = 1 << 16;
-
   private final List<SampledObject> samples;
 
-  /** By number; one more says where the last site's end. */
+  /** By the place of a site; one more says where the last site's end. */
   private final int[] begins;
 
   SamplesBySite(List<SampledObject> objects) {
-    int numbers = 0;
+    int places = 0;
     for (SampledObject object : objects) {
-      numbers = isNumber(object.site()) ? Math.max(numbers, object.site() + 1) : numbers;
+      places = Math.max(places, 1 + SampledObject.placeOf(object.site()));
     }
-    int[] ends = new int[numbers + 1];
+    int[] ends = new int[places + 1];
     for (SampledObject object : objects) {
-      if (isNumber(object.site())) {
-        ends[object.site()]++;
-      }
+      ends[SampledObject.placeOf(object.site())]++;
     }
-    for (int number = 1; number <= numbers; number++) {
-      ends[number] += ends[number - 1];
+    for (int place = 1; place <= places; place++) {
+      ends[place] += ends[place - 1];
     }
-    SampledObject[] sorted = new SampledObject[ends[numbers]];
+    SampledObject[] sorted = new SampledObject[ends[places]];
     for (int i = objects.size() - 1; i >= 0; i--) {
       SampledObject object = objects.get(i);
-      if (isNumber(object.site())) {
-        sorted[--ends[object.site()]] = object;
-      }
+      sorted[--ends[SampledObject.placeOf(object.site())]] = object;
     }
     // Each end has moved to where its site begins.
     this.begins = ends;
     this.samples = Arrays.asList(sorted);
   }
 
-  static boolean isNumber(int site) {
-    return site >= 0 && site < NUMBERS;
-  }
-
   /** Those of a site. */
   List<SampledObject> of(int site) {
-    return has(site) ? samples.subList(begins[site], begins[site + 1]) : List.of();
+    int place = SampledObject.placeOf(site);
+    return has(site) ? samples.subList(begins[place], begins[place + 1]) : List.of();
   }
 
   /** Whether a site has any. */
   boolean has(int site) {
-    return site >= 0 && site < begins.length - 1 && begins[site] < begins[site + 1];
+    int place = SampledObject.placeOf(site);
+    return place < begins.length - 1
+        && begins[place] < begins[place + 1]
+        && samples.get(begins[place]).site() == site;
   }
 
-  /** The bytes that the samples of each site stand for, by number. */
+  /** The bytes that the samples of each site stand for, by place. */
   float[] bytes() {
     float[] bytes = new float[begins.length - 1];
     for (SampledObject object : samples) {
-      bytes[object.site()] += object.weight() * object.bytes();
+      bytes[SampledObject.placeOf(object.site())] += object.weight() * object.bytes();
     }
     return bytes;
   }
 
   /** Whether the use of any of a site is seen. */
   boolean anyInSlot(int site) {
-    if (!has(site)) {
-      return false;
-    }
-    for (int i = begins[site]; i < begins[site + 1]; i++) {
-      if (samples.get(i).inSlot()) {
-        return true;
-      }
-    }
-    return false;
+    return of(site).stream().anyMatch(SampledObject::inSlot);
   }
 }

@@ -41,6 +41,14 @@ class SampledAgesTest {
   }
 
   @Test
+  void aSiteInThePlaceOfAForgottenOneHasItsOwnAges() {
+    int later = 1 + 3 * SiteLayout.MOST_SITES;
+    add(later, 100, 1, Duration.ofSeconds(7));
+
+    assertThat(SampledAges.of(objects, count, NOW).at(later)).isEqualTo(new Ages(7, 7, 7));
+  }
+
+  @Test
   void agesOfASiteWithoutLiveSamplesAreUnknown() {
     add(2, 100, 1, Duration.ofSeconds(7));
 

@@ -22,13 +22,14 @@ class SamplesBySiteTest {
   }
 
   @Test
-  void numbersThatNoSiteHasMakeNoArrayLarge() {
-    SamplesBySite samples =
-        new SamplesBySite(List.of(born(-1, 1), born(Integer.MAX_VALUE, 2), born(1, 3)));
+  void aSiteInThePlaceOfAForgottenOneHasItsOwnSamplesAndMakesNoArrayLarge() {
+    int later = 1 + 5 * 16_384;
+    SamplesBySite samples = new SamplesBySite(List.of(born(later, 1), born(0, 2)));
 
-    assertThat(samples.of(-1)).isEmpty();
-    assertThat(samples.of(Integer.MAX_VALUE)).isEmpty();
-    assertThat(samples.of(1)).hasSize(1);
+    assertThat(samples.of(later)).hasSize(1);
+    assertThat(samples.of(1)).isEmpty();
+    assertThat(samples.bytes()).hasSize(2).containsExactly(64, 64);
+    assertThat(samples.anyInSlot(later)).isFalse();
   }
 
   private static SampledObject born(int site, long nanos) {
