@@ -16,6 +16,8 @@ final class SamplesBySite {
    */
   static final int NUMBERS = 1 << 16;
 
+  private static final double NANOS = 1e9;
+
   private final List<SampledObject> samples;
 
   /** By number; one more says where the last site's end. */
@@ -68,6 +70,23 @@ final class SamplesBySite {
       bytes[object.site()] += object.weight() * object.bytes();
     }
     return bytes;
+  }
+
+  /**
+   * Returns the variance of {@link #bytes()}, by number.
+   *
+   * @param bornBy the moment, in seconds by {@link System#nanoTime()}, after which a sample was
+   *     born that does not count
+   */
+  float[] variances(double bornBy) {
+    float[] variances = new float[begins.length - 1];
+    for (SampledObject object : samples) {
+      if (object.bornNanos() <= bornBy * NANOS) {
+        double weight = object.weight();
+        variances[object.site()] += weight * (weight - 1) * object.bytes() * object.bytes();
+      }
+    }
+    return variances;
   }
 
   /** Whether the use of any of a site is seen. */
