@@ -1,4 +1,3 @@
-import com.sun.tools.attach.VirtualMachine;
 import java.lang.reflect.Field;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -10,8 +9,7 @@ import java.util.function.LongUnaryOperator;
 import sun.misc.Unsafe;
 
 /**
- * Holds memory, has mallometer attached, and then leaks at known rates: {@code Growing MIB AGENT PORT}. AGENT is the agent's jar, or
- * {@code preloaded} if that runs already.
+ * Holds memory, prints a line, waits for one, and then leaks at known rates: {@code Growing MIB}. In between mallometer is attached.
  *
  * <p>Half of the memory from before is a pool that is replaced within five minutes, oldest first, and again and again. A twentieth is
  * freed and allocated all the time.
@@ -68,12 +66,8 @@ final class Growing {
 
   public static void main(String[] arguments) throws Exception {
     Growing program = new Growing(Double.parseDouble(arguments[0]) * MIB);
-    if (!arguments[1].equals("preloaded")) {
-      VirtualMachine self = VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
-      self.loadAgent(arguments[1], "port=" + arguments[2]);
-      self.detach();
-    }
-    System.out.println("attached");
+    System.out.println("holds the memory");
+    System.in.read();
     for (long begin = System.nanoTime(); ; Thread.sleep(50)) {
       program.advance((System.nanoTime() - begin) / 1e9);
     }

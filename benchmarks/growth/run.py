@@ -33,25 +33,26 @@ def verdicts(home, arguments, mib, directory):
     """What the agent said of each leak: lists of rates over the truth, by name; of the pool, its verdicts; and the log."""
     port = free_port()
     preload = arguments.preload
-    command = [home / "bin/java", "-Xmx256m", "-Djdk.attach.allowAttachSelf=true", f"-Djava.io.tmpdir={directory}",
-               *([f"-javaagent:{arguments.agent}=port={port}"] if preload else []), "-cp", HERE.parent / "target/growth",
-               "Growing", mib, "preloaded" if preload else arguments.agent, port]
-    environment = {"LD_PRELOAD": str(measure.LIBRARY), "MALLOMETER_ONLY": "java"} if preload else {}
+    options = f"port={port}" + ("" if arguments.preload else ",attach=false")
+    command = [home / "bin/java", "-Xmx256m", f"-Djava.io.tmpdir={directory}", f"-javaagent:{arguments.agent}={options}",
+               "-cp", HERE.parent / "target/growth", "Growing", mib]
+    environment = {"LD_PRELOAD": str(measure.LIBRARY), "MALLOMETER_ONLY": "java"} if arguments.preload else {}
     rates, pool = [], []
     with open(directory / "log", "w+", encoding="utf-8") as log:
-        process = subprocess.Popen([str(part) for part in command], env=measure.clean_environment(environment), stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([str(part) for part in command], env=measure.clean_environment(environment), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=log, text=True)
         try:
+            process.stdout.readline()
+            if not arguments.preload:
+                attach = [home / "bin/java", "-jar", arguments.agent, "attach", process.pid]
+                log.write(measure.run(attach, {}, directory)[0])
+                log.flush()
+            process.stdin.write("\n")
+            process.stdin.flush()
             begin = time.monotonic()
-            while time.monotonic() - begin < arguments.minutes * 60:
+            while time.monotonic() - begin < arguments.minutes * 60 and process.poll() is None:
                 time.sleep(EVERY_SECONDS)
-                if process.poll() is not None:
-                    break
-                try:
-                    sites = json.loads(get(f"http://127.0.0.1:{port}/leaks"))
-                except OSError:
-                    continue
-                for site in sites:
+                for site in json.loads(get(f"http://127.0.0.1:{port}/leaks")):
                     name = site["site"].rpartition(".")[2]
                     if name == "pooled":
                         pool.append(site["verdict"])

@@ -179,9 +179,9 @@ void baseline_find(void) {
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 /*
- * What glibc and the loader allocate and free for a thread past every function that can be redirected, in bytes. 32
- * attached JVMs of 20 to 30 threads differed by 80 to 832 bytes in all, a program with 41 threads by 62 KiB (glibc
- * 2.42), one with 400 by 290 KiB.
+ * Bytes that glibc and the loader allocate and free for a thread past every function that can be redirected. 20 attached
+ * JVMs with some 15 threads differed by up to 832 bytes in all, a program with 41 threads by 62 KiB over glibc 2.42, one
+ * with 400 by 290 KiB.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 

@@ -188,7 +188,7 @@ class GrowthAfterAttachTest {
   /** Its own growth is not swallowed by the error of all others. */
   @ParameterizedTest
   @ValueSource(doubles = {0.1, 1, 4})
-  void aLeakGrowsWithinFourMinutes(double gib) {
+  void aLeakGrowsWithinFiveMinutes(double gib) {
     int latest = 0;
     for (int run = 0; run < RUNS; run++) {
       Process process = leakAlone(gib * 1024 * MIB);
@@ -196,7 +196,7 @@ class GrowthAfterAttachTest {
       while (!process.grows(process.sites.get(0))) {
         process.advance();
         steps++;
-        assertThat(steps * STEP).isLessThanOrEqualTo(240);
+        assertThat(steps * STEP).isLessThanOrEqualTo(300);
       }
       latest = Math.max(latest, steps);
     }
