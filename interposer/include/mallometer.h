@@ -248,9 +248,10 @@ struct mallometer_report {
   uint64_t attach_lock_ns;
   /*
    * Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
-   * mallometer_attach_check(), which runs so seldom that it takes less than 0.1 % of the time. The caches of threads
-   * explain differences up to drift_bound_bytes; beyond that, calls are not seen, and `reason` says "incomplete". 0
-   * before the first comparison.
+   * mallometer_attach_check(), which runs so seldom that it takes less than 0.1 % of the time. Differences up to
+   * drift_bound_bytes are normal: the errors of both readings, and what glibc and the loader allocate for threads, 1,600
+   * bytes for each. Beyond that, calls are not seen, and `reason` says "incomplete". Both are 0 before the first
+   * comparison.
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;

@@ -303,6 +303,54 @@ static void children_have_no_memory_of_parent(void) {
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 extern void __libc_free(void *object);
+extern void *__libc_malloc(size_t size);
+
+static void *live_with_cache(void *unused) {
+  free(malloc(100));
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  free(malloc(100));
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  return unused;
+}
+
+static void compare_anew(void) {
+  struct mallometer_report before = report(), now;
+  do {
+    usleep(10000);
+    check();
+    now = report();
+  } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
+}
+
+/* Threads differ by what glibc and the loader allocate for them: that is stated, is never 0, and no gap. */
+static void gaps_show_above_the_bound_of_threads(unsigned count) {
+  pthread_t threads[count + 1];
+  pthread_barrier_init(&barrier, NULL, count + 1);
+  for (unsigned i = 0; i < count; i++) {
+    CHECK_EQUAL(pthread_create(&threads[i], NULL, live_with_cache, NULL), 0);
+  }
+  pthread_barrier_wait(&barrier);
+  attach();
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  check_until_exact();
+  CHECK(__libc_malloc(800));
+  compare_anew();
+  const uint64_t bound = report().drift_bound_bytes;
+  printf("%u threads: %" PRId64 " bytes differ, up to %" PRIu64 " may\n", count, report().drift_bytes, bound);
+  CHECK(report().drift_bytes >= 800 && (uint64_t)report().drift_bytes <= bound);
+  CHECK(bound <= 16384);
+  CHECK_EQUAL(strlen(report().reason), 0);
+  CHECK(__libc_malloc(bound + 65536));
+  compare_anew();
+  CHECK((uint64_t)report().drift_bytes > report().drift_bound_bytes);
+  CHECK(strstr(report().reason, "incomplete"));
+  pthread_barrier_wait(&barrier);
+  for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  detach();
+}
 
 static void frees_past_the_library_show(bool are_read) {
   if (!are_read) filter_lists_of_threads();
@@ -367,6 +415,8 @@ int main(int argc, char **argv) {
   CASE("busier_threads", busy_threads_are_within_the_error(true))
   CASE("unseen_frees", frees_past_the_library_show(true))
   CASE("unseen_frees_and_caches", frees_past_the_library_show(false))
+  CASE("gap", gaps_show_above_the_bound_of_threads(0))
+  CASE("gap_and_threads", gaps_show_above_the_bound_of_threads(9))
   CASE("forks", children_have_no_memory_of_parent())
   CASE("slow_comparison", slow_comparison_is_seldom())
   CASE("few_free_chunks", free_chunks(5000, 200, true))

@@ -13,7 +13,8 @@ import java.util.List;
  * @param lockSeconds for how long threads that load libraries had to wait
  * @param driftBytes by how much what glibc has in use exceeds what was counted; 0 until that was
  *     compared
- * @param driftBoundBytes up to which difference threads' caches explain it
+ * @param driftBoundBytes up to which difference is normal: the errors of both readings, and what
+ *     glibc and the loader allocate for threads; 0 until that was compared
  */
 public record Attachment(
     int words,

@@ -21,6 +21,11 @@ public record Baseline(double bytes, double errorBytes) {
     return !Double.isNaN(bytes);
   }
 
+  /** Returns the most bytes that may have been live at the attach. */
+  public double mostBytes() {
+    return known() ? bytes + errorBytes : errorBytes;
+  }
+
   /**
    * Returns the baseline in words, such as {@code 84.1 MiB ± 300 KiB were allocated before the
    * attach}.

@@ -43,14 +43,11 @@ public record CallSites(
    * @param since when counting began; empty if it did not
    * @param allocatedBeforeBytes live bytes that were allocated before an attach, estimated: 0
    *     without attach, {@code NaN} if unknown
-   * @param freedBeforeBytes bytes of such allocations that were freed since the attach, estimated;
-   *     0 without attach
    */
-  public record Origin(
-      String mode, Optional<Instant> since, double allocatedBeforeBytes, double freedBeforeBytes) {
+  public record Origin(String mode, Optional<Instant> since, double allocatedBeforeBytes) {
 
     /** Origin of sites that cover all allocations of the process. */
-    public static final Origin START = new Origin(SelfReport.PRELOAD, Optional.empty(), 0, 0);
+    public static final Origin START = new Origin(SelfReport.PRELOAD, Optional.empty(), 0);
 
     /** Returns whether earlier allocations of the process belong to no site. */
     public boolean attached() {
@@ -119,7 +116,7 @@ public record CallSites(
     Origin known =
         self.mode().equals(SelfReport.ATTACHED)
             ? afterAttach(self, counted)
-            : new Origin(self.mode(), self.since(), 0, 0);
+            : new Origin(self.mode(), self.since(), 0);
     return new CallSites(time, sites, samples, dropped, byteUnit, reason, known, buildIds);
   }
 
@@ -128,7 +125,7 @@ public record CallSites(
     return new CallSites(time, sites, samples, dropped, byteUnit, reason, origin, ids);
   }
 
-  /** Both figures are estimates as the sites are, so they are kept within what is possible. */
+  /** The figure is an estimate as the sites are, so it is kept within what is possible. */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;
     double objects = 0;
@@ -137,11 +134,9 @@ public record CallSites(
       objects += site.liveObjects().value();
     }
     Baseline baseline = counted.baseline();
-    double most = baseline.known() ? baseline.bytes() + baseline.errorBytes() : Double.NaN;
+    double most = baseline.known() ? baseline.mostBytes() : Double.NaN;
     double live = counted.liveBytes() - bytes - SIZE_WORD * objects;
-    double net = counted.allocatedBytes() - counted.freedBytes();
-    return new Origin(
-        self.mode(), self.since(), Math.max(0, Math.min(live, most)), Math.max(0, bytes - net));
+    return new Origin(self.mode(), self.since(), Math.max(0, Math.min(live, most)));
   }
 
   /** The sites that {@link CallSite#mentions mention} a text. */

@@ -251,7 +251,8 @@ public record NativeMemoryView(
    * @param lockSeconds for how long threads that load libraries had to wait
    * @param driftBytes by how much what glibc has in use exceeds what was counted; 0 until that was
    *     compared
-   * @param driftBoundBytes up to which difference threads' caches explain it
+   * @param driftBoundBytes up to which difference is normal: the errors of both readings, and what
+   *     glibc and the loader allocate for threads; 0 until that was compared
    */
   public record Attached(
       boolean complete,

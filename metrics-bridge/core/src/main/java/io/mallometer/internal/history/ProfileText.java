@@ -142,8 +142,7 @@ final class ProfileText {
           new CallSites.Origin(
               text.word("mode").orElse("unknown"),
               text.word("since").map(Instant::parse),
-              text.number("before-bytes").orElse(0),
-              0),
+              text.number("before-bytes").orElse(0)),
           buildIds);
     } catch (RuntimeException e) {
       throw new UnreadableBoxException("the profile is torn: " + e.getMessage());

@@ -263,7 +263,18 @@ final class LoadedInterposer implements Interposer {
 
   @Override
   public Evidence evidence() {
-    return uses.read();
+    return uses.read(this::counted);
+  }
+
+  private Evidence.Counted counted() {
+    synchronized (process) {
+      if (callProcess() != 0) {
+        return Evidence.Counted.FROM_START;
+      }
+      NativeCounters counters = CountersLayout.process(process);
+      return new Evidence.Counted(
+          counters.allocatedBytes() - counters.freedBytes(), counters.baseline().mostBytes());
+    }
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /**
  * What the library observes of the use of objects.
@@ -67,17 +68,22 @@ final class ObservedUse {
     start.takeBack();
   }
 
-  /** Reads everything. */
-  synchronized Evidence read() {
+  /**
+   * Reads everything.
+   *
+   * @param counters reads the exact counters: before the objects, which takes microseconds
+   */
+  synchronized Evidence read(Supplier<Evidence.Counted> counters) {
     start.askAgainIfDue();
     observation.putInt(LeakLayout.SIZE, LeakLayout.BYTES);
     int result = LibraryFunctions.mallometer_leaks(Structs.address(observation));
     long now = System.nanoTime();
+    Evidence.Counted counted = counters.get();
     List<SampledObject> live = readObjects();
     String refusal = result == 0 ? start.refusal() : refusal(result);
     return !refusal.isEmpty()
-        ? new Evidence(now, Evidence.none(now, refusal).observation(), live, Map.of())
-        : new Evidence(now, LeakLayout.observation(observation), live, readSites());
+        ? new Evidence(now, Evidence.none(now, refusal).observation(), live, Map.of(), counted)
+        : new Evidence(now, LeakLayout.observation(observation), live, readSites(), counted);
   }
 
   private String refusal(int result) {

@@ -106,7 +106,7 @@ public final class LeakDetector {
     voidTime.add(evidence);
     boolean news = hasNews(evidence.observation());
     SamplesBySite samples = new SamplesBySite(evidence.objects());
-    growth.add(samples, sites, evidence.nanos() / NANOS);
+    growth.add(samples, evidence.counted(), evidence.nanos() / NANOS);
     Standings before = standings == null ? new Standings(time) : standings;
     Window window = Window.of(evidence.observation(), times, voidTime);
     Evaluation evaluation =

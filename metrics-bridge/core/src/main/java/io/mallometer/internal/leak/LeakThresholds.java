@@ -143,6 +143,17 @@ public final class LeakThresholds {
   /** Of what was born and is live, so much is more than before: the rest replaces what is gone. */
   static final double KEPT_OF_BORN = 0.5;
 
+  // ---- After an attach
+
+  /**
+   * Standard errors by which a site's increase exceeds what was freed of the memory from before the
+   * attach, if it is growth: chance alone does that in 1 of 30,000 evaluations.
+   */
+  static final double REPLACED_ERRORS = 4;
+
+  /** Standard errors by which a site holds more than before, if that is no chance: 1 of 40. */
+  static final double RISEN_ERRORS = 2;
+
   // ---- Unused
 
   /** An object is unused from as many seconds on, divided by the time scale. */

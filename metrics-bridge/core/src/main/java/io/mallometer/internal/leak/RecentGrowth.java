@@ -1,12 +1,14 @@
 package io.mallometer.internal.leak;
 
+import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.model.CallSites;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -14,8 +16,8 @@ import java.util.Optional;
  * and few of those that were there before are gone. {@link LeakThresholds} says how many.
  *
  * <p>After an attach a site begins at 0, however much its code holds: what replaces objects that
- * were allocated before looks like growth until all of those are gone. So of an increase only that
- * much counts as is more than what was freed of them meanwhile.
+ * were allocated before looks like growth until all of those are gone. {@link Replaced} says how
+ * much of an increase that is.
  *
  * <p>Of the sites' bytes the readings of the last minutes are kept, and of the last hour some.
  */
@@ -36,19 +38,29 @@ final class RecentGrowth {
    *
    * @param bytes those of the live samples, by the place of the site. What a site had that was
    *     forgotten since makes the growth of the site in its place look less
-   * @param freedBefore bytes freed so far of what was allocated before an attach
+   * @param variances of these; empty without an attach, where nothing needs them
    * @param stays whether it is kept for an hour
    */
-  private record Reading(double seconds, float[] bytes, double freedBefore, boolean stays) {
+  private record Reading(
+      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean stays) {
 
     double of(int site) {
+      return of(bytes, site);
+    }
+
+    static float of(float[] figures, int site) {
       int place = SampledObject.placeOf(site);
-      return place < bytes.length ? bytes[place] : 0;
+      return place < figures.length ? figures[place] : 0;
     }
   }
 
   private final double timeScale;
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
+  private SamplesBySite latest = new SamplesBySite(List.of());
+
+  /** By the earlier reading, since when; the later one is the latest. */
+  private final Map<Reading, Replaced> replaced = new IdentityHashMap<>();
+
   private double latestThatStays = Double.NEGATIVE_INFINITY;
 
   RecentGrowth(double timeScale) {
@@ -58,13 +70,17 @@ final class RecentGrowth {
   /**
    * Adds a reading.
    *
+   * @param counted at about the same moment
    * @param seconds by {@link System#nanoTime()}
    */
-  void add(SamplesBySite samples, CallSites read, double seconds) {
+  void add(SamplesBySite samples, Evidence.Counted counted, double seconds) {
     boolean stays = seconds - latestThatStays >= APART_SECONDS / timeScale;
     latestThatStays = stays ? seconds : latestThatStays;
-    latestFirst.addFirst(
-        new Reading(seconds, samples.bytes(), read.origin().freedBeforeBytes(), stays));
+    boolean attached = counted.mostBeforeBytes() > 0;
+    float[] variances = attached ? samples.variances(seconds) : new float[0];
+    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, stays));
+    latest = samples;
+    replaced.clear();
     latestFirst.removeIf(
         reading -> !reading.stays() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
     while (secondToLast().seconds() <= seconds - longest()) {
@@ -146,14 +162,39 @@ final class RecentGrowth {
     if (seconds < shortest / 2) {
       return Pace.UNKNOWN;
     }
-    double more = then.freedBefore() - now.freedBefore();
+    double more = -replacedSince(then).least(sites);
     for (int site : sites) {
       more += now.of(site) - then.of(site);
     }
     return more > 0 ? Pace.growing(more / seconds * HOUR) : Pace.still(seconds);
   }
 
-  private static Optional<Increase> increase(
+  private Replaced replacedSince(Reading then) {
+    return replaced.computeIfAbsent(then, this::compare);
+  }
+
+  /** Of a difference, samples that are live at both readings have no part in the variance. */
+  private Replaced compare(Reading then) {
+    Reading now = latestFirst.element();
+    boolean attached = now.counted().mostBeforeBytes() > 0;
+    float[] lasting = attached ? latest.variances(then.seconds()) : new float[0];
+    int sites = attached ? Math.max(now.bytes().length, then.bytes().length) : 0;
+    float[] changes = new float[sites];
+    float[] variances = new float[sites];
+    for (int site = 0; site < sites; site++) {
+      changes[site] = Reading.of(now.bytes(), site) - Reading.of(then.bytes(), site);
+      float born = Reading.of(now.variances(), site) - Reading.of(lasting, site);
+      float freed = Reading.of(then.variances(), site) - Reading.of(lasting, site);
+      variances[site] = Math.max(0, born) + Math.max(0, freed);
+    }
+    return new Replaced(
+        changes,
+        variances,
+        now.counted().netBytes() - then.counted().netBytes(),
+        now.counted().mostBeforeBytes());
+  }
+
+  private Optional<Increase> increase(
       Reading then, Reading now, int site, List<SampledObject> live) {
     double window = now.seconds() - then.seconds();
     long[] quarters = new long[QUARTERS];
@@ -170,14 +211,15 @@ final class RecentGrowth {
       }
     }
     double increase = now.of(site) - then.of(site);
-    double replaced = Math.max(0, now.freedBefore() - then.freedBefore());
+    Replaced olderObjects = replacedSince(then);
     boolean grows =
         isEven(quarters)
             && weights * weights / squares >= LeakThresholds.FEWEST_EFFECTIVE_BORN
             && increase >= LeakThresholds.KEPT_OF_BORN * bornBytes
-            && increase >= LeakThresholds.LEAST_BYTES + replaced;
+            && increase >= LeakThresholds.LEAST_BYTES + olderObjects.most(site);
     return grows
-        ? Optional.of(new Increase(window, increase - replaced, sum(quarters)))
+        ? Optional.of(
+            new Increase(window, increase - olderObjects.least(List.of(site)), sum(quarters)))
         : Optional.empty();
   }
 

@@ -10,6 +10,8 @@ import java.util.List;
  */
 final class SamplesBySite {
 
+  private static final double NANOS = 1e9;
+
   private final List<SampledObject> samples;
 
   /** By the place of a site; one more says where the last site's end. */
@@ -58,6 +60,23 @@ final class SamplesBySite {
       bytes[SampledObject.placeOf(object.site())] += object.weight() * object.bytes();
     }
     return bytes;
+  }
+
+  /**
+   * Returns the variance of {@link #bytes()}, by place.
+   *
+   * @param bornBy the moment, in seconds by {@link System#nanoTime()}, after which a sample was
+   *     born that does not count
+   */
+  float[] variances(double bornBy) {
+    float[] variances = new float[begins.length - 1];
+    for (SampledObject object : samples) {
+      if (object.bornNanos() <= bornBy * NANOS) {
+        double weight = object.weight();
+        variances[SampledObject.placeOf(object.site())] += weight * (weight - 1) * object.bytes() * object.bytes();
+      }
+    }
+    return variances;
   }
 
   /** Whether the use of any of a site is seen. */

@@ -41,7 +41,7 @@ class ProfileTextTest {
             Map.of(),
             ByteUnit.REQUESTED,
             "",
-            new CallSites.Origin("attached", Optional.of(TIME.minusSeconds(5)), 77, 0),
+            new CallSites.Origin("attached", Optional.of(TIME.minusSeconds(5)), 77),
             Map.of("libz.so", "abcdef"));
 
     CallSites read = ProfileText.read(ProfileText.write(written, ROOM));

@@ -3,10 +3,8 @@ package io.mallometer.internal.leak;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.mallometer.SitesByHand;
+import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.model.CallSites;
-import io.mallometer.model.SelfReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +18,7 @@ class RecentGrowthTest {
 
   private final RecentGrowth growth = new RecentGrowth(1);
   private final List<SampledObject> live = new ArrayList<>();
-  private double freedBefore;
+  private Evidence.Counted counted = Evidence.Counted.FROM_START;
 
   @Test
   void whatComesOftenAndStaysGrowsAfterTheShortestTime() {
@@ -88,14 +86,38 @@ class RecentGrowthTest {
   /** A cache that was full at the attach, and renews what it holds. */
   @Test
   void whatReplacesOlderObjectsAfterAnAttachDoesNotGrow() {
+    attached(0);
     at(0);
-    every(2, 0, 120, MIB);
-    freedBefore = 61 * MIB;
+    every(2, 1, 119, MIB);
+    attached(0);
     assertThat(at(120)).isEmpty();
-    freedBefore = 30 * MIB;
-    assertThat(at(121))
+    assertThat(pace().bytesPerHour()).isZero();
+  }
+
+  @Test
+  void whatIsMoreThanWasReplacedGrows() {
+    attached(0);
+    at(0);
+    every(2, 1, 119, MIB);
+    attached(31 * MIB);
+    assertThat(at(120))
         .map(Increase::bytes)
         .hasValueSatisfying(more -> assertThat(more).isCloseTo(31 * MIB, within(1.0)));
+  }
+
+  /** 60 MiB came, of which 40 MiB cannot have replaced anything. */
+  @Test
+  void noMoreIsReplacedThanWasLiveAtTheAttach() {
+    counted = new Evidence.Counted(0, 20 * MIB);
+    at(0);
+    every(2, 1, 119, MIB);
+    assertThat(at(120))
+        .map(Increase::bytes)
+        .hasValueSatisfying(more -> assertThat(more).isCloseTo(40 * MIB, within(1.0)));
+  }
+
+  private void attached(double netBytes) {
+    counted = new Evidence.Counted(netBytes, 1_000 * MIB);
   }
 
   @Test
@@ -178,18 +200,7 @@ class RecentGrowthTest {
 
   private Optional<Increase> at(double second) {
     SamplesBySite samples = new SamplesBySite(live);
-    CallSites read = SitesByHand.reading();
-    growth.add(
-        samples,
-        new CallSites(
-            read.time(),
-            read.sites(),
-            read.samples(),
-            read.dropped(),
-            read.byteUnit(),
-            read.reason(),
-            new CallSites.Origin(SelfReport.ATTACHED, Optional.empty(), Double.NaN, freedBefore)),
-        nanos(second) / 1e9);
+    growth.add(samples, counted, nanos(second) / 1e9);
     return growth.of(SITE, samples.of(SITE));
   }
 

@@ -1,0 +1,108 @@
+"""How true the rates of leaks are after an attach, and without one, by the live memory of the process.
+
+Growing.java holds memory, has mallometer attached, and leaks at known rates beside a pool that replaces what it held. Every 15 s
+the agent is asked for its verdicts. A rate counts from the fifth minute on, where the site is a suspect. It is right from 0.67 to 1.5
+times the truth. Also counts how often the pool was called growing, and what the agent's log says of calls that are not counted.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "samples/leaky-service/e2e")]
+
+import measure
+from processes import free_port, get
+
+AGENT = HERE.parents[1] / "metrics-bridge/agent/target/mallometer-agent.jar"
+LEAK = re.compile(r'new Leak\("(\w+)", \S+, [^,]+, (\d+)\)')
+TRUTH = {name: int(rate) * (1 << 20) * 60 for name, rate in LEAK.findall((HERE / "Growing.java").read_text())}
+EVERY_SECONDS = 15
+FIRST_SECONDS = 240
+
+
+def verdicts(home, arguments, mib, directory):
+    """What the agent said of each leak: lists of rates over the truth, by name; of the pool, its verdicts; and the log."""
+    port = free_port()
+    preload = arguments.preload
+    options = f"port={port}" + ("" if arguments.preload else ",attach=false")
+    command = [home / "bin/java", "-Xmx256m", f"-Djava.io.tmpdir={directory}", f"-javaagent:{arguments.agent}={options}",
+               "-cp", HERE.parent / "target/growth", "Growing", mib]
+    environment = {"LD_PRELOAD": str(measure.LIBRARY), "MALLOMETER_ONLY": "java"} if arguments.preload else {}
+    rates, pool = [], []
+    with open(directory / "log", "w+", encoding="utf-8") as log:
+        process = subprocess.Popen([str(part) for part in command], env=measure.clean_environment(environment), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=log, text=True)
+        try:
+            process.stdout.readline()
+            if not arguments.preload:
+                attach = [home / "bin/java", "-jar", arguments.agent, "attach", process.pid]
+                log.write(measure.run(attach, {}, directory)[0])
+                log.flush()
+            process.stdin.write("\n")
+            process.stdin.flush()
+            begin = time.monotonic()
+            while time.monotonic() - begin < arguments.minutes * 60 and process.poll() is None:
+                time.sleep(EVERY_SECONDS)
+                for site in json.loads(get(f"http://127.0.0.1:{port}/leaks")):
+                    name = site["site"].rpartition(".")[2]
+                    if name == "pooled":
+                        pool.append(site["verdict"])
+                    rate = site["growthBytesPerHour"]
+                    told = isinstance(rate, (int, float)) and site["verdict"] in ("leak", "unused", "growing")
+                    if name in TRUTH and told and time.monotonic() - begin >= FIRST_SECONDS:
+                        rates.append((name, rate / TRUTH[name]))
+        finally:
+            process.kill()
+            process.wait()
+        log.seek(0)
+        return rates, pool, log.read()
+
+
+def row(home, arguments, mib):
+    with tempfile.TemporaryDirectory(prefix="mallometer-growth-") as directory:
+        rates, pool, log = verdicts(home, arguments, mib, pathlib.Path(directory))
+    if not rates:
+        raise measure.Unavailable(f"{mib} MiB: no rates. {log.strip()[-500:]}")
+    if arguments.rates:
+        for name, rate in rates:
+            measure.progress(f"{mib} MiB, {name}: {rate:.2f}")
+    found = [rate for _, rate in rates]
+    return (f"| {mib / 1024:.1f} GiB | {len(found)} | {sum(0.67 <= rate <= 1.5 for rate in found)} | {sum(rate == 0 for rate in found)} "
+            f"| {sum(0 < rate < 0.67 for rate in found)} | {sum(rate > 1.5 for rate in found)} "
+            f"| {pool.count('growing')} of {len(pool)} | {'yes' if 'Not every native allocation' in log else 'no'} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agent", type=pathlib.Path, default=AGENT)
+    parser.add_argument("--jdk", type=pathlib.Path, action="append", help="a JDK's directory; may be repeated. Default: JAVA_HOME")
+    parser.add_argument("--minutes", type=float, default=12)
+    parser.add_argument("--mib", type=float, nargs="+", default=[102, 1024, 4096], help="live memory at the attach")
+    parser.add_argument("--preload", action="store_true", help="preload the library instead")
+    parser.add_argument("--rates", action="store_true", help="print each rate")
+    arguments = parser.parse_args()
+    homes = arguments.jdk or [pathlib.Path(os.environ["JAVA_HOME"])]
+    classes = HERE.parent / "target/growth"
+    classes.mkdir(parents=True, exist_ok=True)
+    subprocess.run([homes[0] / "bin/javac", "-nowarn", "-XDignore.symbol.file", "-d", classes, HERE / "Growing.java"], check=True,
+                   stderr=subprocess.DEVNULL)
+    with concurrent.futures.ThreadPoolExecutor(len(arguments.mib)) as pool:
+        for home in homes:
+            print(f"\n{home.name}, {'preloaded' if arguments.preload else 'attached'}\n")
+            print("| live at the attach | rates | right | 0 | below | above | pool called growing | calls missed, by the log |")
+            print("|---|---|---|---|---|---|---|---|")
+            for line in pool.map(lambda mib: row(home, arguments, mib), arguments.mib):
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

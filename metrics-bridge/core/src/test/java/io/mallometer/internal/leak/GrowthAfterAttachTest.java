@@ -1,0 +1,205 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.SampledObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Error rates of growth after an attach, against the truth of simulated processes that have 0.1, 1
+ * and 4 GiB live: leaks, a cache that replaces what it held at the attach, and memory that is
+ * allocated and freed all the time. Objects are sampled as the library samples them, by size.
+ */
+class GrowthAfterAttachTest {
+
+  private static final double MIB = 1 << 20;
+  private static final double INTERVAL = 512 << 10;
+  private static final double STEP = 15;
+  private static final double BASE = 1_000;
+  private static final double TURNOVER = 600;
+  private static final int RUNS = 20;
+
+  private final Random random = new Random(1);
+
+  /** A site that allocates at a steady rate; each object lives for as long as another. */
+  private final class Site {
+    final int number;
+    final double bytesPerSecond;
+    final long bytes;
+    final double lifeSeconds;
+    final boolean random;
+    private final List<double[]> births = new ArrayList<>();
+    private final List<SampledObject> samples = new ArrayList<>();
+    private double next;
+
+    Site(int number, double bytesPerSecond, double bytes, double lifeSeconds, boolean random) {
+      this.number = number;
+      this.bytesPerSecond = bytesPerSecond;
+      this.bytes = (long) bytes;
+      this.lifeSeconds = lifeSeconds;
+      this.random = random;
+    }
+
+    void advance(double now) {
+      double probability = Math.min(1, bytes / INTERVAL);
+      for (; next <= now; next += bytes / bytesPerSecond) {
+        double death = next + (random ? lifeSeconds * -Math.log(1 - random()) : lifeSeconds);
+        boolean sampled = random() < probability;
+        births.add(new double[] {next, death, sampled ? probability : 0});
+      }
+      births.removeIf(birth -> birth[1] <= now);
+    }
+
+    private double random() {
+      return GrowthAfterAttachTest.this.random.nextDouble();
+    }
+
+    double live() {
+      return births.size() * (double) bytes;
+    }
+
+    List<SampledObject> samples() {
+      samples.clear();
+      for (double[] birth : births) {
+        if (birth[2] > 0) {
+          long born = Math.round((BASE + birth[0]) * 1e9);
+          samples.add(new SampledObject(number, bytes, birth[2], 0, born, 0));
+        }
+      }
+      return samples;
+    }
+  }
+
+  /** One process after its attach. */
+  private final class Process {
+    final List<Site> sites = new ArrayList<>();
+    final double before;
+    private final double cache;
+    private final RecentGrowth growth = new RecentGrowth(1);
+    private double now;
+    private SamplesBySite samples = new SamplesBySite(List.of());
+
+    /**
+     * A process.
+     *
+     * @param before what is live at the attach
+     * @param cache what of it is replaced, evenly in {@link #TURNOVER}
+     */
+    Process(double before, double cache) {
+      this.before = before;
+      this.cache = cache;
+    }
+
+    Site add(double bytesPerSecond, double bytes, double lifeSeconds, boolean random) {
+      Site site = new Site(sites.size(), bytesPerSecond, bytes, lifeSeconds, random);
+      sites.add(site);
+      return site;
+    }
+
+    void advance() {
+      now += STEP;
+      List<SampledObject> all = new ArrayList<>();
+      double live = 0;
+      for (Site site : sites) {
+        site.advance(now);
+        live += site.live();
+        all.addAll(site.samples());
+      }
+      double freed = cache * Math.min(1, now / TURNOVER);
+      samples = new SamplesBySite(all);
+      growth.add(samples, new Evidence.Counted(live - freed, before), BASE + now);
+    }
+
+    boolean grows(Site site) {
+      return now > 0 && growth.of(site.number, samples.of(site.number)).isPresent();
+    }
+
+    Pace pace(Site site) {
+      return growth.pace(List.of(site.number), samples.of(site.number));
+    }
+  }
+
+  private static final double LEAK = 24 * MIB / 60;
+
+  /**
+   * A leak of 24 MiB a minute in objects of 16 KiB, beside a cache of half of what is live, in
+   * entries of 64 KiB, that is replaced within ten minutes, and as much that lives on average for
+   * half a minute.
+   */
+  private Process leakBesideCache(double live) {
+    Process process = new Process(live, live / 2);
+    process.add(LEAK, 16 << 10, 1e9, false);
+    process.add(live / 2 / TURNOVER, 64 << 10, TURNOVER, false);
+    process.add(live / 20 / 30, 32 << 10, 30, true);
+    return process;
+  }
+
+  /** The same leak where nothing but short-lived memory is beside it. */
+  private Process leakAlone(double live) {
+    Process process = new Process(live, 0);
+    process.add(LEAK, 16 << 10, 1e9, false);
+    process.add(live / 20 / 30, 32 << 10, 30, true);
+    return process;
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0.1, 1, 4})
+  void nineteenOfTwentyRatesOfALeakAreWithinHalfOfTheTruth(double gib) {
+    int right = 0;
+    int rates = 0;
+    for (int run = 0; run < RUNS; run++) {
+      Process process = leakBesideCache(gib * 1024 * MIB);
+      for (int step = 0; step < 60; step++) {
+        process.advance();
+        double rate = process.pace(process.sites.get(0)).bytesPerHour() / 3_600 / LEAK;
+        if (step >= 20) {
+          rates++;
+          right += rate >= 1 / 1.5 && rate <= 1.5 ? 1 : 0;
+        }
+      }
+    }
+    System.out.printf(Locale.ROOT, "%.1f GiB: %d of %d rates right%n", gib, right, rates);
+    assertThat(right / (double) rates).isGreaterThanOrEqualTo(0.95);
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0.1, 1, 4})
+  void aCacheThatReplacesWhatItHeldNeverGrows(double gib) {
+    int looks = 0;
+    int wrong = 0;
+    for (int run = 0; run < RUNS; run++) {
+      Process process = leakBesideCache(gib * 1024 * MIB);
+      for (int step = 0; step < 120; step++) {
+        process.advance();
+        looks++;
+        wrong += process.grows(process.sites.get(1)) ? 1 : 0;
+      }
+    }
+    System.out.printf(Locale.ROOT, "%.1f GiB: %d of %d looks wrong%n", gib, wrong, looks);
+    assertThat(wrong).isZero();
+  }
+
+  /** Its own growth is not swallowed by the error of all others. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.1, 1, 4})
+  void aLeakGrowsWithinFiveMinutes(double gib) {
+    int latest = 0;
+    for (int run = 0; run < RUNS; run++) {
+      Process process = leakAlone(gib * 1024 * MIB);
+      int steps = 0;
+      while (!process.grows(process.sites.get(0))) {
+        process.advance();
+        steps++;
+        assertThat(steps * STEP).isLessThanOrEqualTo(300);
+      }
+      latest = Math.max(latest, steps);
+    }
+    System.out.printf(Locale.ROOT, "%.1f GiB: grows after %.0f s at the latest%n", gib, latest * STEP);
+  }
+}
