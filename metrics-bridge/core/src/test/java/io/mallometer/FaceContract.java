@@ -555,7 +555,9 @@ public abstract class FaceContract {
   /** A self-report whose figures all differ. */
   public static SelfReport selfReport() {
     return selfReport(
-        new SelfReport.Sampling(524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000), List.of());
+        new SelfReport.Sampling(
+            524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE),
+        List.of());
   }
 
   /** The same, of a library that samples so, and is too old to tell some figures. */

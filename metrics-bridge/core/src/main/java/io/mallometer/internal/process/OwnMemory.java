@@ -56,11 +56,28 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
   }
 
   @Override
-  public Optional<Boolean> isZero(long page) {
+  public Optional<long[]> words(long page) {
+    if (!readPage(page)) {
+      return Optional.empty();
+    }
+    long[] found = new long[(int) PAGE / Long.BYTES];
+    words.asLongBuffer().get(found);
+    return Optional.of(found);
+  }
+
+  private boolean readPage(long page) {
     try {
       memory.seek(page);
       memory.readFully(buffer, 0, (int) PAGE);
+      return true;
     } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public Optional<Boolean> isZero(long page) {
+    if (!readPage(page)) {
       return Optional.empty();
     }
     int at = 0;
