@@ -255,6 +255,14 @@ struct mallometer_report {
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
+  /*
+   * The addresses that are reserved for slots of sampled objects, 0 without any; whole pages of the slots in use; and
+   * what these take beyond the bytes of their objects, which is part of footprint_bytes.
+   */
+  uint64_t slots_address;
+  uint64_t slots_reserved_bytes;
+  uint64_t slots_taken_bytes;
+  uint64_t slots_excess_bytes;
 };
 
 /* Whether stacks have Java frames. */

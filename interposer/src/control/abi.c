@@ -517,6 +517,10 @@ int mallometer_self(struct mallometer_report *self) {
   current.modules = call_sites_modules() ? modules_count(call_sites_modules()) : 0;
   current.java = jvm_state();
   current.tables_bytes = call_sites_footprint();
+  current.slots_reserved_bytes = slots_reserved();
+  if (current.slots_reserved_bytes > 0) current.slots_address = (uintptr_t)slots_pages_before();
+  current.slots_taken_bytes = slots_totals().taken_bytes;
+  current.slots_excess_bytes = slots_excess();
   current.frames_without_method = jvm_frames_without_method();
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
   current.samples_without_stack = sites.without_stack;

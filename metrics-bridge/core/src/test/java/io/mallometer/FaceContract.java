@@ -550,7 +550,9 @@ public abstract class FaceContract {
 
   /** A self-report whose figures all differ. */
   public static SelfReport selfReport() {
-    return selfReport(new SelfReport.Sampling(524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000));
+    return selfReport(
+        new SelfReport.Sampling(
+            524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
   }
 
   /** The same, of a library that samples so. */

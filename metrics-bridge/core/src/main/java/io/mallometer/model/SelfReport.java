@@ -64,6 +64,7 @@ public record SelfReport(
    *     target is kept; 1 if all
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
    *     they are not recorded
+   * @param slots where the sampled objects lie that are on pages of their own
    */
   public record Sampling(
       double intervalBytes,
@@ -73,7 +74,8 @@ public record SelfReport(
       double bySizeOnly,
       double overheadTarget,
       double share,
-      double tableBytes) {
+      double tableBytes,
+      SlotPages slots) {
 
     /** Sampling of a library that is not loaded or samples nothing. */
     public static final Sampling OFF =
@@ -85,7 +87,24 @@ public record SelfReport(
             Double.NaN,
             Double.NaN,
             Double.NaN,
-            Double.NaN);
+            Double.NaN,
+            SlotPages.NONE);
+  }
+
+  /**
+   * The addresses that the library reserves for sampled objects on pages of their own, whose use it
+   * observes.
+   *
+   * @param address the first address; 0 without any
+   * @param reservedBytes how far they reach
+   * @param takenBytes whole pages of the objects that lie there
+   * @param excessBytes the part of these pages, and of {@link SelfReport#footprintBytes()}, that is
+   *     beyond the bytes of the objects
+   */
+  public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
+
+    /** No addresses are reserved. */
+    public static final SlotPages NONE = new SlotPages(0, 0, 0, 0);
   }
 
   /** The {@link #mode()} of a process that was started with the library. */

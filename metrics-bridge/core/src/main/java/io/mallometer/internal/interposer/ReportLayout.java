@@ -57,7 +57,11 @@ final class ReportLayout {
   static final int ATTACH_LOCK_NS = SINCE_NS + 8;
   static final int DRIFT_BYTES = ATTACH_LOCK_NS + 8;
   static final int DRIFT_BOUND_BYTES = DRIFT_BYTES + 8;
-  static final int BYTES = DRIFT_BOUND_BYTES + 8;
+  static final int SLOTS_ADDRESS = DRIFT_BOUND_BYTES + 8;
+  static final int SLOTS_RESERVED_BYTES = SLOTS_ADDRESS + 8;
+  static final int SLOTS_TAKEN_BYTES = SLOTS_RESERVED_BYTES + 8;
+  static final int SLOTS_EXCESS_BYTES = SLOTS_TAKEN_BYTES + 8;
+  static final int BYTES = SLOTS_EXCESS_BYTES + 8;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;
@@ -112,7 +116,18 @@ final class ReportLayout {
             struct.getLong(SAMPLES_BY_SIZE_ONLY),
             target == 0 ? Double.NaN : target / MILLION,
             struct.getInt(SAMPLING_SHARE_PPM) / MILLION,
-            struct.getLong(TABLES_BYTES));
+            struct.getLong(TABLES_BYTES),
+            slots(struct));
+  }
+
+  private static SelfReport.SlotPages slots(ByteBuffer struct) {
+    return has(struct, BYTES)
+        ? new SelfReport.SlotPages(
+            struct.getLong(SLOTS_ADDRESS),
+            struct.getLong(SLOTS_RESERVED_BYTES),
+            struct.getLong(SLOTS_TAKEN_BYTES),
+            struct.getLong(SLOTS_EXCESS_BYTES))
+        : SelfReport.SlotPages.NONE;
   }
 
   /** A NUL-terminated text in a field of fixed length. */

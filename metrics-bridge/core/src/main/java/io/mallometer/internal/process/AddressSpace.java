@@ -13,6 +13,11 @@ interface AddressSpace {
   /** The word of eight bytes at an address; empty if it cannot be read. */
   OptionalLong word(long address);
 
+  /** The words of a page; empty if it cannot be read. */
+  default Optional<long[]> words(long page) {
+    return Optional.empty();
+  }
+
   /**
    * Which pages between two addresses at page boundaries are resident, by number from the first;
    * empty if unknown.

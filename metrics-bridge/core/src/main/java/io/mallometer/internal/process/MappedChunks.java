@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds objects that glibc mapped singly.
+ * Finds objects that glibc mapped singly, and what it mapped for its main arena.
  *
  * <p>What was mapped for one begins with a header of two words: 0, and the size, whole pages with
  * the second lowest bit set. The kernel makes one mapping of neighbours, so that such an object
@@ -16,10 +16,23 @@ import java.util.Map;
  * beginning on, where another object ends, and, in memory that no rule knows, at the beginning of
  * every resident page.
  *
+ * <p>The main arena lies below the break ({@code [heap]}). Where that cannot grow, or glibc was
+ * told to use huge pages, glibc maps a mebibyte or more for it, which has no header: it begins with
+ * a chunk, and each chunk's size leads to the next.
+ *
  * <p>The more places are looked at, the more often other memory looks like a header by chance, so
  * the last way believes in sizes from glibc's own threshold of 128 KiB on only.
  */
 final class MappedChunks {
+
+  /** Chunks that follow each other, after which memory is the main arena's. */
+  private static final int FEWEST_IN_CHAIN = 16;
+
+  private static final long PREVIOUS_IN_USE = 1;
+  private static final long SMALLEST_CHUNK = 32;
+
+  /** Two of these, which are never free, end what glibc has mapped and left for other memory. */
+  private static final long FENCE = 16;
 
   /** The flags of a size word: arena, mapped, previous in use. */
   private static final long FLAGS = 7;
@@ -61,6 +74,7 @@ final class MappedChunks {
 
   private final AddressSpace memory;
   private final Searched searched;
+  private final List<Range> mainArena = new ArrayList<>();
   private int remaining;
 
   /**
@@ -93,7 +107,14 @@ final class MappedChunks {
     }
   }
 
-  /** Objects at the beginning of any resident page. */
+  /** What the latest search found that is the main arena's. */
+  List<Range> mainArena() {
+    return mainArena;
+  }
+
+  /**
+   * Objects at the beginning of any resident page. Finds {@link #mainArena()} in the same memory.
+   */
   List<Range> within(List<Mapping> mappings) {
     List<Range> found = new ArrayList<>();
     // Small ones first: what is too large to be searched whole shall not keep others from it.
@@ -108,12 +129,12 @@ final class MappedChunks {
   }
 
   private void search(Mapping mapping, List<Range> found) {
-    int before = found.size();
+    int before = found.size() + mainArena.size();
     long at = searched.upTo(mapping);
     while (at < mapping.end() && remaining > 0) {
       at = searchWindow(mapping, at, found);
     }
-    if (found.size() == before) {
+    if (found.size() + mainArena.size() == before) {
       searched.remember(mapping, at);
     }
   }
@@ -129,9 +150,14 @@ final class MappedChunks {
         return address;
       }
       if (address >= next) {
-        next = endOfObject(address, mapping);
-        if (next - address >= GLIBCS_THRESHOLD) {
-          found.add(new Range(address, next));
+        long word = sizeWord(address);
+        if ((word & FLAGS) == PREVIOUS_IN_USE) {
+          next = endOfMainArena(address, mapping);
+        } else {
+          next = endOfObject(address, word, mapping);
+          if (next - address >= GLIBCS_THRESHOLD) {
+            found.add(new Range(address, next));
+          }
         }
       }
     }
@@ -140,16 +166,86 @@ final class MappedChunks {
 
   /** Where an object in a mapping ends; at its own address if there is none. */
   private long endOfObject(long header, Mapping mapping) {
-    if (remaining <= 0) {
-      return header;
-    }
-    remaining--;
-    long word = memory.word(header + Long.BYTES).orElse(0);
+    return endOfObject(header, sizeWord(header), mapping);
+  }
+
+  /** The second word of a header; 0 behind the last place that may be looked at. */
+  private long sizeWord(long header) {
+    return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
+  }
+
+  private long endOfObject(long header, long word, Mapping mapping) {
     if ((word & FLAGS) != MAPPED || memory.word(header).orElse(-1) != 0) {
       return header;
     }
     long size = word & ~FLAGS;
     boolean sound = size > 0 && size % PAGE == 0 && size <= LARGEST;
     return sound && header + size <= mapping.end() ? header + size : header;
+  }
+
+  /**
+   * Where the main arena's memory ends that begins at a page; that page if it does not. Chunks are
+   * allocated and freed meanwhile: a long chain that breaks, or is too long to be followed, counts
+   * to the mapping's end.
+   */
+  private long endOfMainArena(long begin, Mapping mapping) {
+    long end = new Chain(begin, mapping.end()).end();
+    if (end > begin) {
+      mainArena.add(new Range(begin, end));
+    }
+    return end;
+  }
+
+  /** Chunks of the main arena, one after the other. */
+  private final class Chain {
+
+    private final long begin;
+    private final long limit;
+    private long at;
+    private int length;
+    private long page = -1;
+    private long[] words = {};
+
+    Chain(long begin, long limit) {
+      this.begin = begin;
+      this.limit = limit;
+      this.at = begin;
+    }
+
+    /** Where it ends; where it begins if it is none. The first chunk has no size before it. */
+    long end() {
+      while (at < limit && (at > begin || word(at) == 0) && step()) {
+        length++;
+      }
+      boolean ends = at % PAGE == 0;
+      return length < FEWEST_IN_CHAIN ? begin : ends ? at : limit;
+    }
+
+    /** Moves on to the next chunk. Returns false if there is none. */
+    private boolean step() {
+      long word = word(at + Long.BYTES);
+      long bytes = word & ~FLAGS;
+      if (word == (FENCE | PREVIOUS_IN_USE) && word(at + FENCE + Long.BYTES) == word) {
+        bytes = 2 * FENCE;
+      } else if ((word & FLAGS & ~PREVIOUS_IN_USE) != 0 || bytes < SMALLEST_CHUNK) {
+        return false;
+      }
+      if (bytes % 16 != 0 || bytes > limit - at) {
+        return false;
+      }
+      at += bytes;
+      return true;
+    }
+
+    /** Not behind the last place that may be looked at: then it is no chunk. */
+    private long word(long address) {
+      long wanted = address & -PAGE;
+      if (wanted != page) {
+        words = remaining-- > 0 ? memory.words(wanted).orElse(new long[0]) : new long[0];
+        page = wanted;
+      }
+      int index = (int) (address - wanted) / Long.BYTES;
+      return index < words.length ? words[index] : -1;
+    }
   }
 }

@@ -10,9 +10,8 @@ import java.util.OptionalLong;
  * <ol>
  *   <li>An address in a range that the JVM names: Java heap, code cache. ZGC's heap by its name.
  *   <li>A file, shared memory, a name by the kernel, or one that was given when it was cut out.
- *   <li>A shape that only one creator makes: an arena of glibc is an unreserved mapping that starts
- *       at a multiple of 64 MiB; a thread's stack has a guard below it that is no reservation, or
- *       with which it is as large as the JVM's stacks.
+ *   <li>A shape that only one creator makes: a thread's stack has a guard below it that is no
+ *       reservation, or with which it is as large as the JVM's stacks.
  *   <li>Zeroed data of a library, right behind its file. Committed parts of a reservation: a
  *       structure of the JVM.
  * </ol>
@@ -30,13 +29,14 @@ final class MappingKinds {
     FILE,
     SHARED_MEMORY,
     MALLOMETER,
+    /** Pages that the library has for sampled objects, which are malloc's. */
+    SLOTS,
     /** A structure of the JVM in a reservation of its own. */
     STRUCTURE,
     /** Anonymous memory that no rule knows. */
     UNKNOWN
   }
 
-  private static final long ARENA = 64L << 20;
   private static final long LARGEST_GUARD = 1L << 20;
   private static final long LARGEST_ZEROED_DATA = 512L << 10;
 
@@ -50,12 +50,13 @@ final class MappingKinds {
 
   static final String METASPACE = "[anon: metaspace]";
   static final String MAPPED_CHUNKS = "[anon: singly mapped by malloc]";
+  static final String HEAPS = "[anon: heap of malloc]";
+  static final String SLOTS = "[anon: slots]";
 
   private final List<Mapping> mappings;
   private final Range[] heap;
   private final Range[] code;
   private final OptionalLong stackBytes;
-  private final boolean glibc;
   private final long tableBytes;
 
   /** Some hundred mappings have some ten names. */
@@ -66,21 +67,14 @@ final class MappingKinds {
    *
    * @param mappings all of them, ascending by address, cut where something else begins
    * @param jvm what the JVM says
-   * @param glibc whether glibc serves malloc
    * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
    * @param byName what names were found to tell, and will be
    */
-  MappingKinds(
-      List<Mapping> mappings,
-      JvmFacts jvm,
-      boolean glibc,
-      long tableBytes,
-      Map<String, Kind> byName) {
+  MappingKinds(List<Mapping> mappings, JvmFacts jvm, long tableBytes, Map<String, Kind> byName) {
     this.mappings = mappings;
     this.heap = jvm.ranges().heap().toArray(new Range[0]);
     this.code = jvm.ranges().code().toArray(new Range[0]);
     this.stackBytes = jvm.stackBytes();
-    this.glibc = glibc;
     this.tableBytes = tableBytes;
     this.byName = byName;
   }
@@ -148,6 +142,9 @@ final class MappingKinds {
     if (name.equals(METASPACE)) {
       return Kind.METASPACE;
     }
+    if (name.equals(SLOTS)) {
+      return Kind.SLOTS;
+    }
     if (name.contains("malloc")) {
       return Kind.MALLOC;
     }
@@ -155,13 +152,13 @@ final class MappingKinds {
   }
 
   private Kind anonymous(int index, Mapping mapping, Kind named) {
-    if (named == Kind.CLASS_SPACE || named == Kind.METASPACE) {
+    if (named == Kind.CLASS_SPACE || named == Kind.METASPACE || named == Kind.SLOTS) {
       return named;
     }
     if (isTable(mapping)) {
       return Kind.MALLOMETER;
     }
-    if (named == Kind.MALLOC || isArena(index, mapping)) {
+    if (named == Kind.MALLOC) {
       return Kind.MALLOC;
     }
     if (named == Kind.THREAD_STACK || isStack(index, mapping)) {
@@ -177,27 +174,6 @@ final class MappingKinds {
   /** Between pages that are no memory, so it has exactly this size. */
   private boolean isTable(Mapping mapping) {
     return mapping.bytes() == tableBytes && mapping.writable() && mapping.noReserve();
-  }
-
-  /** Made without a reservation of memory and only then made writable, piece by piece. */
-  private boolean isArena(int index, Mapping mapping) {
-    if (!mapping.writable() || !mapping.noReserve() || !glibc) {
-      return false;
-    }
-    long offset = mapping.start() % ARENA;
-    if (offset == 0) {
-      return true;
-    }
-    // Protection of single pages may have cut an arena into several mappings.
-    Mapping first = mapping;
-    for (int i = index - 1; i >= 0 && first.start() % ARENA != 0; i--) {
-      Mapping below = mappings.get(i);
-      if (!first.startsAtEndOf(below) || !below.anonymous() || !below.noReserve()) {
-        return false;
-      }
-      first = below;
-    }
-    return first.start() % ARENA == 0 && mapping.start() - first.start() < ARENA;
   }
 
   private boolean isStack(int index, Mapping mapping) {
@@ -226,11 +202,10 @@ final class MappingKinds {
     return below || above;
   }
 
-  /** Reserved and not committed, next to a mapping, and no rest of an arena. */
+  /** Reserved and not committed, next to a mapping, and no rest of one of malloc's heaps. */
   private static boolean isReservation(Mapping candidate, Mapping mapping) {
     boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);
-    boolean endsArena = candidate.end() % ARENA == 0 && candidate.end() == mapping.start();
-    return touches && !endsArena && candidate.reserved();
+    return touches && candidate.reserved() && !candidate.name().equals(HEAPS);
   }
 
   private boolean isZeroedData(int index, Mapping mapping) {

@@ -56,6 +56,19 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
   }
 
   @Override
+  public Optional<long[]> words(long page) {
+    try {
+      memory.seek(page);
+      memory.readFully(buffer, 0, (int) PAGE);
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    long[] found = new long[(int) PAGE / Long.BYTES];
+    words.asLongBuffer().get(found);
+    return Optional.of(found);
+  }
+
+  @Override
   public Optional<BitSet> residentPages(long start, long end) {
     long count = (end - start) / PAGE;
     if (count < 0 || count > MOST_PAGES) {

@@ -223,6 +223,7 @@ final class ProcessMemorySource implements MemorySource {
         Double.isNaN(live) ? OptionalLong.empty() : OptionalLong.of((long) live),
         Double.isNaN(footprint) ? 0 : (long) footprint,
         Double.isNaN(tables) ? 0 : (long) tables,
+        counted.self().sampling().slots(),
         !hasOtherAllocator(mappings));
   }
 

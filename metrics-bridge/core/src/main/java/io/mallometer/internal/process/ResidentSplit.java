@@ -3,6 +3,7 @@ package io.mallometer.internal.process;
 import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport.SlotPages;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -14,17 +15,18 @@ import java.util.Map;
  * Divides the resident set into parts that add up to it.
  *
  * <p>First the mappings are cut where something begins that can be told by itself, for the kernel
- * makes one mapping of neighbours: what the JVM and the library name, singly mapped objects of
- * malloc, metaspace. Then each piece is of one kind ({@link MappingKinds}).
+ * makes one mapping of neighbours: what the JVM and the library name, heaps and singly mapped
+ * objects of malloc, metaspace. Then each piece is of one kind ({@link MappingKinds}).
  *
  * <p>What is left is anonymous memory that no rule knows. The JVM's tables lie in it, so the JVM
  * gets as much of it as the tables for this heap may take, if it does not say less; where another
  * allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
  *
  * <p>Then malloc's memory is divided by who uses it, each byte once and never more than is
- * resident: direct buffers, the JVM's own use if it is tracked, other use, and the rest, which the
- * allocator retains. Large objects that were never touched are in use and not resident; they are
- * the JVM's, as far as it uses as much, for its queues are of that kind.
+ * resident; sampled objects that the library has put on pages of their own are part of it: direct
+ * buffers, the JVM's own use if it is tracked, other use, and the rest, which the allocator
+ * retains. Large objects that were never touched are in use and not resident; they are the JVM's,
+ * as far as it uses as much, for its queues are of that kind.
  */
 final class ResidentSplit {
 
@@ -71,7 +73,7 @@ final class ResidentSplit {
     ResidentSplit split = new ResidentSplit(jvm, malloc);
     List<Mapping> pieces =
         split.separate(
-            new Pieces(memory, mappings), new MappedChunks(memory, MOST_PLACES, searched));
+            new Pieces(memory, mappings), new MappedChunks(memory, MOST_PLACES, searched), memory);
     MappingKinds kinds = split.kinds(pieces);
     split.assign(kinds, pieces);
     split.divideUnknown();
@@ -133,15 +135,17 @@ final class ResidentSplit {
       case SHARED_MEMORY -> ResidentPart.SHARED_MEMORY;
       case MALLOMETER -> ResidentPart.MALLOMETER;
       case STRUCTURE -> ResidentPart.GC_AND_JVM;
-      case MALLOC -> ResidentPart.MALLOC;
+      case MALLOC, SLOTS -> ResidentPart.MALLOC;
       case UNKNOWN -> malloc.glibc() ? ResidentPart.UNEXPLAINED : ResidentPart.MALLOC;
     };
   }
 
-  private List<Mapping> separate(Pieces pieces, MappedChunks chunks) {
+  private List<Mapping> separate(Pieces pieces, MappedChunks chunks, AddressSpace memory) {
     pieces.cut(jvm.ranges().heap());
     pieces.cut(jvm.ranges().code());
+    pieces.cutOut(slots(), MappingKinds.SLOTS);
     if (malloc.glibc()) {
+      pieces.cutOut(ArenaHeaps.in(maybeMetadata(pieces.all()), memory), MappingKinds.HEAPS);
       pieces.cutOut(rows(pieces.all(), chunks), MappingKinds.MAPPED_CHUNKS);
     }
     pieces.cutOut(
@@ -151,12 +155,20 @@ final class ResidentSplit {
         MetaspaceNodes.others(maybeMetadata(pieces.all()), jvm.metadata()), MappingKinds.METASPACE);
     if (malloc.glibc()) {
       pieces.cutOut(chunks.within(doubtful(pieces.all())), MappingKinds.MAPPED_CHUNKS);
+      pieces.cutOut(chunks.mainArena(), MappingKinds.HEAPS);
     }
     return pieces.all();
   }
 
+  private List<Range> slots() {
+    SlotPages slots = malloc.slots();
+    return slots.reservedBytes() > 0
+        ? List.of(new Range(slots.address(), slots.address() + slots.reservedBytes()))
+        : List.of();
+  }
+
   private MappingKinds kinds(List<Mapping> pieces) {
-    return new MappingKinds(pieces, jvm, malloc.glibc(), malloc.tableBytes(), kindsByName);
+    return new MappingKinds(pieces, jvm, malloc.tableBytes(), kindsByName);
   }
 
   private static List<Range> rows(List<Mapping> pieces, MappedChunks chunks) {
@@ -235,14 +247,25 @@ final class ResidentSplit {
 
   private void assign(Kind kind, long resident) {
     switch (kind) {
-      case MALLOC -> mallocResident = resident;
+      case MALLOC -> mallocResident += resident;
+      case SLOTS -> divideSlots(resident);
       case UNKNOWN -> unknownResident = resident;
       default -> add(partOf(kind), resident);
     }
   }
 
+  /** An object in a slot is malloc's; what its pages take beyond its bytes is the library's. */
+  private void divideSlots(long resident) {
+    long excess = Math.min(resident, malloc.slots().excessBytes());
+    long objects = malloc.slots().takenBytes() - malloc.slots().excessBytes();
+    add(ResidentPart.MALLOMETER, excess);
+    mallocResident += resident - excess;
+    untouched += Math.max(0, objects - (resident - excess));
+  }
+
   private void divideUnknown() {
-    long counters = Math.max(0, malloc.footprintBytes() - malloc.tableBytes());
+    long counters =
+        Math.max(0, malloc.footprintBytes() - malloc.tableBytes() - malloc.slots().excessBytes());
     long library = Math.min(unknownResident, counters);
     if (library > 0) {
       add(ResidentPart.MALLOMETER, library);

@@ -574,7 +574,8 @@ class ConclusionTest {
     Situation many = new Situation(HALF_AN_HOUR, second -> 400);
     many.self =
         FaceContract.selfReport(
-            new SelfReport.Sampling(524_288, 1_000, 250, 3, 11, 0.01, 1, 13_000_000));
+            new SelfReport.Sampling(
+                524_288, 1_000, 250, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
 
     assertThat(few.conclusion().findings()).noneMatch(found -> found.topic().equals("missed"));
     assertThat(many.conclusion().state()).isEqualTo(State.HEALTHY);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport.SlotPages;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -46,7 +47,7 @@ class GarbledTextsTest {
                           1 << 24,
                           OptionalLong.of(1 << 20),
                           NativeMemoryTracking.parse(text)),
-                      new MallocFacts(OptionalLong.of(1 << 22), 4096, 0, true),
+                      new MallocFacts(OptionalLong.of(1 << 22), 4096, 0, SlotPages.NONE, true),
                       AddressSpace.unreadable(),
                       new MappedChunks.Searched())
                   .parts();

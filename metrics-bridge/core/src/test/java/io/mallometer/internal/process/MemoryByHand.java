@@ -35,6 +35,15 @@ final class MemoryByHand implements AddressSpace {
     return word == null ? OptionalLong.of(0) : OptionalLong.of(word);
   }
 
+  @Override
+  public Optional<long[]> words(long page) {
+    long[] found = new long[(int) PAGE / Long.BYTES];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = words.getOrDefault(page + i * Long.BYTES, 0L);
+    }
+    return Optional.of(found);
+  }
+
   /** All of them. */
   @Override
   public Optional<BitSet> residentPages(long start, long end) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport.SlotPages;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -235,7 +236,7 @@ class ResidentSplitTest {
         ResidentSplit.of(
                 Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
                 tracking(new NativeMemoryTracking(0, 0)),
-                new MallocFacts(OptionalLong.empty(), 0, 0, false),
+                new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, false),
                 AddressSpace.unreadable(),
                 new MappedChunks.Searched())
             .parts();
@@ -373,11 +374,11 @@ class ResidentSplitTest {
   }
 
   private static MallocFacts nothingCounted() {
-    return new MallocFacts(OptionalLong.empty(), 0, 0, true);
+    return new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, true);
   }
 
   private static MallocFacts live(long bytes) {
-    return new MallocFacts(OptionalLong.of(bytes), 0, 0, true);
+    return new MallocFacts(OptionalLong.of(bytes), 0, 0, SlotPages.NONE, true);
   }
 
   private static Map<ResidentPart, Long> capture(MallocFacts malloc) {
