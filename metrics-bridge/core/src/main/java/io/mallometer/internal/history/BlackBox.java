@@ -395,7 +395,7 @@ public final class BlackBox {
       CgroupMemory known = cgroup.get();
       put(sample, BoxFormat.CHARGED_BYTES, known.chargedBytes());
       put(sample, BoxFormat.LIMIT_BYTES, known.limitBytes());
-      put(sample, BoxFormat.FILE_BYTES, known.chargedBytes() - known.usedBytes());
+      put(sample, BoxFormat.CACHED_FILE_BYTES, known.chargedBytes() - known.usedBytes());
       Long kills = known.events().get("oom_kill");
       put(sample, BoxFormat.OOM_KILLS, kills == null ? Double.NaN : kills);
     }

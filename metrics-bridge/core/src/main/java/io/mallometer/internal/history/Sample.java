@@ -91,7 +91,7 @@ record Sample(
         figure(record, BoxFormat.RESIDENT_BYTES),
         figure(record, BoxFormat.CHARGED_BYTES),
         figure(record, BoxFormat.LIMIT_BYTES),
-        figure(record, BoxFormat.FILE_BYTES),
+        figure(record, BoxFormat.CACHED_FILE_BYTES),
         figure(record, BoxFormat.OOM_KILLS));
   }
 

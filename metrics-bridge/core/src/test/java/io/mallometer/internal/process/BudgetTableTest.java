@@ -252,6 +252,6 @@ class BudgetTableTest {
         Double.NaN,
         Double.NaN,
         Map.of(),
-        ProcessMemory.unknown());
+        Optional.empty());
   }
 }
