@@ -56,13 +56,17 @@ public final class GrowsTowardALimit {
                 .withPollInterval(Duration.ofMillis(STEP_MILLIS))
                 .withLimitBytes(LIMIT)
                 .withLeaks(LeakOptions.defaults().withTimeScale(SCALE))));
-    Thread.sleep(1_000); // the program's own classes and compilers
+    Thread.sleep(3_000); // the program's own classes and compilers
     poller.starting(false);
     Step step = step(arguments);
+    double soonest = Double.POSITIVE_INFINITY;
     for (int i = 0; i < STEPS; i++) {
       step.add(i);
       Thread.sleep(STEP_MILLIS);
+      double seconds = poller.latest().conclusion().limit().seconds();
+      soonest = seconds < soonest ? seconds : soonest;
     }
+    System.out.println("soonest=" + soonest);
     print(poller.latest());
     poller.leakWatch().latest().sites().stream()
         .map(SiteVerdict::sentence)

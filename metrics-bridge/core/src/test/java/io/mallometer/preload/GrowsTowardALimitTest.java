@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class GrowsTowardALimitTest {
 
   private static final double MIB = 1 << 20;
+  private static final double AN_HOUR = 3_600;
 
   @TempDir private Path directory;
 
@@ -26,8 +27,7 @@ class GrowsTowardALimitTest {
     Map<String, String> said = run("touched");
 
     assertThat(number(said, "used")).isGreaterThan(400 * MIB);
-    assertThat(number(said, "seconds")).as("%s", said).isBetween(100.0, 1_000.0);
-    assertThat(said.get("sentence")).contains("limit of 1.0 GiB");
+    assertThat(number(said, "soonest")).as("%s", said).isBetween(100.0, 1_000.0);
   }
 
   @Test
@@ -36,8 +36,7 @@ class GrowsTowardALimitTest {
 
     assertThat(said.get("site")).as("%s", said).contains("GiB").doesNotContain("limit");
     assertThat(said.get("state")).isNotEqualTo("ACT");
-    assertThat(said.get("sentence")).doesNotContain("limit of 1.0 GiB at");
-    assertThat(number(said, "seconds") < 86_400).as("%s", said).isFalse();
+    assertThat(number(said, "seconds") < AN_HOUR).as("%s", said).isFalse();
   }
 
   /** On a disk: the pages of a file in a tmpfs cannot be dropped. */
@@ -57,13 +56,14 @@ class GrowsTowardALimitTest {
     assertThat(number(said, "resident")).isGreaterThan(GrowsTowardALimit.FILE_BYTES);
     assertThat(number(said, "used")).isLessThan(250 * MIB);
     assertThat(said.get("state")).isNotIn("ACT", "WATCH");
-    assertThat(number(said, "seconds") < 86_400).as("%s", said).isFalse();
+    assertThat(number(said, "seconds") < AN_HOUR).as("%s", said).isFalse();
   }
 
   private Map<String, String> run(String... arguments) throws Exception {
     ChildJvm.Result result =
         new ChildJvm()
             .preload(BundledLibrary.extract(directory))
+            .options("-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch")
             .run(GrowsTowardALimit.class, arguments);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
