@@ -66,7 +66,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   @Override
-  public ProcessMemory read(Supplier<Snapshot> counted) {
+  public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
     long now = nanoTime.getAsLong();
     if (due(nextReading, now)) {
       nextReading = now + SHORTEST_READING_NANOS;
@@ -79,26 +79,27 @@ final class ProcessMemorySource implements MemorySource {
         // One that fails is as expensive and is not repeated sooner.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
-      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
-      Optional<MemoryBudget> budget =
-          splitDue || !limit(charged).equals(limit(latest.cgroup()))
-              ? resident.map(
-                  split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, charged))
-              : latest.budget();
       String machine = files.text(MEMINFO).orElse("");
+      ProcessMemory memory =
+          new ProcessMemory(
+              figure(status.residentBytes()),
+              figure(status.fileBytes()),
+              latest.resident(),
+              charged,
+              latest.budget(),
+              figure(StatusFile.kilobytes("MemTotal:", machine)),
+              figure(StatusFile.kilobytes("MemAvailable:", machine)),
+              figure(statedLimit));
+      boolean sameLimit = Double.compare(memory.setLimit().bytes(), latest.setLimit().bytes()) == 0;
+      Optional<ResidentMemory> resident =
+          splitDue ? split(counted) : latest.resident();
       if (splitDue) {
         pause = interval(costs(resident));
         nextSplit = now + borrowed + pause;
         split = true;
       }
       latest =
-          new ProcessMemory(
-              status.residentBytes().isPresent() ? status.residentBytes().getAsLong() : Double.NaN,
-              resident,
-              charged,
-              budget,
-              figure("MemTotal:", machine),
-              figure("MemAvailable:", machine));
+          splitDue || !sameLimit ? memory.with(resident, budget(status, resident, memory)) : memory;
     }
     return latest;
   }
@@ -122,13 +123,14 @@ final class ProcessMemorySource implements MemorySource {
         : StatusFile.parse(files.own("status").orElse("")).residentBytes();
   }
 
-  private static double figure(String name, String machine) {
-    OptionalLong bytes = StatusFile.kilobytes(name, machine);
+  static double figure(OptionalLong bytes) {
     return bytes.isPresent() ? bytes.getAsLong() : Double.NaN;
   }
 
-  private static Optional<Double> limit(Optional<CgroupMemory> charged) {
-    return charged.isPresent() ? Optional.of(charged.get().limitBytes()) : Optional.empty();
+  private static Optional<MemoryBudget> budget(
+      StatusFile status, Optional<ResidentMemory> resident, ProcessMemory memory) {
+    return resident.map(
+        split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, memory));
   }
 
   /** The first split loads classes, which no later one does: it tells nothing about their cost. */

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ class ProcessMemorySourceTest {
       Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
 
   private final CountingFiles files = new CountingFiles();
+  private OptionalLong stated = OptionalLong.empty();
   private long nanos = 42;
   private long processorNanos;
   private final ProcessMemorySource source =
@@ -106,6 +108,49 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(1);
   }
 
+  /** Of a JVM that mapped a file of 600 MiB and read it, Linux 6.18. */
+  @Test
+  void pagesOfFilesDoNotCountTowardALimit() {
+    files.status =
+        """
+        VmPeak:\t 5337676 kB
+        VmSize:\t 5337676 kB
+        VmHWM:\t  660212 kB
+        VmRSS:\t  660212 kB
+        RssAnon:\t   27396 kB
+        RssFile:\t  632780 kB
+        RssShmem:\t      36 kB
+        Threads:\t21
+        """;
+
+    assertThat(read().residentUsedBytes()).isEqualTo((27_396 + 36) * 1024);
+  }
+
+  /** The capture has 22,244 KiB of such pages, and 948 of archived objects in the heap. */
+  @Test
+  void whereTheKernelDoesNotTellThePagesOfFilesTheSplitDoes() {
+    ProcessMemory memory = read();
+
+    assertThat(memory.residentFileBytes()).isNaN();
+    assertThat(memory.residentUsedBytes())
+        .isEqualTo(memory.residentBytes() - memory.resident().orElseThrow().fileBytes());
+    assertThat(memory.resident().orElseThrow().fileBytes()).isBetween(22_244 * 1024L, (22_244 + 948) * 1024L);
+  }
+
+  @Test
+  void aStatedLimitIsSeenAtOnceAndIsTheBudgets() {
+    files.limit = "max\n";
+    assertThat(read().budget().orElseThrow().limitBytes()).isNaN();
+    stated = OptionalLong.of(900_000_000_000L);
+    nanos += Duration.ofSeconds(1).toNanos();
+
+    ProcessMemory memory = read();
+    assertThat(memory.limit().bytes()).isEqualTo(900e9);
+    assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(900e9);
+    assertThat(memory.budget().orElseThrow().verdict()).startsWith("limit leaves ");
+    assertThat(files.mappingsRead).isEqualTo(1);
+  }
+
   @Test
   void whatCannotBeReadIsUnknown() {
     files.readable = false;
@@ -146,14 +191,14 @@ class ProcessMemorySourceTest {
             Optional.of(FaceContract.attachedCounters(baseline)),
             FaceContract.attachedReport());
     return new ProcessMemorySource(files, () -> 42, () -> 42)
-        .read(() -> attached)
+        .read(() -> attached, stated)
         .resident()
         .orElseThrow()
         .bytes();
   }
 
   private ProcessMemory read() {
-    return source.read(() -> NOTHING_COUNTED);
+    return source.read(() -> NOTHING_COUNTED, stated);
   }
 
   private static long seconds(int seconds) {
@@ -168,6 +213,7 @@ class ProcessMemorySourceTest {
     boolean readable = true;
     boolean failing;
     String limit = "1000000\n";
+    String status = "VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n";
 
     @Override
     Optional<String> text(Path path) {
@@ -178,7 +224,7 @@ class ProcessMemorySourceTest {
       return switch (path.toString()) {
         case "/proc/self/status" -> {
           statusRead++;
-          yield "VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n";
+          yield status;
         }
         case "/proc/self/cgroup" -> "0::/\n";
         case "/proc/self/mountinfo" -> "31 24 0:27 / /cg rw shared:9 - cgroup2 cgroup2 rw\n";
