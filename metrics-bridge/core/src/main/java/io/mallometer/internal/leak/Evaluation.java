@@ -174,7 +174,7 @@ final class Evaluation {
     }
     Judgement grown = growth.of(number, samples.of(number)).map(judged::growing).orElse(judged);
     @Nullable Lost proof = lost.of(number);
-    return proof == null ? knownFrom(grown, sites.get(0)) : grown.losing(proof);
+    return proof == null ? knownFrom(grown, sites.get(0)) : grown.losing(proof, sites.get(0));
   }
 
   /** A stack that leaked is no leak again before it is unused for long enough, and grows. */

@@ -1,6 +1,7 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.internal.history.KnownLeak;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict.Suspected;
@@ -144,8 +145,19 @@ record Judgement(
   }
 
   /** The same of a site whose objects nobody can use or free; unless it holds too little. */
-  Judgement losing(Lost proof) {
-    return verdict == Verdict.HEALTHY ? this : with(Verdict.LEAK, false, increase, proof, null);
+  Judgement losing(Lost proof, CallSite site) {
+    return verdict == Verdict.HEALTHY
+        ? this
+        : new Judgement(
+            Verdict.LEAK,
+            idle,
+            proof.of(site),
+            growthBytesPerHour,
+            acquittal,
+            false,
+            increase,
+            proof,
+            null);
   }
 
   /** The same of a site whose stack was a leak in an earlier run. */

@@ -2,6 +2,7 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.Verdict;
@@ -70,6 +71,8 @@ class StandingTest {
   }
 
   private static Judgement proven() {
-    return GROWS.losing(new Lost(50, 47));
+    Share share = Share.of(47, 50, 50);
+    return GROWS.losing(
+        new Lost(50, 47, share, share), SitesByHand.site(1, "Cart.zip", "libzip.so", 1e6));
   }
 }
