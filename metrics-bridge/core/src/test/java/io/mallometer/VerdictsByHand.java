@@ -78,6 +78,20 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
+  /** The same leak, of objects without an address. */
+  public static SiteVerdict lost(SiteVerdict one) {
+    return new SiteVerdict(
+        one.verdict(),
+        one.since(),
+        one.sentence(),
+        one.site(),
+        one.suspected(),
+        one.growth(),
+        new SiteVerdict.Grounds(
+            LeakEvidence.LOST, Double.NaN, one.grounds().lastAccess(), one.grounds().lastWrite()),
+        one.acknowledged());
+  }
+
   /** A verdict whose figures all differ. */
   public static SiteVerdict verdict(Verdict verdict, String site, int number, double bytes) {
     return verdict(verdict, site, number, 1, bytes);

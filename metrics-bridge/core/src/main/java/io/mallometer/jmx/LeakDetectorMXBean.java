@@ -32,7 +32,7 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
    * @param number the call site's number
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict leak is right
-   * @param suspectedBytes bytes in objects that were not accessed for long
+   * @param suspectedBytes bytes in objects that are lost, or were not accessed for long
    * @param suspectedBytesLow the lower end of its 95 % interval
    * @param suspectedBytesHigh the upper end
    * @param suspectedObjects those objects

@@ -232,7 +232,7 @@ public record Meter(
                   "native.malloc.leak.suspected",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory in idle objects of call sites with the verdict leak, estimated",
+                  "Native memory in lost or idle objects of call sites with the verdict leak, estimated",
                   shares("site", snapshot -> snapshot.leaks().map(LeakSummary::suspected)))
               .table(LEAK_DETECTOR, "SuspectedBytes", BYTES),
           new Meter(

@@ -12,7 +12,7 @@ import java.util.Optional;
  *     are judged
  * @param sentence the verdict in plain words
  * @param site what is judged
- * @param suspected the idle objects. Of a healthy site as the latest evaluation found them
+ * @param suspected the lost or idle objects. Of a healthy site as the latest evaluation found them
  * @param growth how much the site holds, and how fast that becomes more
  * @param grounds on what the verdict stands
  * @param acknowledged whether this site is known to be fine
@@ -80,15 +80,20 @@ public record SiteVerdict(
   }
 
   /**
-   * The objects that are idle for {@link #thresholdSeconds()} or longer.
+   * The objects on which the verdict stands: those that are idle for {@link #thresholdSeconds()} or
+   * longer. They are estimated as the idle share of the observed objects, of the live objects of
+   * that age, without objects above 16 MiB and without objects that were allocated before
+   * observation began. A leak with the evidence {@link LeakEvidence#LOST} has lost these, and of
+   * its other live objects the share that two searches found to be lost.
    *
    * @param bytes their bytes; {@code NaN} without slots
    * @param objects how many they are; {@code NaN} without slots
    * @param thresholdSeconds the idle time from which on objects of this site are suspected; {@code
-   *     NaN} without slots
-   * @param idleSeconds the smallest idle time among them; {@code NaN} if there are none
-   * @param medianAgeSeconds the age that half of their bytes, or without any of the live bytes
-   *     exceed; {@code NaN} if unknown
+   *     NaN} without slots, and of lost objects
+   * @param idleSeconds the smallest idle time among them; {@code NaN} if there are none, and of
+   *     lost objects
+   * @param medianAgeSeconds the age that half of their bytes, or without idle objects half of the
+   *     live bytes exceed; {@code NaN} if unknown
    * @param oldestSeconds the age of the oldest of them
    */
   public record Suspected(

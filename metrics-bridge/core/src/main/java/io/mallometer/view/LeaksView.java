@@ -31,7 +31,7 @@ public record LeaksView(List<Site> sites) implements View {
    * @param others stacks of the others, most bytes first, at most nine
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict {@code leak} is right, 0 to 1
-   * @param suspectedBytes bytes in objects that were not accessed for long
+   * @param suspectedBytes bytes in objects that are lost, or were not accessed for long
    * @param suspectedBytesLow the lower end of its 95 % interval
    * @param suspectedBytesHigh its upper end
    * @param suspectedObjects those objects

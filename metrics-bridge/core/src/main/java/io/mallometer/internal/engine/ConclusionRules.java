@@ -10,6 +10,7 @@ import io.mallometer.model.Conclusion.Finding;
 import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.Conclusion.State;
 import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
@@ -344,16 +345,26 @@ final class ConclusionRules {
   private String leaking(SiteVerdict leak, String text) {
     double perHour = leak.growth().bytesPerHour();
     return perHour > 0
-        ? "%s leaks %s, %s so far%s"
-            .formatted(text, rate(perHour / HOUR), Sentence.bytes(bytes(leak)), reaching())
-        : "%s leaked %s; %s"
+        ? "%s leaks %s, %s%s"
+            .formatted(
+                text, rate(perHour / HOUR), leaked(leak), reaching())
+        : "%s leaked: %s; %s"
             .formatted(
                 text,
-                Sentence.bytes(bytes(leak)),
+                leaked(leak),
                 leak.growth()
                     .stopped()
                     .map(since -> "it has not grown since " + Words.minute(since))
                     .orElse("whether it grows is not known yet"));
+  }
+
+  /** Says what has leaked: all that is lost, but of idle objects only those that are old enough. */
+  private static String leaked(SiteVerdict leak) {
+    String amount = Sentence.bytes(bytes(leak));
+    return leak.grounds().evidence() == LeakEvidence.LOST
+        ? amount + " lost so far"
+        : "%s not accessed for %s or more"
+            .formatted(amount, Sentence.atLeast(leak.suspected().idleSeconds()));
   }
 
   private String undecided(SiteVerdict site, String text) {

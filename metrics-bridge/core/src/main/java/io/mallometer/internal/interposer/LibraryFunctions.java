@@ -52,7 +52,6 @@ final class LibraryFunctions {
   private static final LibraryFunction OWNERS_ROWS = function("mallometer_owners_rows");
   private static final LibraryFunction OWNERS_NAME = function("mallometer_owners_name");
   private static final LibraryFunction OWNERS_END = function("mallometer_owners_end");
-  private static final LibraryFunction ADDRESSES = function("mallometer_addresses");
 
   private static final LibraryFunction THRESHOLD_OPEN = function("mallometer_threshold_open");
   private static final LibraryFunction THRESHOLD_READ = function("mallometer_threshold_read");
@@ -263,11 +262,6 @@ final class LibraryFunctions {
   /** Ends the search; returns 0 or a negative errno value. */
   static int mallometer_owners_end() {
     return call(OWNERS_END);
-  }
-
-  /** Copies {@code struct mallometer_address}es; returns how many, or a negative errno value. */
-  static int mallometer_addresses(int site, long rows, int rowSize, int capacity) {
-    return call(ADDRESSES, site, rows, rowSize, capacity);
   }
 
   /**

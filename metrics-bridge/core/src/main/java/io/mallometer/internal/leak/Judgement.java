@@ -144,8 +144,19 @@ record Judgement(
   }
 
   /** The same of a site whose objects nobody can use or free; unless it holds too little. */
-  Judgement losing(Lost proof) {
-    return verdict == Verdict.HEALTHY ? this : with(Verdict.LEAK, false, increase, proof, null);
+  Judgement losing(Lost proof, Suspected objects) {
+    return verdict == Verdict.HEALTHY
+        ? this
+        : new Judgement(
+            Verdict.LEAK,
+            idle,
+            objects,
+            growthBytesPerHour,
+            acquittal,
+            false,
+            increase,
+            proof,
+            null);
   }
 
   /** The same of a site whose stack was a leak in an earlier run. */

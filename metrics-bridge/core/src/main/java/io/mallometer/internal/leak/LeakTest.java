@@ -160,9 +160,9 @@ final class LeakTest {
     double lag = threshold + usualUse();
     Arrivals arrivals = new Arrivals(births(lag), threshold, lag);
     List<SampledObject> old = those(live, object -> isOlder(object, threshold));
-    Share ofBytes = Share.of(old, stale, SampledObject::bytes);
-    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
-    Estimate objects = Share.of(old, stale, LeakTest::one).times(total(old, LeakTest::one));
+    Share ofBytes = share(old, stale, SampledObject::bytes);
+    Share ofObjects = share(old, stale, LeakTest::one);
+    Estimate bytes = ofBytes.times(bytes(old));
     boolean enough =
         stale.size() >= LeakThresholds.FEWEST_STALE
             && bytes.value() >= LeakThresholds.LEAST_BYTES
@@ -174,8 +174,8 @@ final class LeakTest {
     return new Judgement(
         enough ? verdict(leaks, staying) : Verdict.HEALTHY,
         idle(old),
-        suspected(bytes, objects),
-        ceased ? Double.NaN : growth(old, arrivals, lag) * ofBytes.share(),
+        suspected(ofBytes, ofObjects),
+        ceased ? Double.NaN : growth(arrivals, lag) * ofBytes.share(),
         enough && !leaks ? acquittal(ceased, staying) : null,
         !staying || arrivals.ended(since),
         null,
@@ -199,10 +199,9 @@ final class LeakTest {
   /** Whether they are unused so far: nothing is known yet of timeouts, scans and swaps. */
   private Judgement judgeSoon() {
     List<SampledObject> old = those(live, object -> isOlder(object, threshold));
-    Share ofBytes = Share.of(old, stale, SampledObject::bytes);
-    Share ofObjects = Share.of(old, stale, LeakTest::one);
-    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
-    Estimate objects = ofObjects.times(total(old, LeakTest::one));
+    Share ofBytes = share(old, stale, SampledObject::bytes);
+    Share ofObjects = share(old, stale, LeakTest::one);
+    Estimate bytes = ofBytes.times(bytes(old));
     Idle idle = idle(old);
     double scale = window.times().scale();
     boolean unused =
@@ -212,13 +211,24 @@ final class LeakTest {
             && ofObjects.share() >= LeakThresholds.UNUSED_SHARE
             && bytes.value() >= LeakThresholds.LEAST_BYTES;
     Verdict verdict = unused ? Verdict.UNUSED : Verdict.HEALTHY;
-    Suspected suspected = suspected(bytes, objects);
+    Suspected suspected = suspected(ofBytes, ofObjects);
     return new Judgement(verdict, idle, suspected, Double.NaN, null, false, null, null, null);
   }
 
-  private Suspected suspected(Estimate bytes, Estimate objects) {
+  /**
+   * Returns the idle objects: the shares that those in slots tell, of all observable ones. The
+   * library gives a site no slot in its first epochs. What it allocated then decides nothing, but
+   * it is memory of the same stack and of the same use.
+   */
+  private Suspected suspected(Share ofBytes, Share ofObjects) {
+    List<SampledObject> all = observable(live, window, threshold);
     return new Suspected(
-        bytes, objects, threshold, leastIdleSeconds(), medianAge(), oldestSeconds());
+        ofBytes.times(bytes(all)),
+        ofObjects.times(objects(all)),
+        threshold,
+        leastIdleSeconds(),
+        medianAge(),
+        oldestSeconds());
   }
 
   /** Those that are idle, and those that could be though they were used while they were made. */
@@ -306,9 +316,9 @@ final class LeakTest {
   private List<Arrivals.Birth> births(double lag) {
     List<SampledObject> old = those(live, object -> isOlder(object, lag));
     List<SampledObject> idle = those(stale, object -> isOlder(object, lag));
-    boolean mostly = Share.of(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
+    boolean mostly = share(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
     return mostly
-        ? births(those(live, object -> isArrival(object, lag)), this::birth)
+        ? births(observable(live, window, lag), this::birth)
         : births(idle, this::birthInSlot);
   }
 
@@ -322,14 +332,20 @@ final class LeakTest {
   }
 
   /**
-   * Those that came before the first had a slot tell as much of when objects arrive. What is in a
-   * slot always counts, so that there is an arrival wherever something is idle.
+   * Returns the objects of an age or older that are in a slot, or could be by their size and birth.
+   * Those that came before the site's first slot tell as much of when objects arrive and of how
+   * many there are. What is in a slot always counts, so that there is an arrival wherever something
+   * is idle.
    */
-  private boolean isArrival(SampledObject object, double seconds) {
-    return window.ageSeconds(object) >= seconds
-        && (object.inSlot()
-            || object.bornNanos() - window.startedNanos() >= 0
-                && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES);
+  static List<SampledObject> observable(
+      List<SampledObject> live, Window window, double seconds) {
+    return those(
+        live,
+        object ->
+            window.ageSeconds(object) >= seconds
+                && (object.inSlot()
+                    || object.bornNanos() - window.startedNanos() >= 0
+                        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES));
   }
 
   private Arrivals.Birth birth(SampledObject object) {
@@ -369,19 +385,28 @@ final class LeakTest {
   }
 
   /** Bytes that arrived each hour of late, used or not. */
-  private double growth(List<SampledObject> old, Arrivals arrivals, double lag) {
+  private double growth(Arrivals arrivals, double lag) {
     double most = Math.max(LeakThresholds.GROWTH_FLOORS * window.times().floorSeconds(), threshold);
-    double rate = rate(old, lag, Math.min(2 * arrivals.seconds() / 3, most));
-    return Double.isNaN(rate) ? rate(old, lag, arrivals.seconds()) : rate;
+    double rate = rate(lag, Math.min(2 * arrivals.seconds() / 3, most));
+    return Double.isNaN(rate) ? rate(lag, arrivals.seconds()) : rate;
   }
 
   /** {@code NaN} if there are too few. */
-  private double rate(List<SampledObject> old, double lag, double seconds) {
+  private double rate(double lag, double seconds) {
     List<SampledObject> recent =
-        those(old, object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds);
+        those(
+            observable(live, window, lag), object -> window.ageSeconds(object) <= lag + seconds);
     return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
         ? Double.NaN
-        : total(recent, SampledObject::bytes).value() / seconds * HOUR;
+        : bytes(recent).value() / seconds * HOUR;
+  }
+
+  static Estimate bytes(List<SampledObject> objects) {
+    return total(objects, SampledObject::bytes);
+  }
+
+  static Estimate objects(List<SampledObject> objects) {
+    return total(objects, LeakTest::one);
   }
 
   /** What samples stand for (Horvitz and Thompson). */
@@ -397,43 +422,22 @@ final class LeakTest {
     return new Estimate(value, variance, objects.size());
   }
 
-  /**
-   * The idle share of the objects that are old enough.
-   *
-   * @param share 0 to 1
-   * @param variance of the share
-   */
-  private record Share(double share, double variance) {
-
-    static Share of(
-        List<SampledObject> old,
-        List<SampledObject> stale,
-        ToDoubleFunction<SampledObject> figure) {
-      double all = 0;
-      double squares = 0;
-      for (SampledObject object : old) {
-        if (object.inSlot()) {
-          double weighted = object.slotWeight() * figure.applyAsDouble(object);
-          all += weighted;
-          squares += weighted * weighted;
-        }
+  /** Returns the idle share of the objects that are old enough. */
+  private static Share share(
+      List<SampledObject> old, List<SampledObject> stale, ToDoubleFunction<SampledObject> figure) {
+    double all = 0;
+    double squares = 0;
+    for (SampledObject object : old) {
+      if (object.inSlot()) {
+        double weighted = object.slotWeight() * figure.applyAsDouble(object);
+        all += weighted;
+        squares += weighted * weighted;
       }
-      double idle = 0;
-      for (SampledObject object : stale) {
-        idle += object.slotWeight() * figure.applyAsDouble(object);
-      }
-      double share = all > 0 ? Math.min(1, idle / all) : 0;
-      double count = all > 0 ? all * all / squares : 0;
-      // One that is idle and one that is not are added, so that few samples leave some doubt.
-      double doubtful = (share * count + 1) / (count + 2);
-      return new Share(share, doubtful * (1 - doubtful) / (count + 3));
     }
-
-    Estimate times(Estimate total) {
-      return new Estimate(
-          share * total.value(),
-          share * share * total.variance() + total.value() * total.value() * variance,
-          total.samples());
+    double idle = 0;
+    for (SampledObject object : stale) {
+      idle += object.slotWeight() * figure.applyAsDouble(object);
     }
+    return Share.of(idle, all, squares);
   }
 }

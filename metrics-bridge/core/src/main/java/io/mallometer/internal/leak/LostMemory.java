@@ -218,7 +218,7 @@ final class LostMemory {
     counts.forEach(
         (site, count) -> {
           if (count.proves(threads)) {
-            lost.put(site, new Lost(count.sought, count.lost));
+            lost.put(site, count.lost());
           }
         });
     return Map.copyOf(lost);
@@ -227,21 +227,42 @@ final class LostMemory {
   private static final class Count {
     private int sought;
     private int lost;
-    private double objects;
+    private final Sum objects = new Sum();
+    private final Sum bytes = new Sum();
 
     void add(SoughtObject object, boolean isLost) {
       sought++;
-      if (isLost) {
-        lost++;
-        objects += 1 / object.probability();
-      }
+      lost += isLost ? 1 : 0;
+      objects.add(1 / object.probability(), isLost);
+      bytes.add(object.bytes() / object.probability(), isLost);
+    }
+
+    Lost lost() {
+      return new Lost(sought, lost, bytes.share(), objects.share());
     }
 
     /** More objects than may be in the registers of all threads. */
     boolean proves(int threads) {
       return sought >= LeakThresholds.FEWEST_SOUGHT
           && lost >= LeakThresholds.LOST_SHARE * sought
-          && objects > LeakThresholds.LOST_FOR_EACH_THREAD * threads;
+          && objects.lost > LeakThresholds.LOST_FOR_EACH_THREAD * threads;
+    }
+  }
+
+  /** Weights of objects, those of the lost ones also by themselves. */
+  private static final class Sum {
+    private double all;
+    private double squares;
+    private double lost;
+
+    void add(double weight, boolean isLost) {
+      all += weight;
+      squares += weight * weight;
+      lost += isLost ? weight : 0;
+    }
+
+    Share share() {
+      return Share.of(lost, all, squares);
     }
   }
 

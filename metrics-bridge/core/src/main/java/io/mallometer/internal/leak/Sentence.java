@@ -40,7 +40,7 @@ public final class Sentence {
       case LEAK -> proven(who, judged, growth, times) + growing(growth);
       case UNUSED ->
           begun != null && judged.idle().untouched()
-              ? who + stopped(judged, growth, begun) + unused(judged) + noLeak(judged.acquittal())
+              ? holds + allocated(growth, begun) + unused(judged) + noLeak(judged.acquittal())
               : holds + unused(judged) + growing(growth) + noLeak(judged.acquittal());
       case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
       case GROWING -> holds + use(judged, seen) + growing(judged.increase(), growth);
@@ -99,14 +99,9 @@ public final class Sentence {
         + " is not excluded";
   }
 
-  /** All that is idle was allocated between two moments. */
-  private static String stopped(Judgement judged, Growth growth, Instant begun) {
-    double idle = Math.min(judged.suspected().bytes().value(), growth.liveBytes());
-    return ": "
-        + bytes(idle)
-        + " allocated "
-        + between(begun, growth.stopped().orElse(begun))
-        + " were not used since";
+  /** Says between which two moments all live objects were allocated. */
+  private static String allocated(Growth growth, Instant begun) {
+    return " allocated " + between(begun, growth.stopped().orElse(begun));
   }
 
   private static String between(Instant from, Instant to) {
@@ -208,8 +203,8 @@ public final class Sentence {
     return digits.toString();
   }
 
-  /** The same rounded down, so that it never claims more than was seen. */
-  private static String atLeast(double seconds) {
+  /** Such as {@code 7 h}, rounded down, so that it never claims more than was seen. */
+  public static String atLeast(double seconds) {
     double unit = seconds < 2 * MINUTE ? 1 : seconds < 2 * HOUR ? MINUTE : HOUR;
     return time(Math.floor(seconds / unit) * unit);
   }

@@ -436,9 +436,22 @@ class ConclusionTest {
 
     assertThat(leaks.conclusion().state()).isEqualTo(State.ACT);
     assertThat(leaks.conclusion().sentence())
-        .isEqualTo("B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB so far");
+        .isEqualTo("B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB not accessed for 12 min or more");
     assertThat(leaks.conclusion().actions())
         .containsExactly("Save the evidence", "Open the runbook: docs/runbooks/leak-suspected.md");
+  }
+
+  /** Of lost memory all is known to have leaked, of idle memory only what is idle for long. */
+  @Test
+  void whatIsLostIsSaidToHaveLeakedSoFar() {
+    Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);
+    leaks.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.lost(VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 7, 30 * MIB)));
+
+    assertThat(leaks.conclusion().sentence())
+        .isEqualTo(
+            "B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB lost so far; limit of 1.0 GiB in about 7 h");
   }
 
   @Test
@@ -450,10 +463,12 @@ class ConclusionTest {
 
     assertThat(unknown.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(unknown.conclusion().sentence())
-        .isEqualTo("B.c (Some.java:12) leaked 30 MiB; whether it grows is not known yet");
+        .isEqualTo(
+            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; whether it grows is not known yet");
     assertThat(stopped.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(stopped.conclusion().sentence())
-        .isEqualTo("B.c (Some.java:12) leaked 30 MiB; it has not grown since 12:00 UTC");
+        .isEqualTo(
+            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; it has not grown since 12:00 UTC");
   }
 
   @Test

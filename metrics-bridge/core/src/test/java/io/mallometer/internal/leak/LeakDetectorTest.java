@@ -3,14 +3,18 @@ package io.mallometer.internal.leak;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.mallometer.SilentInterposer;
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Durations;
 import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.interposer.SoughtObject;
 import io.mallometer.internal.symbol.StackFingerprint;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -96,7 +100,7 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.sentence())
-        .contains(" allocated between 00:00 and 00:01 UTC were not used since: ")
+        .startsWith("Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: ")
         .endsWith("; no more such objects arrive")
         .doesNotContain("has not grown");
     assertThat(verdict.growth().bytesPerHour()).isZero();
@@ -116,8 +120,7 @@ class LeakDetectorTest {
     // 60 objects for three minutes on average are 180 object-minutes.
     assertThat(verdict.sentence())
         .isEqualTo(
-            "Tables.load: 3.8 MiB allocated between 00:00 and 00:01 UTC were not used since: 60"
-                + " of 60"
+            "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
                 + " observed objects were not accessed since they were allocated, up to 4 min;"
                 + " random"
                 + " use more often than every 39 min is excluded; a timeout, scan or swap later"
@@ -143,6 +146,115 @@ class LeakDetectorTest {
                 + " are live");
     assertThat(verdict(report, 2).sentence())
         .matches("Cache.fill holds 4.8 MiB, none of \\d+ observed objects unused; grows.*");
+  }
+
+  /**
+   * 37.5 MiB within 25 min, four minutes ago. For its first 10 min the site gets no slot, and the
+   * last objects are younger than the threshold: 85 of 150 objects are observed and old enough.
+   */
+  @Test
+  void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
+    detector = new LeakDetector(LeakOptions.defaults());
+    site(1, "Tables.load");
+    live(1, 37.5 * (1 << 20));
+    for (int i = 0; i < 150; i++) {
+      object(1, i * 10, i * 10, 256 * KIB, 1, i < 60 ? 0 : 1);
+    }
+    for (double second = 0; second < 29 * MINUTE; second += 15) {
+      evaluate(second);
+    }
+
+    SiteVerdict verdict = verdict(evaluate(29 * MINUTE), 1);
+
+    assertThat(verdict.sentence())
+        .startsWith(
+            "Tables.load holds 38 MiB allocated between 00:00 and 00:24 UTC: 84 of 84 observed"
+                + " objects were not accessed since they were allocated");
+    assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
+    // All that are older than the threshold, with a slot or without.
+    assertThat(verdict.suspected().bytes().value()).isBetween(143 * 256.0 * KIB, 145 * 256.0 * KIB);
+    assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
+  }
+
+  /** Nothing is known of objects that were there before the first one was observed. */
+  @Test
+  void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
+    site(1, "Cart.zip");
+    steadily(1, -60 * MINUTE, 100, 30, 256 * KIB);
+    steadily(1, 0, 60, 30, 64 * KIB);
+    objects.replaceAll(
+        object ->
+            object.bornNanos() < START
+                ? new SampledObject(1, object.bytes(), 1, 0, object.bornNanos(), 0)
+                : object);
+
+    SiteVerdict verdict = settled(30 * MINUTE, 1);
+
+    assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
+  }
+
+  /**
+   * All of 32 MiB is lost, 6 MiB for longer than the threshold. Garbage has addresses of 8 of 128
+   * objects.
+   */
+  @Test
+  void allThatIsLostCountsHoweverShortItIsIdle() {
+    lose(32, 128, 8);
+    SiteVerdict leak = verdict(evaluate(4 * MINUTE + EPOCH), 1);
+
+    assertThat(leak.grounds().evidence()).isEqualTo(LeakEvidence.LOST);
+    assertThat(leak.sentence()).contains(": no address of 120 of 128 sampled objects exists");
+    assertThat(leak.suspected().bytes().value()).isCloseTo(32.0 * (1 << 20), withinPercentage(6));
+    assertThat(leak.suspected().idleSeconds()).isNaN();
+    assertThat(leak.suspected().thresholdSeconds()).isNaN();
+  }
+
+  /** 24 MiB are lost, and 8 MiB in use. */
+  @Test
+  void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
+    lose(32, 128, 32);
+    SiteVerdict leak = verdict(evaluate(4 * MINUTE + EPOCH), 1);
+    assertThat(leak.suspected().bytes().value()).isCloseTo(24.0 * (1 << 20), withinPercentage(8));
+  }
+
+  /** Searches have found an address of some objects. */
+  private void lose(double mebibytes, int count, int withAddress) {
+    site(1, "PrintSpool.print");
+    live(1, mebibytes * (1 << 20));
+    long bytes = (long) (mebibytes * (1 << 20) / count);
+    for (int i = 0; i < count; i++) {
+      double birth = i < 24 ? i : 200 + i / 4;
+      object(1, birth, birth, bytes, 1, i < 24 ? 1 : 0);
+    }
+    SiteVerdict idle = settled(4 * MINUTE, 1);
+    assertThat(idle.verdict()).isEqualTo(Verdict.UNUSED);
+    assertThat(idle.suspected().bytes().value()).isCloseTo(24.0 * bytes, within(1.0));
+    searchTwice(evaluate(4 * MINUTE), count - withAddress, withAddress);
+  }
+
+  /** Finds no address of some objects of site 1, and one of others, each of which has 256 KiB. */
+  private void searchTwice(LeakReport report, int lost, int others) {
+    List<SoughtObject> sought = new ArrayList<>();
+    for (int i = 0; i < lost + others; i++) {
+      sought.add(new SoughtObject(i, 1, 256 * KIB, 1, START, i < lost ? 0 : 1, false));
+    }
+    Interposer library =
+        new SilentInterposer(Status.counting()) {
+          @Override
+          public String searchMemory(List<Integer> numbers, long mostBytes) {
+            return "";
+          }
+
+          @Override
+          public MemorySearch memorySearch() {
+            return new MemorySearch(
+                MemorySearch.State.DONE, "", 1, 0, 0, 0.3, 1 << 30, 1 << 30, 0, 0, sought);
+          }
+        };
+    for (int i = 0; i < 10; i++) {
+      detector.search(library, report, 1, START + i * 30 * SECOND);
+    }
   }
 
   /** As much is freed as allocated. */

@@ -88,7 +88,7 @@ class LostMemoryTest {
     assertThat(lost.words()).isEqualTo("searched 1.0 GiB; a second search must confirm it");
     pass(31);
 
-    assertThat(lost.of(SITE)).isEqualTo(new Lost(50, 47));
+    assertThat(lost.of(SITE)).isEqualTo(lost(50, 47));
     assertThat(lost.words()).isEqualTo("searched 1.0 GiB twice: 1 call site loses memory");
     assertThat(library.searches).hasSize(2);
   }
@@ -164,7 +164,7 @@ class LostMemoryTest {
 
     library.has(1, 0);
     pass(3_700);
-    assertThat(lost.of(SITE)).isEqualTo(new Lost(9, 9));
+    assertThat(lost.of(SITE)).isEqualTo(lost(9, 9));
   }
 
   @Test
@@ -247,6 +247,11 @@ class LostMemoryTest {
     lost.take(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 99).boxed().toList()));
     pass(15);
     assertThat(library.searches.get(0)).hasSize(Interposer.MOST_SOUGHT_SITES);
+  }
+
+  private static Lost lost(int sought, int lost) {
+    Share share = Share.of(lost, sought, sought);
+    return new Lost(sought, lost, share, share);
   }
 
   /** Every 15 seconds, as the poller asks. */

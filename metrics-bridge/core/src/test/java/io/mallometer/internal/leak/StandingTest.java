@@ -70,6 +70,8 @@ class StandingTest {
   }
 
   private static Judgement proven() {
-    return GROWS.losing(new Lost(50, 47));
+    Share share = Share.of(47, 50, 50);
+    return GROWS.losing(
+        new Lost(50, 47, share, share), GROWS.suspected());
   }
 }
