@@ -43,6 +43,18 @@ class DemoCommand(unittest.TestCase):
             demo.stop(signal.SIGKILL)
             wait_until(lambda: not demo.left_behind(), 20, "the service is gone")
 
+    def test_a_service_that_is_killed_is_told_in_one_sentence(self):
+        with Demo() as demo:
+            java = next(
+                int(directory.name)
+                for directory in pathlib.Path("/proc").glob("[0-9]*")
+                if f"--server.port={demo.port}" in directory.joinpath("cmdline").read_text() and "java" in os.readlink(directory / "exe")
+            )
+            os.kill(java, signal.SIGKILL)
+            self.assertEqual(1, demo.process.wait(30))
+            end = demo.output().partition("Ctrl-C stops it.")[2].strip()
+            self.assertRegex(end, r"\A[^\n]*the service ended by itself \(exit code 137\)\Z")
+
     def test_it_listens_on_the_loopback_interface_only(self):
         with Demo() as demo:
             ports = {f"{demo.port:04X}", f"{demo.jmx_port:04X}"}
