@@ -38,7 +38,7 @@ install_packages() {
   local as_root=() install="apt-get update && apt-get install --no-install-recommends $*"
   command -v apt-get >/dev/null || fail "packages are missing. Debian names them: $*"
   if ((EUID != 0)); then
-    can_sudo || fail "$# packages are missing: $*. Install them as root: $install"
+    can_sudo || fail "$# packages are missing. Install them as root: $install"
     as_root=(sudo)
   fi
   watched "installing $# packages: $*" apt_install "$@" || fail "apt-get failed. Install the packages as root: $install"
