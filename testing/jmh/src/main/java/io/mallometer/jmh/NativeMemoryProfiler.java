@@ -220,8 +220,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
   private static void add(
       List<Result<?>> results, String name, double value, long operations, String unit) {
     if (!Double.isNaN(value)) {
-      results.add(
-          new ScalarResult(PREFIX + name, value / operations, unit, AggregationPolicy.AVG));
+      results.add(new ScalarResult(PREFIX + name, value / operations, unit, AggregationPolicy.AVG));
     }
   }
 }
