@@ -219,12 +219,22 @@ exit "$failed" """
     return run(root, script)
 
 
-OTHERS = {"refused": refused, "bin/test --fast": fast, "bin/test": tests}
+def first_command(pristine, directory):
+    """bin/mallometer builds the agent first and says so; the output of the command stays its own."""
+    root = bare(pristine, directory)
+    return run(root, """cd ~/mallometer
+done_with 0 'building' 'bin/mallometer --version 2>&1 >/tmp/version'
+cp /tmp/version /tmp/out; (($(wc -l </tmp/out) == 1)) && prints mallometer || wrong 'it prints more than the version'
+done_with 0 LD_PRELOAD 'bin/mallometer run -- env'
+exit "$failed" """)
+
+
+OTHERS = {"refused": refused, "bin/mallometer": first_command, "bin/test --fast": fast, "bin/test": tests}
 
 
 def main(pristine, *names):
     results = []
-    for name in names or [*PAGES, "refused", "bin/test --fast"]:
+    for name in names or [*PAGES, "refused", "bin/mallometer", "bin/test --fast"]:
         with tempfile.TemporaryDirectory(dir=pathlib.Path(pristine).parent) as directory:
             print(f"\n== {name}")
             began = time.monotonic()
