@@ -1,6 +1,6 @@
 """Follows the pages that a new user begins with, word by word, each in a Debian 12 of its own that has git and certificates
 and nothing else (debootstrap), as root, without JAVA_HOME, with an empty Maven repository and a clone of the last commit.
-Then runs `bin/test --fast` in one, and the commands as a user without sudo. Needs root.
+Then runs `bin/test --fast` in one, bin/mallometer as a user with sudo, and the commands as a user without it. Needs root.
 
     python3 testing/bare/run.py ROOT [NAME...]     ROOT is such a Debian, which stays as it is; of NAME, all without any
 
@@ -205,13 +205,19 @@ def tests(pristine, directory):
     return run(root, "cd ~/mallometer && bin/test")
 
 
+AS_USER = """useradd -m user; cp -r ~/mallometer /home/user; chown -R user /home/user/mallometer; cd /home/user/mallometer
+as_user() { setpriv --reuid=user --regid=user --init-groups env HOME=/home/user "$@"; }
+export -f as_user
+"""
+
+
 def refused(pristine, directory):
     """As a user without sudo each command ends with one message that names all packages and installs nothing."""
     root = bare(pristine, directory)
-    script = """useradd -m user; cp -r ~/mallometer /home/user; chown -R user /home/user/mallometer; cd /home/user/mallometer
+    script = AS_USER + """
 for command in bin/demo bin/build bin/test 'bin/test --fast' 'bin/mallometer --version'; do
   say "\\$ $command"
-  setpriv --reuid=user --regid=user --clear-groups env HOME=/home/user $command >/tmp/out 2>&1 && wrong "it ended with 0"
+  as_user $command >/tmp/out 2>&1 && wrong "it ended with 0"
   cat /tmp/out
   (($(wc -l </tmp/out) == 1)) && prints 'packages are missing. Install them as root: apt-get update && apt-get install' || wrong "it is not one message"
 done
@@ -219,22 +225,23 @@ exit "$failed" """
     return run(root, script)
 
 
-def first_command(pristine, directory):
-    """bin/mallometer builds the agent first and says so; the output of the command stays its own."""
+def with_sudo(pristine, directory):
+    """bin/mallometer installs packages through sudo, builds the agent and says so; the output of the command stays its own."""
     root = bare(pristine, directory)
-    return run(root, """cd ~/mallometer
-done_with 0 'building' 'bin/mallometer --version 2>&1 >/tmp/version'
+    return run(root, AS_USER + """apt-get -q update >/tmp/out 2>&1; apt-get -q -y install --no-install-recommends sudo >/tmp/out 2>&1
+echo 'user ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/user
+done_with 0 'building' 'as_user bin/mallometer --version 2>&1 >/tmp/version'
 cp /tmp/version /tmp/out; (($(wc -l </tmp/out) == 1)) && prints mallometer || wrong 'it prints more than the version'
-done_with 0 LD_PRELOAD 'bin/mallometer run -- env'
+done_with 0 LD_PRELOAD 'as_user bin/mallometer run -- env'
 exit "$failed" """)
 
 
-OTHERS = {"refused": refused, "bin/mallometer": first_command, "bin/test --fast": fast, "bin/test": tests}
+OTHERS = {"refused": refused, "sudo": with_sudo, "bin/test --fast": fast, "bin/test": tests}
 
 
 def main(pristine, *names):
     results = []
-    for name in names or [*PAGES, "refused", "bin/mallometer", "bin/test --fast"]:
+    for name in names or [*PAGES, "refused", "sudo", "bin/test --fast"]:
         with tempfile.TemporaryDirectory(dir=pathlib.Path(pristine).parent) as directory:
             print(f"\n== {name}")
             began = time.monotonic()
