@@ -81,6 +81,7 @@ show_steps() {
       if [[ $line =~ $module ]]; then
         step="${BASH_REMATCH[1]} (${BASH_REMATCH[2]} of ${BASH_REMATCH[3]})"
         [[ -t 1 ]] || told=-30
+      elif [[ $line =~ ^Get:[0-9]+(\ [^ ]+){3}\ ([^ ]+) ]]; then step="downloading ${BASH_REMATCH[2]}"
       elif [[ $line =~ ^(Unpacking|Setting\ up)\ ([^ ]+) ]]; then step="${BASH_REMATCH[1],} ${BASH_REMATCH[2]}"; fi
       line=""
     fi
