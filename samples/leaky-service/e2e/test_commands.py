@@ -87,6 +87,41 @@ class DemoCommand(unittest.TestCase):
                 self.assertTrue(refused.stderr)
 
 
+class Requirements(unittest.TestCase):
+    NEEDS = ("sh:dash", "nosuch:one", "nosuch-too:one", "/nosuch/file:two", "libnosuch.so.1:three", "jdk-99:four", "import nosuch:five")
+
+    def require(self, *before, apt_get):
+        with tempfile.TemporaryDirectory() as programs:
+            path = pathlib.Path(programs, "apt-get")
+            path.write_text(f"#!/bin/sh\n{apt_get}\n")
+            path.chmod(0o755)
+            os.chmod(programs, 0o755)
+            script = f"set -euo pipefail; PATH={programs}:$PATH; sudo() {{ return 1; }}; source bin/lib/requirements.sh; require \"$@\"; echo met"
+            return run(*before, "bash", "-c", script, "command", *self.NEEDS)
+
+    @unittest.skipUnless(os.geteuid() == 0, "becomes another user")
+    def test_without_root_one_message_names_all_packages_and_the_command(self):
+        done = self.require("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", apt_get="exit 1")
+        self.assertEqual(1, done.returncode)
+        self.assertEqual("", done.stdout)
+        install = "apt-get update && apt-get install --no-install-recommends one two three four five"
+        self.assertEqual(f"command: 5 packages are missing. Install them as root: {install}\n", done.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "installs as root")
+    def test_all_packages_are_installed_at_once_and_the_steps_are_shown(self):
+        done = self.require(apt_get='[ "$2" = update ] || echo "Setting up $* (1.0)"')
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertRegex(done.stdout, r"^command: installing 5 packages: one two three four five\n(.*\n)*command: took \d+ s\nmet\n$")
+
+    @unittest.skipUnless(os.geteuid() == 0, "installs as root")
+    def test_a_package_that_is_not_there_is_named(self):
+        done = self.require(apt_get='echo "E: Unable to locate package one" >&2; exit 100')
+        self.assertEqual(1, done.returncode)
+        self.assertIn("E: Unable to locate package one", done.stderr)
+        self.assertIn("apt-get install --no-install-recommends one two", done.stderr)
+        self.assertNotIn("met", done.stdout)
+
+
 class MallometerCommand(unittest.TestCase):
     def test_a_command_keeps_its_process_id(self):
         process = subprocess.Popen(

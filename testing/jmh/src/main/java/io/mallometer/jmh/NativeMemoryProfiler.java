@@ -43,6 +43,7 @@ import org.openjdk.jmh.runner.IterationType;
  */
 public final class NativeMemoryProfiler implements ExternalProfiler, InternalProfiler {
 
+  private static final String PREFIX = "native.alloc.";
   private static final String PRELOAD = "LD_PRELOAD";
   private static final String PER_OPERATION = "#/op";
   private static final String BYTES_PER_OPERATION = "B/op";
@@ -197,22 +198,29 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     add(results, "calls", use.calls(), operations, PER_OPERATION);
     add(results, "small", use.small(), operations, PER_OPERATION);
     add(results, "large", use.large(), operations, PER_OPERATION);
-    add(results, "bytes", use.bytes(), operations, BYTES_PER_OPERATION);
-    add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
-    if (!Double.isNaN(use.peak())) {
-      // Of an iteration: the most at once does not depend on how many operations there were.
-      add(results, "peak", use.peak(), 1, "B");
-    }
     @Nullable TopSites top = topSites;
-    if (top != null && top.isLast(result.getMetadata().getAllOps(), iteration.getCount())) {
-      results.add(top.listed());
+    if (top == null) {
+      add(results, "bytes", use.bytes(), operations, BYTES_PER_OPERATION);
+    } else if (!Double.isNaN(use.bytes())) {
+      boolean last = top.isLast(result.getMetadata().getAllOps(), iteration.getCount());
+      results.add(
+          new BytesBySite(
+              PREFIX + "bytes",
+              use.bytes() / operations,
+              BYTES_PER_OPERATION,
+              last ? top.listed() : ""));
     }
+    add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
+    // Of an iteration: the most at once does not depend on how many operations there were.
+    add(results, "peak", use.peak(), 1, "B");
     return results;
   }
 
+  /** Adds a figure if it is known: JMH would write NaN into its files, which no gate accepts. */
   private static void add(
       List<Result<?>> results, String name, double value, long operations, String unit) {
-    results.add(
-        new ScalarResult("native.alloc." + name, value / operations, unit, AggregationPolicy.AVG));
+    if (!Double.isNaN(value)) {
+      results.add(new ScalarResult(PREFIX + name, value / operations, unit, AggregationPolicy.AVG));
+    }
   }
 }

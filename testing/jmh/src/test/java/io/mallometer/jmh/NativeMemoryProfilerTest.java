@@ -4,12 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.openjdk.jmh.profile.ProfilerException;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
@@ -17,6 +24,8 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 class NativeMemoryProfilerTest {
+
+  @TempDir Path directory;
 
   private static Map<String, ? extends Result<?>> run(String method, String options, int forks)
       throws RunnerException {
@@ -58,9 +67,27 @@ class NativeMemoryProfilerTest {
     assertThat(score(results, "calls")).isEqualTo(1, within(0.001));
     // glibc serves 100 bytes from a chunk with room for 104.
     assertThat(score(results, "kept")).isEqualTo(104, within(0.1));
-    assertThat(results.get("native.alloc.sites").extendedInfo())
+    assertThat(results.get("native.alloc.bytes").extendedInfo())
         .contains("com.sun.jna.Native.malloc(Native.java)")
         .contains(Allocations.class.getName() + ".leak(");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "sites=5"})
+  void everyFigureInTheFileIsANumber(String options) throws RunnerException, IOException {
+    Path file = directory.resolve("results.json");
+    new Runner(
+            new OptionsBuilder()
+                .include(Allocations.class.getName() + ".deflate$")
+                .addProfiler(NativeMemoryProfiler.class, options)
+                .resultFormat(ResultFormatType.JSON)
+                .result(file.toString())
+                .build())
+        .run();
+    // Without the distribution that JMH cannot know from so few iterations.
+    assertThat(Files.readString(file).replaceAll("\"score(Error|Confidence)\"[^}\\]]*", ""))
+        .contains("native.alloc.bytes")
+        .doesNotContain("NaN");
   }
 
   @Test

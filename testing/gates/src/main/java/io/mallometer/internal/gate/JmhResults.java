@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * What JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The name of a
  * benchmark has its parameters behind it, {@code io.example.Codec.deflate[level=9]}, and the mode
  * if the benchmark ran in several. The benchmark's own score is the metric {@code score}; in the
- * mode {@code sample}, of which JMH keeps only a histogram, it is left out.
+ * mode {@code sample}, of which JMH keeps only a histogram, it is left out. So are results of text.
  */
 final class JmhResults {
 
@@ -25,6 +25,9 @@ final class JmhResults {
 
   /** Of JMH before 1.37, in the names of a profiler's metrics. */
   private static final String MARK = "·";
+
+  /** The unit that JMH gives to results that are text, such as those of its stack profiler. */
+  private static final String TEXT = "---";
 
   private JmhResults() {}
 
@@ -80,6 +83,10 @@ final class JmhResults {
     if (!metric.has(RAW)) {
       return;
     }
+    String unit = file.text(metric, "scoreUnit", key.toString());
+    if (unit.equals(TEXT)) {
+      return;
+    }
     List<JsonElement> samples = new ArrayList<>();
     for (JsonElement fork : file.array(metric, RAW, key.toString())) {
       if (!(fork instanceof JsonArray iterations)) {
@@ -87,6 +94,6 @@ final class JmhResults {
       }
       samples.addAll(iterations.asList());
     }
-    to.add(file, key, file.text(metric, "scoreUnit", key.toString()), samples);
+    to.add(file, key, unit, samples);
   }
 }

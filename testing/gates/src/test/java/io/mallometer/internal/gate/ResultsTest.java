@@ -68,6 +68,23 @@ class ResultsTest {
   }
 
   @Test
+  void aTextOfAnotherProfilerOfJmhIsNoFigure() throws Exception {
+    String recorded = Files.readString(Written.recorded("jmh-1.37.json"));
+    String stack =
+        "\"stack\" : {\"score\" : \"NaN\", \"scoreUnit\" : \"---\", \"rawData\" : [[\"NaN\"]]},";
+    Path file =
+        Files.writeString(
+            directory.resolve("text.json"),
+            recorded.replaceAll("\"secondaryMetrics\" : \\{", "$0" + stack));
+
+    assertThat(Results.read(List.of(file), Written.ALL).expected().keySet())
+        .isEqualTo(
+            Results.read(List.of(Written.recorded("jmh-1.37.json")), Written.ALL)
+                .expected()
+                .keySet());
+  }
+
+  @Test
   void aReportIsOneSampleOfEachCounterAndPart() throws Exception {
     Results results =
         Results.read(List.of(Written.recorded("report.json")), new Selection(List.of(), List.of()));
