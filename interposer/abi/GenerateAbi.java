@@ -14,13 +14,13 @@ import java.util.zip.CRC32;
  * Derives from {@code mallometer.h} what the bridge and the library must agree on.
  *
  * <p>The header is the only description of the interface. This program reads its constants, structs
- * and functions, computes the offset of each field, and writes one of two files:
+ * and functions, computes the offset of each field, and writes
  *
  * <ul>
- *   <li>{@code java HEADER FILE PACKAGE}: a Java class {@code Abi} with the constants, a view of each
- *       struct over a {@code ByteBuffer}, and a method for each function.
- *   <li>{@code c HEADER FILE}: C that fails to compile where a compiler lays the structs out in another
- *       way, and the table of the functions' addresses, in the order in which {@code Abi} numbers them.
+ *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each
+ *       struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method for each function;
+ *   <li>{@code c HEADER DIRECTORY}: {@code abi_functions.h}, which fails to compile where a compiler lays a struct out
+ *       in another way, and has the table of the functions' addresses in the order in which Java numbers them.
  * </ul>
  *
  * <p>The header uses a small part of C, and anything else ends this program with an error: constants
@@ -97,15 +97,23 @@ final class GenerateAbi {
       require(
           version.equals(abi.checksum),
           "the declarations have changed: set MALLOMETER_ABI_VERSION to " + abi.checksum);
-      Path file = Path.of(arguments[2]);
-      String text = arguments[0].equals("java") ? abi.java(arguments[3]) : abi.c();
-      Files.createDirectories(file.toAbsolutePath().getParent());
-      if (!Files.exists(file) || !Files.readString(file).equals(text)) {
-        Files.writeString(file, text);
+      Path directory = Files.createDirectories(Path.of(arguments[2]));
+      if (arguments[0].equals("java")) {
+        write(directory.resolve("Abi.java"), abi.structsOfJava(arguments[3]));
+        write(directory.resolve("LibraryFunctions.java"), abi.functionsOfJava(arguments[3]));
+      } else {
+        write(directory.resolve("abi_functions.h"), abi.c());
       }
     } catch (IllegalArgumentException e) {
       System.err.println(arguments[1] + ": " + e.getMessage());
       System.exit(1);
+    }
+  }
+
+  /** Leaves a file alone that has the text already, so that nothing is compiled again for it. */
+  private static void write(Path file, String text) throws IOException {
+    if (!Files.exists(file) || !Files.readString(file).equals(text)) {
+      Files.writeString(file, text);
     }
   }
 
@@ -217,7 +225,7 @@ final class GenerateAbi {
 
   // ---- Writing Java --------------------------------------------------------------------------
 
-  private String java(String packageName) {
+  private String structsOfJava(String packageName) {
     StringBuilder java =
         new StringBuilder(
             """
@@ -225,9 +233,8 @@ final class GenerateAbi {
             package %s;
 
             import java.nio.ByteBuffer;
-            import java.util.List;
 
-            /** The constants, structs and functions of {@code mallometer.h}. */
+            /** The constants of {@code mallometer.h}, and views of its structs. */
             final class Abi {
 
               private Abi() {}
@@ -236,10 +243,28 @@ final class GenerateAbi {
                 .formatted(packageName));
     constants.forEach((name, value) -> java.append(constant(name, number(value))));
     structs.values().forEach(struct -> java.append(view(struct)));
-    java.append("\n  /** The functions' names, in the order of the library's table. */\n");
-    java.append("  static final List<String> FUNCTIONS =\n      List.of(\n");
+    return java.append("}\n").toString();
+  }
+
+  private String functionsOfJava(String packageName) {
+    StringBuilder java =
+        new StringBuilder(
+            """
+            // Generated from mallometer.h by GenerateAbi.java.
+            package %s;
+
+            import java.util.List;
+
+            /** The functions of {@code mallometer.h}, under their C names. Pointers are passed as addresses. */
+            final class LibraryFunctions {
+
+              /** The names, in the order of the library's table. */
+              static final List<String> NAMES =
+                  List.of(
+            """
+                .formatted(packageName));
     List<String> names = functions.stream().map(f -> "          \"" + PREFIX + f.name() + "\"").toList();
-    java.append(String.join(",\n", names)).append(");\n");
+    java.append(String.join(",\n", names)).append(");\n\n  private LibraryFunctions() {}\n");
     for (int i = 0; i < functions.size(); i++) {
       java.append(call(i, functions.get(i)));
     }
@@ -255,47 +280,57 @@ final class GenerateAbi {
   }
 
   private String view(Struct struct) {
-    String name = camel("_" + struct.name());
     StringBuilder view =
         new StringBuilder(
             """
 
-              /** A {@code struct mallometer_%s} at an offset of memory that the library fills. */
+              /** A {@code struct mallometer_%s} in memory that the library fills. */
               record %s(ByteBuffer memory, int at) {
                 static final int BYTES = %d;
-
-                %s(ByteBuffer memory) {
-                  this(memory, 0);
-                }
-
-                /** Returns an element of an array. */
-                static %s row(ByteBuffer rows, int index) {
-                  return new %s(rows, index * BYTES);
-                }
             """
-                .formatted(struct.name(), name, struct.bytes(), name, name, name));
-    if (struct.fields().get(0).name().equals("size")) {
-      view.append(
-          """
-
-              /** Returns zeroed memory for the struct, with the size and version that the library expects. */
-              static %s allocate() {
-                return new %s(Structs.versioned(BYTES));
-              }
-          """
-              .indent(0)
-              .replaceAll("(?m)^(?=.)", "  ".substring(2))
-              .formatted(name, name));
-    }
-    struct.fields().stream().filter(f -> !f.name().equals("reserved")).forEach(f -> view.append(accessor(f)));
+                .formatted(struct.name(), camel("_" + struct.name()), struct.bytes()));
+    List<Field> told = struct.fields().stream().filter(f -> !f.name().equals("reserved")).toList();
+    told.forEach(f -> view.append("    static final int %s = %d;\n".formatted(offsetName(f), f.offset())));
+    view.append(members(struct));
+    told.forEach(f -> view.append(accessor(f)));
     return view.append("  }\n").toString();
+  }
+
+  private String members(Struct struct) {
+    boolean versioned = struct.fields().get(0).name().equals("size");
+    String prepared =
+        """
+
+            /** Says how much the library may fill; to be called before each call. */
+            void prepare() {
+              memory.putInt(at, BYTES).putInt(at + 4, ABI_VERSION);
+            }
+        """;
+    return """
+
+            %s(ByteBuffer memory) {
+              this(memory, 0);
+            }
+
+            /** Returns an element of an array. */
+            static %s row(ByteBuffer rows, int index) {
+              return new %s(rows, index * BYTES);
+            }
+        """
+            .replace("%s", camel("_" + struct.name()))
+        + (versioned ? prepared : "");
+  }
+
+  /** {@code live_bytes} as {@code LIVE_BYTES_AT}. */
+  private static String offsetName(Field field) {
+    return field.name().toUpperCase(Locale.ROOT) + "_AT";
   }
 
   private String accessor(Field field) {
     String name = camel(field.name());
-    int offset = field.offset();
+    String offset = offsetName(field);
     if (field.type().equals("char")) {
-      return accessor("String", name, "", "Structs.text(memory, at + %d, %d)".formatted(offset, field.bytes()));
+      return accessor("String", name, "", "Structs.text(memory, at + %s, %d)".formatted(offset, field.bytes()));
     }
     String index = field.lengths().isEmpty() ? "" : "int index";
     String place = "at + " + offset + (index.isEmpty() ? "" : " + index * " + size(field.type()));
@@ -320,22 +355,14 @@ final class GenerateAbi {
       arguments.append(", ").append(camel(parameter.name()));
     }
     arguments.append(", 0".repeat(MOST_ARGUMENTS - parameters.size()));
-    boolean nothing = function.result().equals("void");
     return """
 
-          /** Calls {@code mallometer_%s}. */
-          static %s %s(%s) {
-            %sLibraryFunctions.call(%d%s);
+          static int %s(%s) {
+            return LibraryCalls.call(%d%s);
           }
         """
         .formatted(
-            function.name(),
-            nothing ? "void" : "int",
-            camel(function.name()),
-            String.join(", ", parameters),
-            nothing ? "" : "return ",
-            number,
-            arguments);
+            PREFIX + function.name(), String.join(", ", parameters), number, arguments);
   }
 
   private String javaType(String type) {

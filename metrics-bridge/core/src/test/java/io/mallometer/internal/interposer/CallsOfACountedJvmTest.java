@@ -19,7 +19,7 @@ class CallsOfACountedJvmTest {
       assertThat(mallometer.status().active()).isTrue();
       assertThat(DirectCalls.callsByAddress()).isEqualTo(attached);
       assertThat(DirectCalls.linked()).isEqualTo(!attached);
-      assertThat(LibraryFunctions.mallometer_abi_version()).isEqualTo(Availability.ABI_VERSION);
+      assertThat(LibraryFunctions.mallometer_abi_version()).isEqualTo(Abi.ABI_VERSION);
     }
   }
 }
