@@ -46,7 +46,7 @@
 extern "C" {
 #endif
 
-#define MALLOMETER_ABI_VERSION 1u
+#define MALLOMETER_ABI_VERSION 0x90535a58u
 #define MALLOMETER_SIZE_CLASSES 20
 /* The first class that is not small. */
 #define MALLOMETER_FIRST_LARGE_CLASS 9
@@ -755,10 +755,8 @@ enum mallometer_option {
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4
 };
 
-#if defined(__GNUC__)
+#ifndef MALLOMETER_API
 #define MALLOMETER_API __attribute__((visibility("default")))
-#else
-#define MALLOMETER_API
 #endif
 
 /*

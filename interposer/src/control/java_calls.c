@@ -4,14 +4,17 @@
  * io.mallometer.internal.interposer.DirectCalls. The class loader that loads the library by its path has them; the path
  * leads to the copy that the process has.
  *
- * A function has the number of its row below. The first row is the same in every version: the bridge calls no other
- * function of a library of another version.
+ * A function has the number of its row in a table that is generated from mallometer.h. The bridge numbers functions in
+ * the same way, and uses the table only if the version of the interface, which is its first row, is its own.
  */
 #include <dlfcn.h>
 #include <jni.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mallometer.h"
+/* After mallometer.h, whose functions it lists. */
+#include "abi_functions.h"
 #include "platform/glibc_versions.h"
 #include "platform/memory.h"
 #include "platform/visibility.h"
@@ -24,51 +27,6 @@ EXPORT jint METHOD(call)(JNIEnv *, jclass, jlong, jlong, jlong, jlong, jlong, jl
 EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
 EXPORT jlong METHOD(address)(JNIEnv *, jclass, jobject);
 EXPORT void METHOD(free)(JNIEnv *, jclass, jobject);
-
-static void *const functions[] = {
-    mallometer_abi_version,
-    mallometer_snapshot,
-    mallometer_thread_snapshot,
-    mallometer_self,
-    mallometer_events,
-    mallometer_allocator,
-    mallometer_jvm_attach,
-    mallometer_method_name,
-    mallometer_sites,
-    mallometer_site_stack,
-    mallometer_modules,
-    mallometer_objects,
-    mallometer_leaks_start,
-    mallometer_leaks_stop,
-    mallometer_leaks,
-    mallometer_evidence,
-    mallometer_watch,
-    mallometer_accesses,
-    mallometer_search_start,
-    mallometer_search,
-    mallometer_configure,
-    mallometer_record,
-    mallometer_recording,
-    mallometer_trim,
-    mallometer_attach,
-    mallometer_attach_check,
-    mallometer_detach,
-    mallometer_scope_open,
-    mallometer_scope_read,
-    mallometer_scope_close,
-    mallometer_scope_objects,
-    mallometer_owners_begin,
-    mallometer_owners_step,
-    mallometer_owners_rows,
-    mallometer_owners_name,
-    mallometer_owners_end,
-    mallometer_threshold_open,
-    mallometer_threshold_read,
-    mallometer_threshold_close,
-    mallometer_monitor_register,
-    mallometer_monitor_unregister,
-    mallometer_count_actual,
-};
 
 /* Another copy of the library, which a file that was replaced leads to, counts nothing. */
 static int is_the_process_own(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }

@@ -27,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Availability {
 
-  static final int ABI_VERSION = 1;
 
   /** What the kernel adds to the path of a file that was deleted or replaced. */
   private static final String DELETED = " (deleted)";
@@ -247,7 +246,7 @@ final class Availability {
   }
 
   private static Interposer versioned(int version) {
-    return version == ABI_VERSION
+    return version == Abi.ABI_VERSION
         ? LoadedInterposer.open()
         : AbsentInterposer.unreadable(otherVersion(version));
   }
@@ -302,7 +301,7 @@ final class Availability {
         "the preloaded library has interface version "
             + version
             + ", but this bridge needs version "
-            + ABI_VERSION,
+            + Abi.ABI_VERSION,
         Remedy.preload());
   }
 

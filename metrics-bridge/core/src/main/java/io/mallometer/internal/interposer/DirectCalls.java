@@ -3,7 +3,6 @@ package io.mallometer.internal.interposer;
 import com.sun.jna.Native;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -14,56 +13,10 @@ import org.jspecify.annotations.Nullable;
  * opened to be attached, JNA finds the functions, and {@link #call} calls them: that takes 20 ns in
  * place of half a microsecond.
  *
- * <p>The JVM gives a library's native methods to one class loader. Others, and those that meet an
- * older library or one whose file was replaced, use JNA.
+ * <p>The JVM gives a library's native methods to one class loader. Others, and those that meet a
+ * library whose file was replaced, use JNA.
  */
 final class DirectCalls {
-
-  /** In the order of the library's table, to which names are only appended. */
-  static final List<String> FUNCTIONS =
-      List.of(
-          "mallometer_abi_version",
-          "mallometer_snapshot",
-          "mallometer_thread_snapshot",
-          "mallometer_self",
-          "mallometer_events",
-          "mallometer_allocator",
-          "mallometer_jvm_attach",
-          "mallometer_method_name",
-          "mallometer_sites",
-          "mallometer_site_stack",
-          "mallometer_modules",
-          "mallometer_objects",
-          "mallometer_leaks_start",
-          "mallometer_leaks_stop",
-          "mallometer_leaks",
-          "mallometer_evidence",
-          "mallometer_watch",
-          "mallometer_accesses",
-          "mallometer_search_start",
-          "mallometer_search",
-          "mallometer_configure",
-          "mallometer_record",
-          "mallometer_recording",
-          "mallometer_trim",
-          "mallometer_attach",
-          "mallometer_attach_check",
-          "mallometer_detach",
-          "mallometer_scope_open",
-          "mallometer_scope_read",
-          "mallometer_scope_close",
-          "mallometer_scope_objects",
-          "mallometer_owners_begin",
-          "mallometer_owners_step",
-          "mallometer_owners_rows",
-          "mallometer_owners_name",
-          "mallometer_owners_end",
-          "mallometer_threshold_open",
-          "mallometer_threshold_read",
-          "mallometer_threshold_close",
-          "mallometer_monitor_register",
-          "mallometer_monitor_unregister",
-          "mallometer_count_actual");
 
   private static volatile boolean linked;
   private static volatile boolean callsByAddress;
@@ -110,7 +63,7 @@ final class DirectCalls {
       function(0); // throws unless the library has the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
-      // Loaded by another class loader, or the file is gone.
+      // Another class loader has loaded it, or the file is gone.
     }
   }
 
@@ -125,12 +78,8 @@ final class DirectCalls {
     return callsByAddress;
   }
 
-  /** The address of a function; 0 if the library does not have it. */
-  static long function(String name) {
-    return function(FUNCTIONS.indexOf(name));
-  }
-
-  private static native long function(int number);
+  /** The address of a function by its number; 0 if the library that counts is not this one. */
+  static native long function(int number);
 
   /** Calls a function with as many of the arguments as it has; returns its result. */
   static native int call(long function, long a, long b, long c, long d, long e);

@@ -10,7 +10,7 @@ import java.util.Arrays;
 public final class Durations {
 
   /** How many buckets there are. */
-  public static final int BUCKETS = 48;
+  public static final int BUCKETS = Abi.DURATION_BUCKETS;
 
   /** Of nothing. */
   public static final Durations NONE = new Durations(0, new float[BUCKETS]);

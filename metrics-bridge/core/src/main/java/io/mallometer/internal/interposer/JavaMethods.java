@@ -3,7 +3,6 @@ package io.mallometer.internal.interposer;
 import io.mallometer.internal.symbol.RecordedFrame;
 import io.mallometer.internal.symbol.RecordedMethod;
 import io.mallometer.internal.symbol.StringPool;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -33,16 +32,16 @@ final class JavaMethods {
   private final StringPool names = new StringPool();
 
   private int withName;
-  private final ByteBuffer struct;
+  private final Abi.Method struct;
   private final IntUnaryOperator ask;
 
   /**
    * Methods that are asked for by a function.
    *
-   * @param struct a {@code struct mallometer_method}
+   * @param struct memory for one method
    * @param ask fills it for a number, and returns 0 or a negative errno value
    */
-  JavaMethods(ByteBuffer struct, IntUnaryOperator ask) {
+  JavaMethods(Abi.Method struct, IntUnaryOperator ask) {
     this.struct = struct;
     this.ask = ask;
   }
@@ -55,10 +54,10 @@ final class JavaMethods {
   /** Asks for the names of at most so many methods, the oldest of those that are new. */
   synchronized void askForNewNames(int most) {
     for (int asked = 0; asked < most; asked++) {
-      struct.putInt(SiteLayout.METHOD_SIZE, SiteLayout.METHOD_BYTES);
+      struct.prepare();
       int result = ask.applyAsInt(known.size());
       if (result == 0) {
-        known.add(shared(SiteLayout.method(struct)));
+        known.add(method());
         withName++;
       } else if (result == GONE) {
         known.add(null);
@@ -68,12 +67,23 @@ final class JavaMethods {
     }
   }
 
-  private RecordedMethod shared(RecordedMethod method) {
+  private RecordedMethod method() {
+    int[] lines = new int[2 * Math.min(Abi.METHOD_LINES, Math.max(0, struct.lineCount()))];
+    for (int i = 0; i < lines.length; i++) {
+      lines[i] = struct.lines(i);
+    }
     return new RecordedMethod(
-        names.shared(method.className()),
-        method.method(),
-        names.shared(method.source()),
-        method.lines());
+        names.shared(className(struct.classSignature())),
+        struct.name(),
+        names.shared(struct.source()),
+        lines);
+  }
+
+  /** {@code Ljava/lang/String;} as a name; a signature that was cut has no semicolon. */
+  private static String className(String signature) {
+    int begin = signature.startsWith("L") ? 1 : 0;
+    int end = signature.length() - (signature.endsWith(";") ? 1 : 0);
+    return signature.substring(begin, Math.max(begin, end)).replace('/', '.');
   }
 
   /**

@@ -4,6 +4,7 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,13 +20,10 @@ final class LibraryMonitors {
   /** EBUSY: a callback of another thread has not returned within a second. */
   private static final int RUNS = -16;
 
-  /** Of {@code struct mallometer_monitor}. */
-  static final int SIZE = 0;
+  /** The most requests that the library keeps. */
+  static final int MOST_EVENTS = 64;
 
-  static final int VERSION = 4;
-  static final int CONTEXT = 8;
-  static final int ALLOCATED = 16;
-  static final int BYTES = 32;
+  private static final long NANOS = 1_000_000_000L;
 
   /** Counts by class that the library adds to. It stays: a late callback may write to it. */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
@@ -38,13 +36,32 @@ final class LibraryMonitors {
   RequestWatch watch(
       long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
     // Before it is open, and read with it: mallometer makes no request of its own meanwhile.
-    ByteBuffer events = Structs.keep(EventLayout.CAPACITY * EventLayout.BYTES);
+    ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
     if (opened > 0) {
       return new LibraryWatch(opened, events, frames);
     }
     Structs.free(events);
     return RequestWatch.none(reason(opened, "8 thresholds are open: close one", status));
+  }
+
+  static HugeAllocation request(Abi.Event event) {
+    long time = event.realtimeNs();
+    return new HugeAllocation(
+        event.number(),
+        Instant.ofEpochSecond(time / NANOS, time % NANOS),
+        event.requestedBytes(),
+        event.threadId(),
+        event.threadName());
+  }
+
+  /** Returns the return addresses of a request, innermost first. */
+  static long[] stack(Abi.Event event) {
+    long[] stack = new long[Math.max(0, Math.min(Abi.EVENT_FRAMES, event.frames()))];
+    for (int i = 0; i < stack.length; i++) {
+      stack[i] = event.stack(i);
+    }
+    return stack;
   }
 
   private static String reason(int result, String tooMany, Supplier<String> status) {
@@ -65,11 +82,11 @@ final class LibraryMonitors {
   }
 
   private String register(Supplier<String> status) {
-    ByteBuffer monitor = Structs.allocate(BYTES);
-    monitor.putInt(SIZE, BYTES);
-    monitor.putInt(VERSION, Availability.ABI_VERSION);
-    monitor.putLong(CONTEXT, Structs.address(counts));
-    monitor.putLong(ALLOCATED, LibraryFunctions.countActual());
+    ByteBuffer monitor = Structs.allocate(Abi.Monitor.BYTES);
+    new Abi.Monitor(monitor).prepare();
+    monitor.putLong(Abi.Monitor.CONTEXT_AT, Structs.address(counts));
+    monitor.putLong(
+        Abi.Monitor.ALLOCATED_AT, LibraryCalls.address("mallometer_count_actual"));
     int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
     if (registered > 0) {
       number = registered;
@@ -118,12 +135,11 @@ final class LibraryMonitors {
       }
       int count =
           LibraryFunctions.mallometer_threshold_read(
-              number, Structs.address(events), EventLayout.BYTES, EventLayout.CAPACITY);
+              number, Structs.address(events), Abi.Event.BYTES, MOST_EVENTS, 0);
       List<Request> requests = new ArrayList<>();
-      for (HugeAllocation allocation : EventLayout.allocations(events, Math.max(0, count))) {
-        int at = requests.size() * EventLayout.BYTES;
-        ByteBuffer event = events.slice(at, EventLayout.BYTES).order(events.order());
-        requests.add(new Request(allocation, frames.apply(EventLayout.stack(event))));
+      for (int i = 0; i < count; i++) {
+        Abi.Event event = Abi.Event.row(events, i);
+        requests.add(new Request(request(event), frames.apply(stack(event))));
       }
       return requests;
     }

@@ -4,12 +4,16 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.Owner;
 import io.mallometer.model.RetainedSite;
+import io.mallometer.model.ScopeCounts;
 import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.ScopeMatches;
+import io.mallometer.model.SizeDistribution;
 import java.nio.ByteBuffer;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -25,9 +29,16 @@ final class LibraryScopes {
 
   private static final int MOST_OBJECTS = 16_384;
 
+  private static final String WAS_OFF =
+      "counting was off for some time within the scope, so net bytes, peak and matches are unknown";
+
+  private static final String OVERFLOW =
+      "there are no matches: more than 49,152 objects of the scope were live at once, or a signal"
+          + " handler allocated";
+
   private final Supplier<CallSites> callSites;
-  private final ByteBuffer figures = Structs.keep(ScopeLayout.BYTES);
-  private final long address = Structs.address(figures);
+  private final Abi.Scope figures = new Abi.Scope(Structs.keep(Abi.Scope.BYTES));
+  private final long address = Structs.address(figures.memory());
 
   /** Scopes whose call sites are those that the supplier reads. */
   LibraryScopes(Supplier<CallSites> callSites) {
@@ -56,31 +67,75 @@ final class LibraryScopes {
 
   private ScopeFigures read(int number, boolean closes) {
     synchronized (figures) {
-      figures.putInt(ScopeLayout.SIZE, ScopeLayout.BYTES);
+      figures.prepare();
       int result =
           closes
               ? LibraryFunctions.mallometer_scope_close(number, address)
               : LibraryFunctions.mallometer_scope_read(number, address);
       return result == 0
-          ? ScopeLayout.figures(figures)
+          ? figures()
           : ScopeFigures.none(
               "the scope's thread ended long ago, and the library needed the room for others");
     }
   }
 
+  private ScopeFigures figures() {
+    int flags = figures.flags();
+    boolean complete = (flags & Abi.SCOPE_INCOMPLETE) == 0;
+    boolean matched = complete && (flags & Abi.SCOPE_HAS_MATCHES) != 0;
+    boolean overflowed = (flags & Abi.SCOPE_OVERFLOWED) != 0;
+    return new ScopeFigures(
+        Optional.of(counts(complete)),
+        matched ? Optional.of(matches()) : Optional.empty(),
+        !complete ? WAS_OFF : overflowed ? OVERFLOW : "");
+  }
+
+  private ScopeCounts counts(boolean complete) {
+    return new ScopeCounts(
+        sizes(),
+        figures.frees(),
+        figures.failed(),
+        figures.requestedBytes(),
+        figures.allocatedBytes(),
+        figures.freedBytes(),
+        complete ? figures.netBytes() : Double.NaN,
+        complete ? figures.peakBytes() : Double.NaN,
+        complete ? figures.peakErrorBytes() : Double.NaN,
+        figures.largestBytes(),
+        figures.largestErrorBytes());
+  }
+
+  private SizeDistribution sizes() {
+    long[] counts = new long[Abi.SIZE_CLASSES];
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = figures.allocations(i);
+    }
+    return SizeDistribution.of(counts);
+  }
+
+  private ScopeMatches matches() {
+    return new ScopeMatches(
+        figures.temporaryAllocations(),
+        figures.temporaryBytes(),
+        figures.retainedAllocations(),
+        figures.retainedBytes(),
+        figures.foreignFrees(),
+        figures.foreignFreedBytes());
+  }
+
   /** Names the sites after the objects were copied: that allocates itself. */
   private List<RetainedSite> retained(int number) {
-    ByteBuffer objects = Structs.allocate(MOST_OBJECTS * SiteLayout.OBJECT_BYTES);
+    ByteBuffer objects = Structs.allocate(MOST_OBJECTS * Abi.Object.BYTES);
     int count =
         LibraryFunctions.mallometer_scope_objects(
-            number, Structs.address(objects), SiteLayout.OBJECT_BYTES, MOST_OBJECTS);
+            number, Structs.address(objects), Abi.Object.BYTES, MOST_OBJECTS);
     Map<Integer, Estimate> bySite = new HashMap<>();
     for (int i = 0; i < count; i++) {
-      int offset = i * SiteLayout.OBJECT_BYTES;
-      double bytes = objects.getLong(offset + SiteLayout.OBJECT_SIZE);
-      double weight = 1 / objects.getDouble(offset + SiteLayout.OBJECT_PROBABILITY);
+      Abi.Object object = Abi.Object.row(objects, i);
+      double bytes = object.bytes();
+      double weight = 1 / object.probability();
       bySite.merge(
-          objects.getInt(offset + SiteLayout.OBJECT_SITE),
+          object.site(),
           new Estimate(weight * bytes, weight * (weight - 1) * bytes * bytes, 1),
           Estimate::plus);
     }

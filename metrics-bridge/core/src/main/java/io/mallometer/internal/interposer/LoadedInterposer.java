@@ -19,6 +19,7 @@ import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,12 @@ final class LoadedInterposer implements Interposer {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
+  /** The beginning of a report, which ends behind the state. */
+  private static final int BYTES_TO_STATE = Abi.Report.STATE_AT + Integer.BYTES;
+
+  /** The texts of a report lie side by side. */
+  private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
+
   /** EINVAL as the library returns it. */
   private static final int INVALID = -22;
 
@@ -57,25 +64,21 @@ final class LoadedInterposer implements Interposer {
   private final LibraryScopes scopes = new LibraryScopes(() -> callSites(Instant.now(), List.of()));
   private final CloseSampling closeSampling = new CloseSampling();
 
-  private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
-  private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);
-  private final ByteBuffer state = Structs.keep(ReportLayout.BYTES_TO_STATE);
-  private final ByteBuffer thread = Structs.keep(CountersLayout.BYTES);
-  private final ByteBuffer allocator = Structs.keep(AllocatorLayout.BYTES);
-  private final ByteBuffer arenas =
-      Structs.keep(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
-  private final ByteBuffer events = Structs.keep(EventLayout.BYTES * EventLayout.CAPACITY);
-  private final long processAddress = Structs.address(process);
-  private final long selfAddress = Structs.address(self);
-  private final long stateAddress = Structs.address(state);
-  private final long threadAddress = Structs.address(thread);
-  private final long allocatorAddress = Structs.address(allocator);
-  private final long arenasAddress = Structs.address(arenas);
+  private final Abi.Counters process = new Abi.Counters(Structs.keep(Abi.Counters.BYTES));
+  private final Abi.Report self = new Abi.Report(Structs.keep(Abi.Report.BYTES));
+  private final Abi.Report state = new Abi.Report(Structs.keep(BYTES_TO_STATE));
+  private final Abi.Counters thread = new Abi.Counters(Structs.keep(Abi.Counters.BYTES));
+  private final ByteBuffer events = Structs.keep(Abi.Event.BYTES * LibraryMonitors.MOST_EVENTS);
+  private final long processAddress = Structs.address(process.memory());
+  private final long selfAddress = Structs.address(self.memory());
+  private final long stateAddress = Structs.address(state.memory());
+  private final long threadAddress = Structs.address(thread.memory());
   private final long eventsAddress = Structs.address(events);
+  private final LibraryAllocator allocator = new LibraryAllocator();
 
   /** What {@link #self} held when {@link #texts} were decoded. */
   private final ByteBuffer decoded =
-      ByteBuffer.allocate(ReportLayout.BYTES).order(ByteOrder.nativeOrder());
+      ByteBuffer.allocate(Abi.Report.BYTES).order(ByteOrder.nativeOrder());
 
   private Texts texts = Texts.NONE;
 
@@ -181,7 +184,7 @@ final class LoadedInterposer implements Interposer {
       long read = System.nanoTime();
       Status status = status();
       Optional<NativeCounters> counters =
-          status.active() ? Optional.of(CountersLayout.process(process)) : Optional.empty();
+          status.active() ? Optional.of(LibraryCounters.process(process)) : Optional.empty();
       Texts current = texts();
       if (counters.isPresent()) {
         readHugeAllocations(counters.get());
@@ -224,30 +227,30 @@ final class LoadedInterposer implements Interposer {
       check(callProcess(), "mallometer_snapshot");
       report =
           new RecordedCallSites.Report(
-              CountersLayout.process(process),
-              self.getLong(ReportLayout.SAMPLE_INTERVAL_BYTES),
-              self.getLong(ReportLayout.SAMPLES),
-              closeSampling.isOn() ? 0 : self.getInt(ReportLayout.LIVE_SAMPLES),
+              LibraryCounters.process(process),
+              self.sampleIntervalBytes(),
+              self.samples(),
+              closeSampling.isOn() ? 0 : self.liveSamples(),
               dropped(),
-              ReportLayout.byteUnit(self),
+              LibraryReport.byteUnit(self),
               texts().reason());
     }
     CallSites read = callSites.read(time, applicationPackages, report, whole);
     synchronized (process) {
       check(callProcess(), "mallometer_snapshot");
-      return read.since(report(time, texts(), Double.NaN), CountersLayout.process(process));
+      return read.since(report(time, texts(), Double.NaN), LibraryCounters.process(process));
     }
   }
 
   private Map<String, Long> dropped() {
     Map<String, Long> dropped = new HashMap<>();
-    dropped.put("no-site", self.getLong(ReportLayout.SAMPLES_WITHOUT_SITE));
-    dropped.put("not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED));
-    dropped.put("truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED));
-    dropped.put("no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA));
-    dropped.put("no-stack", self.getLong(ReportLayout.SAMPLES_WITHOUT_STACK));
-    dropped.put("no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD));
-    dropped.put("no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE));
+    dropped.put("no-site", self.samplesWithoutSite());
+    dropped.put("not-followed", self.samplesNotFollowed());
+    dropped.put("truncated", self.samplesTruncated());
+    dropped.put("no-java", self.samplesWithoutJava());
+    dropped.put("no-stack", self.samplesWithoutStack());
+    dropped.put("no-method", self.framesWithoutMethod());
+    dropped.put("no-module", self.framesWithoutModule());
     return Map.copyOf(dropped);
   }
 
@@ -271,7 +274,7 @@ final class LoadedInterposer implements Interposer {
       if (callProcess() != 0) {
         return Evidence.Counted.FROM_START;
       }
-      NativeCounters counters = CountersLayout.process(process);
+      NativeCounters counters = LibraryCounters.process(process);
       return new Evidence.Counted(
           counters.allocatedBytes() - counters.freedBytes(), counters.baseline().mostBytes());
     }
@@ -306,7 +309,7 @@ final class LoadedInterposer implements Interposer {
   public Optional<NativeCounters> process() {
     synchronized (process) {
       return counting() && callProcess() == 0
-          ? Optional.of(CountersLayout.process(process))
+          ? Optional.of(LibraryCounters.process(process))
           : Optional.empty();
     }
   }
@@ -314,9 +317,9 @@ final class LoadedInterposer implements Interposer {
   @Override
   public Optional<NativeCounters> thread() {
     synchronized (thread) {
-      thread.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
+      thread.prepare();
       return counting() && LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
-          ? Optional.of(CountersLayout.thread(thread))
+          ? Optional.of(LibraryCounters.thread(thread))
           : Optional.empty();
     }
   }
@@ -324,31 +327,18 @@ final class LoadedInterposer implements Interposer {
   @Override
   public OpenScope threadScope(ScopeOptions options) {
     return scopes.open(
-        options.matched() ? ScopeLayout.MATCHED : ScopeLayout.THREAD,
+        options.matched() ? Abi.SCOPE_MATCHED : Abi.SCOPE_THREAD,
         () -> currentStatus().reason());
   }
 
   @Override
   public OpenScope processScope() {
-    return scopes.open(ScopeLayout.PROCESS, () -> currentStatus().reason());
+    return scopes.open(Abi.SCOPE_PROCESS, () -> currentStatus().reason());
   }
 
   @Override
   public Optional<AllocatorStatistics> allocator(Instant time) {
-    synchronized (allocator) {
-      long start = System.nanoTime();
-      allocator.putInt(AllocatorLayout.SIZE, AllocatorLayout.BYTES);
-      int result =
-          LibraryFunctions.mallometer_allocator(
-              allocatorAddress,
-              arenasAddress,
-              AllocatorLayout.ROW_BYTES,
-              AllocatorStatistics.MOST_ARENAS);
-      double cost = (System.nanoTime() - start) / 1e9;
-      return result == 0
-          ? Optional.of(AllocatorLayout.statistics(allocator, arenas, time, cost))
-          : Optional.empty();
-    }
+    return allocator.read(time);
   }
 
   @Override
@@ -358,11 +348,14 @@ final class LoadedInterposer implements Interposer {
 
   @Override
   public Recording recording() {
-    ByteBuffer struct = Structs.allocate(RecordingLayout.BYTES);
-    struct.putInt(RecordingLayout.SIZE, RecordingLayout.BYTES);
-    return LibraryFunctions.mallometer_recording(Structs.address(struct)) == 0
-        ? RecordingLayout.recording(struct)
-        : Recording.off();
+    Abi.BlackBox read = new Abi.BlackBox(Structs.allocate(Abi.BlackBox.BYTES));
+    read.prepare();
+    int result = LibraryFunctions.mallometer_recording(Structs.address(read.memory()));
+    return switch (result == 0 ? read.state() : Abi.RECORDING_OFF) {
+      case Abi.RECORDING_OFF -> Recording.off();
+      case Abi.RECORDING_ON -> new Recording(Recording.State.ON, read.path(), read.life(), "");
+      default -> Recording.failed(read.path(), read.reason());
+    };
   }
 
   @Override
@@ -382,9 +375,12 @@ final class LoadedInterposer implements Interposer {
     }
     int count =
         LibraryFunctions.mallometer_events(
-            eventsAddress, EventLayout.BYTES, EventLayout.CAPACITY, 0);
+            eventsAddress, Abi.Event.BYTES, LibraryMonitors.MOST_EVENTS, 0);
     if (count >= 0) {
-      hugeAllocations = EventLayout.allocations(events, count);
+      hugeAllocations = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        hugeAllocations.add(LibraryMonitors.request(Abi.Event.row(events, i)));
+      }
       boolean complete =
           count > 0 && hugeAllocations.get(count - 1).number() >= counters.hugeAllocations();
       knownHuge = complete ? counters.hugeAllocations() : knownHuge;
@@ -393,12 +389,12 @@ final class LoadedInterposer implements Interposer {
 
   @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
-    ByteBuffer event = Structs.allocate(EventLayout.BYTES);
+    Abi.Event event = new Abi.Event(Structs.allocate(Abi.Event.BYTES));
     int count =
         LibraryFunctions.mallometer_events(
-            Structs.address(event), EventLayout.BYTES, 1, request.number() - 1);
-    return count == 1 && event.getLong(EventLayout.NUMBER) == request.number()
-        ? callSites.frames(EventLayout.stack(event))
+            Structs.address(event.memory()), Abi.Event.BYTES, 1, request.number() - 1);
+    return count == 1 && event.number() == request.number()
+        ? callSites.frames(LibraryMonitors.stack(event))
         : List.of();
   }
 
@@ -418,37 +414,37 @@ final class LoadedInterposer implements Interposer {
   }
 
   private int callProcess() {
-    process.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
-    return LibraryFunctions.mallometer_snapshot(processAddress, CountersLayout.SINCE_START);
+    process.prepare();
+    return LibraryFunctions.mallometer_snapshot(processAddress, Abi.SINCE_START);
   }
 
   private int callSelf() {
-    self.putInt(ReportLayout.SIZE, ReportLayout.BYTES);
+    self.prepare();
     return LibraryFunctions.mallometer_self(selfAddress);
   }
 
   /** Asks for no more of the report than its state. */
   private boolean counting() {
     synchronized (state) {
-      state.putInt(ReportLayout.SIZE, ReportLayout.BYTES_TO_STATE);
+      state.memory().putInt(0, BYTES_TO_STATE);
       return LibraryFunctions.mallometer_self(stateAddress) == 0
-          && state.getInt(ReportLayout.STATE) == ReportLayout.STATE_COUNTING;
+          && state.state() == Abi.STATE_COUNTING;
     }
   }
 
   private Status status() {
-    attached = ReportLayout.attached(self);
-    return switch (self.getInt(ReportLayout.STATE)) {
-      case ReportLayout.STATE_COUNTING -> activeStatus();
-      case ReportLayout.STATE_DISABLED ->
+    attached = LibraryReport.attached(self);
+    return switch (self.state()) {
+      case Abi.STATE_COUNTING -> activeStatus();
+      case Abi.STATE_DISABLED ->
           new Status(State.DISABLED, reasonOr("counting is switched off"), Remedy.count());
-      case ReportLayout.STATE_EXCLUDED ->
+      case Abi.STATE_EXCLUDED ->
           new Status(
               State.DISABLED,
               reasonOr("MALLOMETER_ONLY does not name this program"),
               Remedy.include());
-      case ReportLayout.STATE_NOT_PRELOADED -> notCounting();
-      case ReportLayout.STATE_UNSUPPORTED ->
+      case Abi.STATE_NOT_PRELOADED -> notCounting();
+      case Abi.STATE_UNSUPPORTED ->
           new Status(
               State.UNAVAILABLE,
               reasonOr("the library does not support this C library"),
@@ -463,7 +459,7 @@ final class LoadedInterposer implements Interposer {
 
   /** The same object while it says the same. */
   private Status activeStatus() {
-    Optional<Attachment> attachment = ReportLayout.attachment(self);
+    Optional<Attachment> attachment = LibraryReport.attachment(self);
     Status now = Status.counting(mode(), attachment.isPresent() ? attachment.get().gaps() : "");
     if (!counting.reason().equals(now.reason())) {
       counting = now;
@@ -491,8 +487,8 @@ final class LoadedInterposer implements Interposer {
   }
 
   private Texts texts() {
-    for (int offset = ReportLayout.BUILD; offset < ReportLayout.TEXTS_END; offset += Long.BYTES) {
-      if (self.getLong(offset) != decoded.getLong(offset)) {
+    for (int at = Abi.Report.BUILD_AT; at < TEXTS_END; at += Long.BYTES) {
+      if (self.memory().getLong(at) != decoded.getLong(at)) {
         texts = decodeTexts();
         break;
       }
@@ -501,11 +497,8 @@ final class LoadedInterposer implements Interposer {
   }
 
   private Texts decodeTexts() {
-    decoded.put(0, self, 0, ReportLayout.BYTES);
-    return new Texts(
-        ReportLayout.text(self, ReportLayout.BUILD, ReportLayout.BUILD_BYTES),
-        ReportLayout.text(self, ReportLayout.ALLOCATOR, ReportLayout.ALLOCATOR_BYTES),
-        ReportLayout.text(self, ReportLayout.REASON, ReportLayout.REASON_BYTES));
+    decoded.put(0, self.memory(), 0, Abi.Report.BYTES);
+    return new Texts(self.build(), self.allocator(), self.reason());
   }
 
   private SelfReport report(Instant time, Texts current, double pollSeconds) {
@@ -516,26 +509,26 @@ final class LoadedInterposer implements Interposer {
         current.allocator(),
         mode,
         active ? since(time) : Optional.empty(),
-        active ? ReportLayout.attachment(self) : Optional.empty(),
-        ReportLayout.byteUnit(self),
-        self.getLong(ReportLayout.FOOTPRINT_BYTES),
-        (self.getLong(ReportLayout.OVERHEAD_NS) + decodingNanos) / 1e9,
+        active ? LibraryReport.attachment(self) : Optional.empty(),
+        LibraryReport.byteUnit(self),
+        self.footprintBytes(),
+        (self.overheadNs() + decodingNanos) / 1e9,
         pollSeconds,
-        self.getLong(ReportLayout.THREADS_WITHOUT_BLOCK),
-        self.getLong(ReportLayout.HUGE_THRESHOLD_BYTES),
-        ReportLayout.sampling(self),
+        self.threadsWithoutBlock(),
+        self.hugeThresholdBytes(),
+        LibraryReport.sampling(self),
         current.reason());
   }
 
   /** Found out once for each attach, so that it is the same in each reading. */
   private Optional<Instant> since(Instant time) {
-    long nanos = attached ? self.getLong(ReportLayout.SINCE_NS) : 0;
+    long nanos = attached ? self.sinceNs() : 0;
     if (nanos != sinceNanos) {
       sinceNanos = nanos;
       since =
           nanos == 0
               ? ProcessStart.instant()
-              : Optional.of(time.minusNanos(process.getLong(CountersLayout.MONOTONIC_NS) - nanos));
+              : Optional.of(time.minusNanos(process.monotonicNs() - nanos));
     }
     return since;
   }

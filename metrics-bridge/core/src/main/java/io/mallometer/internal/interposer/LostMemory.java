@@ -2,18 +2,18 @@ package io.mallometer.internal.interposer;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Searches by the library for objects that nobody can reach. Thread-safe. */
 final class LostMemory {
 
   private static final int MOST_OBJECTS = 8_192;
-  private static final ByteBuffer NO_OBJECTS = ByteBuffer.allocate(0);
+  private static final double NANOS = 1e9;
 
   private static final int BUSY = 16;
   private static final int NO_DATA = 61;
-  private static final int NO_SYSTEM_CALL = 38;
 
-  private final ByteBuffer searched = Structs.keep(SearchLayout.BYTES);
+  private final Abi.Searched searched = new Abi.Searched(Structs.keep(Abi.Searched.BYTES));
 
   /** Returns why no search has begun; empty if one has. */
   synchronized String start(List<Integer> sites, long mostBytes) {
@@ -25,27 +25,67 @@ final class LostMemory {
       case 0 -> "";
       case BUSY -> "a search runs already";
       case NO_DATA -> "call sites are not recorded";
-      case NO_SYSTEM_CALL -> "the library is older than its bridge and cannot search";
       default -> "no search can be started: errno " + -result;
     };
   }
 
   /** Reads the latest. */
   synchronized MemorySearch read() {
-    searched.putInt(SearchLayout.SIZE, SearchLayout.BYTES);
-    int result = LibraryFunctions.mallometer_search(Structs.address(searched), 0, 0);
+    int result = read(0, 0);
     if (result < 0) {
       return MemorySearch.none("no search can be read: errno " + -result);
     }
-    int known = Math.min(MOST_OBJECTS, searched.getInt(SearchLayout.OBJECTS));
-    return known > 0 ? withObjects(known) : SearchLayout.search(searched, NO_OBJECTS, 0);
+    int known = Math.min(MOST_OBJECTS, searched.objects());
+    return known > 0 ? withObjects(known) : search(List.of());
   }
 
   private MemorySearch withObjects(int known) {
-    ByteBuffer objects = Structs.allocate(known * SearchLayout.OBJECT_BYTES);
-    int count =
-        LibraryFunctions.mallometer_search(
-            Structs.address(searched), Structs.address(objects), known);
-    return SearchLayout.search(searched, objects, Math.max(0, count));
+    ByteBuffer rows = Structs.allocate(known * Abi.Sought.BYTES);
+    int count = read(Structs.address(rows), known);
+    return search(
+        IntStream.range(0, Math.max(0, count))
+            .mapToObj(i -> object(Abi.Sought.row(rows, i)))
+            .toList());
+  }
+
+  private int read(long rows, int capacity) {
+    searched.prepare();
+    return LibraryFunctions.mallometer_search(
+        Structs.address(searched.memory()), rows, Abi.Sought.BYTES, capacity);
+  }
+
+  private MemorySearch search(List<SoughtObject> objects) {
+    return new MemorySearch(
+        state(searched.state()),
+        searched.reason(),
+        searched.number(),
+        searched.beganNs(),
+        searched.endedNs(),
+        searched.cpuNs() / NANOS,
+        searched.searchedBytes(),
+        searched.residentBytes(),
+        searched.swappedBytes(),
+        searched.leftOut(),
+        objects);
+  }
+
+  private static MemorySearch.State state(int number) {
+    return switch (number) {
+      case Abi.SEARCH_NONE -> MemorySearch.State.NONE;
+      case Abi.SEARCH_RUNNING -> MemorySearch.State.RUNNING;
+      case Abi.SEARCH_DONE -> MemorySearch.State.DONE;
+      default -> MemorySearch.State.FAILED;
+    };
+  }
+
+  private static SoughtObject object(Abi.Sought row) {
+    return new SoughtObject(
+        row.id(),
+        row.site(),
+        row.bytes(),
+        row.probability(),
+        row.bornNs(),
+        Integer.toUnsignedLong(row.references()),
+        row.freed() != 0);
   }
 }

@@ -28,13 +28,13 @@ final class NamedSites {
 
   /** Whether a site is in here. */
   boolean contains(int number) {
-    int place = SiteLayout.place(number);
+    int place = SampledObject.placeOf(number);
     return place < stacks.length && stacks[place] != null && numbers[place] == number;
   }
 
   /** Adds or replaces a site. */
   void put(int number, List<StackFrame> stack, SiteNaming naming) {
-    int place = SiteLayout.place(number);
+    int place = SampledObject.placeOf(number);
     if (place >= stacks.length) {
       int length = Math.max(place + 1, 2 * stacks.length);
       stacks = Arrays.copyOf(stacks, length);
@@ -44,7 +44,7 @@ final class NamedSites {
     }
     if (stacks[place] != null
         && numbers[place] != number
-        && ++replaced % SiteLayout.MOST_SITES == 0) {
+        && ++replaced % SampledObject.MOST_SITES == 0) {
       pool.clear();
     }
     stacks[place] = stack.toArray(new StackFrame[0]);
@@ -70,22 +70,22 @@ final class NamedSites {
   /** Forgets a site. */
   void remove(int number) {
     if (contains(number)) {
-      stacks[SiteLayout.place(number)] = null;
+      stacks[SampledObject.placeOf(number)] = null;
     }
   }
 
   /** The stack of a site that is in here, innermost frame first. */
   List<StackFrame> frames(int number) {
-    return List.of(stacks[SiteLayout.place(number)]);
+    return List.of(stacks[SampledObject.placeOf(number)]);
   }
 
   /** The name of a site that is in here. */
   String name(int number) {
-    return names[SiteLayout.place(number)];
+    return names[SampledObject.placeOf(number)];
   }
 
   /** The library of a site that is in here. */
   String library(int number) {
-    return libraries[SiteLayout.place(number)];
+    return libraries[SampledObject.placeOf(number)];
   }
 }

@@ -1,6 +1,7 @@
 package io.mallometer.internal.interposer;
 
 import io.mallometer.internal.text.SystemTime;
+import io.mallometer.model.Observation;
 import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -32,9 +33,14 @@ final class ObservedUse {
   private static final long EPOCH_OVER_COST = 1_000;
   private static final long FEWEST = 10;
 
-  private final ByteBuffer observation = Structs.keep(LeakLayout.BYTES);
-  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * LeakLayout.SITE_BYTES);
-  private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * SiteLayout.OBJECT_BYTES);
+  private static final double NANOS = 1e9;
+  private static final long SMALLEST_SLOT_BYTES = 4 << 10;
+  private static final int SLOT_FACTOR = 16;
+
+  private final Abi.Observation observation =
+      new Abi.Observation(Structs.keep(Abi.Observation.BYTES));
+  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * Abi.SiteEvidence.BYTES);
+  private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * Abi.Object.BYTES);
 
   private final ObservationStart start =
       new ObservationStart(
@@ -55,10 +61,10 @@ final class ObservedUse {
   /** Asks the library to observe. */
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
-    LibraryFunctions.mallometer_configure(LeakLayout.OPTION_SHORTEST_EPOCH, shortest);
+    LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
     // Where time runs faster, a thousandth of it is less than reading takes.
     LibraryFunctions.mallometer_configure(
-        LeakLayout.OPTION_EPOCH_OVER_COST,
+        Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
     start.ask();
   }
@@ -75,15 +81,19 @@ final class ObservedUse {
    */
   synchronized Evidence read(Supplier<Evidence.Counted> counters) {
     start.askAgainIfDue();
-    observation.putInt(LeakLayout.SIZE, LeakLayout.BYTES);
-    int result = LibraryFunctions.mallometer_leaks(Structs.address(observation));
+    int result = readObservation();
     long now = System.nanoTime();
     Evidence.Counted counted = counters.get();
     List<SampledObject> live = readObjects();
     String refusal = result == 0 ? start.refusal() : refusal(result);
     return !refusal.isEmpty()
         ? new Evidence(now, Evidence.none(now, refusal).observation(), live, Map.of(), counted)
-        : new Evidence(now, LeakLayout.observation(observation), live, readSites(), counted);
+        : new Evidence(now, observation(), live, readSites(), counted);
+  }
+
+  private int readObservation() {
+    observation.prepare();
+    return LibraryFunctions.mallometer_leaks(Structs.address(observation.memory()));
   }
 
   private String refusal(int result) {
@@ -95,12 +105,12 @@ final class ObservedUse {
     int count = copyObjects();
     while (count == capacity() && count < MOST_OBJECTS) {
       int more = Math.min(MOST_OBJECTS, 4 * count);
-      objects = Structs.keepInstead(objects, more * SiteLayout.OBJECT_BYTES);
+      objects = Structs.keepInstead(objects, more * Abi.Object.BYTES);
       count = copyObjects();
     }
     List<SampledObject> live = new ArrayList<>(Math.max(0, count));
     for (int i = 0; i < count; i++) {
-      SampledObject object = LeakLayout.object(objects, i * SiteLayout.OBJECT_BYTES);
+      SampledObject object = object(Abi.Object.row(objects, i));
       if (object.probability() > 0) {
         live.add(object);
       }
@@ -110,11 +120,11 @@ final class ObservedUse {
 
   private int copyObjects() {
     return LibraryFunctions.mallometer_objects(
-        Structs.address(objects), SiteLayout.OBJECT_BYTES, capacity());
+        Structs.address(objects), Abi.Object.BYTES, capacity());
   }
 
   private int capacity() {
-    return objects.capacity() / SiteLayout.OBJECT_BYTES;
+    return objects.capacity() / Abi.Object.BYTES;
   }
 
   private Map<Integer, SiteUse> readSites() {
@@ -123,18 +133,101 @@ final class ObservedUse {
     for (int first = 0; count == SITES_AT_ONCE && first < MOST_SITES; first += count) {
       count =
           LibraryFunctions.mallometer_evidence(
-              Structs.address(sites), LeakLayout.SITE_BYTES, SITES_AT_ONCE, first);
+              Structs.address(sites), Abi.SiteEvidence.BYTES, SITES_AT_ONCE, first);
       for (int i = 0; i < count; i++) {
-        int at = i * LeakLayout.SITE_BYTES;
-        int site = sites.getInt(at + LeakLayout.SITE);
-        SiteUse use = LeakLayout.site(sites, at);
-        SiteUse before = known.put(site, use);
+        Abi.SiteEvidence row = Abi.SiteEvidence.row(sites, i);
+        SiteUse use = use(row);
+        SiteUse before = known.put(row.site(), use);
         if (before != null) {
-          known.put(site, before.plus(use));
+          known.put(row.site(), before.plus(use));
         }
       }
     }
     return known;
+  }
+
+  private Observation observation() {
+    boolean canWatch = observation.canWatch() == 1;
+    String watchReason = observation.watchReason();
+    return new Observation(
+        state(observation.state()),
+        observation.reason(),
+        method(observation.method()),
+        observation.startedNs(),
+        observation.epochEndNs(),
+        observation.epochNs() / NANOS,
+        observation.epochs(),
+        observation.voidEpochs(),
+        observation.cpuNs() / NANOS,
+        observation.arenaBytes(),
+        observation.residentBytes(),
+        observation.limitBytes(),
+        slots(),
+        observation.placed(),
+        observation.notPlaced(),
+        observation.tooLarge(),
+        canWatch
+            ? ""
+            : watchReason.isEmpty() ? "watchpoints do not work on this system" : watchReason,
+        "");
+  }
+
+  private static Observation.State state(int number) {
+    return switch (number) {
+      case Abi.LEAKS_OFF -> Observation.State.OFF;
+      case Abi.LEAKS_STARTING -> Observation.State.STARTING;
+      case Abi.LEAKS_ON -> Observation.State.ON;
+      default -> Observation.State.FAILED;
+    };
+  }
+
+  private static String method(int number) {
+    return switch (number) {
+      case Abi.LEAKS_BY_COLD -> "cold";
+      case Abi.LEAKS_BY_CLEAR_REFS -> "clear_refs";
+      default -> "";
+    };
+  }
+
+  private List<Observation.Slots> slots() {
+    List<Observation.Slots> slots = new ArrayList<>(Abi.SLOT_CLASSES);
+    long bytes = SMALLEST_SLOT_BYTES;
+    for (int i = 0; i < Abi.SLOT_CLASSES; i++) {
+      slots.add(new Observation.Slots(bytes, observation.slots(i), observation.slotsInUse(i)));
+      bytes *= SLOT_FACTOR;
+    }
+    return slots;
+  }
+
+  private static SampledObject object(Abi.Object row) {
+    return new SampledObject(
+        row.site(),
+        row.bytes(),
+        row.probability(),
+        row.placement(),
+        row.bornNs(),
+        row.lastAccessNs());
+  }
+
+  private static SiteUse use(Abi.SiteEvidence row) {
+    return new SiteUse(
+        row.placed(),
+        row.freed(),
+        durations(row.lifetimes()),
+        durations(row.idleBeforeFree()),
+        durations(row.gaps()));
+  }
+
+  private static Durations durations(Abi.Durations row) {
+    if (row.count() == 0) {
+      return Durations.NONE;
+    }
+    float[] weights = new float[Abi.DURATION_BUCKETS];
+    for (int i = 0; i < weights.length; i++) {
+      float weight = row.weight(i);
+      weights[i] = weight > 0 && weight < Float.POSITIVE_INFINITY ? weight : 0;
+    }
+    return new Durations(row.count(), weights);
   }
 
   // ---- Where objects are used
@@ -150,9 +243,8 @@ final class ObservedUse {
   }
 
   private String reasonNotToWatch(int result) {
-    observation.putInt(LeakLayout.SIZE, LeakLayout.BYTES);
-    boolean known = LibraryFunctions.mallometer_leaks(Structs.address(observation)) == 0;
-    String reason = known ? LeakLayout.observation(observation).watchReason() : "";
+    boolean known = readObservation() == 0;
+    String reason = known ? observation().watchReason() : "";
     return reason.isEmpty() ? "watchpoints cannot be set: errno " + -result : reason;
   }
 
@@ -162,35 +254,28 @@ final class ObservedUse {
    * @param naming names the frames of a recorded stack
    */
   synchronized List<UseOfSite> seen(Function<long[], List<StackFrame>> naming) {
-    ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * LeakLayout.ACCESS_BYTES);
+    ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * Abi.Access.BYTES);
     int count =
         LibraryFunctions.mallometer_accesses(
-            Structs.address(accesses), LeakLayout.ACCESS_BYTES, MOST_ACCESSES);
+            Structs.address(accesses), Abi.Access.BYTES, MOST_ACCESSES);
     List<UseOfSite> seen = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      int at = i * LeakLayout.ACCESS_BYTES;
+      Abi.Access access = Abi.Access.row(accesses, i);
       seen.add(
           new UseOfSite(
-              accesses.getInt(at + LeakLayout.ACCESS_SITE),
-              accesses.getInt(at + LeakLayout.ACCESS_KIND) == LeakLayout.WRITE,
-              accesses.getLong(at + LeakLayout.ACCESS_MONOTONIC_NS),
-              ReportLayout.text(
-                  accesses,
-                  at + LeakLayout.ACCESS_THREAD_NAME,
-                  LeakLayout.ACCESS_THREAD_NAME_BYTES),
-              naming.apply(stack(accesses, at))));
+              access.site(),
+              access.kind() == Abi.WRITE,
+              access.monotonicNs(),
+              access.threadName(),
+              naming.apply(stack(access))));
     }
     return seen;
   }
 
-  private static long[] stack(ByteBuffer accesses, int at) {
-    int frames =
-        Math.min(
-            LeakLayout.ACCESS_MOST_FRAMES,
-            Math.max(0, accesses.getInt(at + LeakLayout.ACCESS_FRAMES)));
-    long[] stack = new long[frames];
-    for (int i = 0; i < frames; i++) {
-      stack[i] = accesses.getLong(at + LeakLayout.ACCESS_STACK + i * Long.BYTES);
+  private static long[] stack(Abi.Access access) {
+    long[] stack = new long[Math.min(Abi.ACCESS_FRAMES, Math.max(0, access.frames()))];
+    for (int i = 0; i < stack.length; i++) {
+      stack[i] = access.stack(i);
     }
     return stack;
   }

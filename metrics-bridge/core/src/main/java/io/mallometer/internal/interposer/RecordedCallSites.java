@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,12 +82,15 @@ final class RecordedCallSites {
         }
       };
 
-  private final ByteBuffer sites = Structs.keep(NAMED_IN_BETWEEN * SiteLayout.BYTES);
-  private final ByteBuffer frames = Structs.keep(SiteLayout.MOST_FRAMES * Long.BYTES);
-  private final ByteBuffer moduleRows = Structs.keep(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
-  private final ByteBuffer method = Structs.keep(SiteLayout.METHOD_BYTES);
-  private final long methodAddress = Structs.address(method);
-  private ByteBuffer objects = Structs.keep(SiteLayout.OBJECT_BYTES);
+  /** The most frames of a stack: 128 native ones and 512 of Java. */
+  private static final int MOST_FRAMES = 640;
+
+  private final ByteBuffer sites = Structs.keep(NAMED_IN_BETWEEN * Abi.Site.BYTES);
+  private final ByteBuffer frames = Structs.keep(MOST_FRAMES * Long.BYTES);
+  private final ByteBuffer moduleRows = Structs.keep(MODULES_AT_ONCE * Abi.Module.BYTES);
+  private final Abi.Method method = new Abi.Method(Structs.keep(Abi.Method.BYTES));
+  private final long methodAddress = Structs.address(method.memory());
+  private ByteBuffer objects = Structs.keep(Abi.Object.BYTES);
 
   private final LoadedModules modules =
       new LoadedModules(
@@ -189,7 +193,7 @@ final class RecordedCallSites {
       count = readSites(first, SITES_AT_ONCE);
       nameNew(count, least);
       for (int i = 0; i < count; i++) {
-        addSite(i * SiteLayout.BYTES, ages, report, read);
+        addSite(Abi.Site.row(sites, i), ages, report, read);
       }
     }
     read.sort(MOST_LIVE_FIRST);
@@ -241,15 +245,11 @@ final class RecordedCallSites {
     };
   }
 
-  private long samples(int at) {
-    return sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
-  }
-
-  private void addSite(int at, SampledAges ages, Report report, List<CallSite> read) {
-    double interval = report.intervalBytes();
+  private void addSite(Abi.Site site, SampledAges ages, Report report, List<CallSite> read) {
+    SiteEstimates estimates = new SiteEstimates(site, report.intervalBytes());
     NativeCounters counted = report.counted();
-    long samples = samples(at);
-    int number = sites.getInt(at + SiteLayout.NUMBER);
+    long samples = estimates.samples();
+    int number = site.number();
     if (samples == 0) {
       return;
     }
@@ -261,14 +261,10 @@ final class RecordedCallSites {
             isNamed ? named.name(number) : naming().name(List.of()),
             isNamed ? named.library(number) : "",
             samples,
-            SiteLayout.allocated(
-                sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
-            SiteLayout.allocated(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval)
-                .atMost(counted.allocatedBytes()),
-            SiteLayout.live(sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval)
-                .atMost(counted.liveObjects()),
-            SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval)
-                .atMost(counted.liveBytes()),
+            estimates.allocatedObjects(),
+            estimates.allocatedBytes().atMost(counted.allocatedBytes()),
+            estimates.liveObjects().atMost(counted.liveObjects()),
+            estimates.liveBytes().atMost(counted.liveBytes()),
             Double.NaN,
             Double.NaN,
             ages.at(number)));
@@ -277,7 +273,7 @@ final class RecordedCallSites {
   // ---- Names
 
   private int readSites(int first, int most) {
-    return LibraryFunctions.mallometer_sites(Structs.address(sites), SiteLayout.BYTES, most, first);
+    return LibraryFunctions.mallometer_sites(Structs.address(sites), Abi.Site.BYTES, most, first);
   }
 
   /** The live bytes that a site without a name must hold to get one now. */
@@ -286,10 +282,11 @@ final class RecordedCallSites {
     int found = 0;
     for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
       count = readSites(first, SITES_AT_ONCE);
-      for (int at = 0; at < count * SiteLayout.BYTES; at += SiteLayout.BYTES) {
-        if (!named.contains(sites.getInt(at + SiteLayout.NUMBER))) {
+      for (int i = 0; i < count; i++) {
+        Abi.Site site = Abi.Site.row(sites, i);
+        if (!named.contains(site.number())) {
           unnamed = found == unnamed.length ? Arrays.copyOf(unnamed, 2 * found) : unnamed;
-          unnamed[found++] = SiteLayout.liveBytes(sites, at);
+          unnamed[found++] = SiteEstimates.liveBytes(site);
         }
       }
     }
@@ -302,10 +299,11 @@ final class RecordedCallSites {
     List<Integer> numbers = new ArrayList<>();
     List<long[]> stacks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      int number = sites.getInt(i * SiteLayout.BYTES + SiteLayout.NUMBER);
-      if (samples(i * SiteLayout.BYTES) > 0
+      Abi.Site site = Abi.Site.row(sites, i);
+      int number = site.number();
+      if (site.allocated().samples() > 0
           && !named.contains(number)
-          && (least == 0 || SiteLayout.liveBytes(sites, i * SiteLayout.BYTES) >= least)) {
+          && (least == 0 || SiteEstimates.liveBytes(site) >= least)) {
         numbers.add(number);
         stacks.add(stack(number));
       }
@@ -327,7 +325,7 @@ final class RecordedCallSites {
   private long[] stack(int number) {
     int count =
         LibraryFunctions.mallometer_site_stack(
-            number, Structs.address(frames), SiteLayout.MOST_FRAMES);
+            number, Structs.address(frames), MOST_FRAMES);
     long[] stack = new long[Math.max(0, count)];
     frames.asLongBuffer().get(stack);
     return stack;
@@ -377,12 +375,12 @@ final class RecordedCallSites {
       count =
           LibraryFunctions.mallometer_modules(
               Structs.address(moduleRows),
-              SiteLayout.MODULE_BYTES,
+              Abi.Module.BYTES,
               MODULES_AT_ONCE,
               modules.count());
       List<RecordedModule> added = new ArrayList<>();
       for (int i = 0; i < count; i++) {
-        RecordedModule module = SiteLayout.module(moduleRows, i * SiteLayout.MODULE_BYTES);
+        RecordedModule module = module(Abi.Module.row(moduleRows, i));
         if (module.begin() == 0) {
           count = 0;
           complete = false;
@@ -395,6 +393,15 @@ final class RecordedCallSites {
     return complete;
   }
 
+  private static RecordedModule module(Abi.Module row) {
+    byte[] id = new byte[Math.min(32, Math.max(0, row.buildIdBytes()))];
+    for (int i = 0; i < id.length; i++) {
+      id[i] = row.buildId(i);
+    }
+    return new RecordedModule(
+        row.begin(), row.end(), row.bias(), row.path(), HexFormat.of().formatHex(id));
+  }
+
   // ---- Ages
 
   private SampledAges ages(int liveSamples) {
@@ -402,14 +409,14 @@ final class RecordedCallSites {
       return SampledAges.of(objects, 0, 0);
     }
     int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);
-    if (objects.capacity() < capacity * SiteLayout.OBJECT_BYTES) {
-      objects = Structs.keepInstead(objects, capacity * SiteLayout.OBJECT_BYTES);
+    if (objects.capacity() < capacity * Abi.Object.BYTES) {
+      objects = Structs.keepInstead(objects, capacity * Abi.Object.BYTES);
     }
     int count =
         LibraryFunctions.mallometer_objects(
             Structs.address(objects),
-            SiteLayout.OBJECT_BYTES,
-            objects.capacity() / SiteLayout.OBJECT_BYTES);
+            Abi.Object.BYTES,
+            objects.capacity() / Abi.Object.BYTES);
     return SampledAges.of(objects, Math.max(0, count), System.nanoTime());
   }
 }

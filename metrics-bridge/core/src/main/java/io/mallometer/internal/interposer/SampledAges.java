@@ -61,7 +61,7 @@ final class SampledAges {
 
   /** Those of a site. */
   CallSite.Ages at(int number) {
-    int site = SiteLayout.place(number);
+    int site = SampledObject.placeOf(number);
     return site < oldest.length && !Double.isNaN(oldest[site])
         ? new CallSite.Ages(median[site], ninetyPercent[site], oldest[site])
         : CallSite.Ages.UNKNOWN;
@@ -85,19 +85,19 @@ final class SampledAges {
   }
 
   private static long age(ByteBuffer objects, int index, long now) {
-    return Math.max(0, now - objects.getLong(offset(index) + SiteLayout.OBJECT_BORN_NS));
+    return Math.max(0, now - objects.getLong(offset(index) + Abi.Object.BORN_NS_AT));
   }
 
   private static int offset(int index) {
-    return index * SiteLayout.OBJECT_BYTES;
+    return index * Abi.Object.BYTES;
   }
 
   private static int site(ByteBuffer objects, int index) {
-    return SiteLayout.place(objects.getInt(offset(index) + SiteLayout.OBJECT_SITE));
+    return SampledObject.placeOf(objects.getInt(offset(index) + Abi.Object.SITE_AT));
   }
 
   private static double weight(ByteBuffer objects, int index) {
-    double probability = objects.getDouble(offset(index) + SiteLayout.OBJECT_PROBABILITY);
-    return objects.getLong(offset(index) + SiteLayout.OBJECT_SIZE) / probability;
+    double probability = objects.getDouble(offset(index) + Abi.Object.PROBABILITY_AT);
+    return objects.getLong(offset(index) + Abi.Object.BYTES_AT) / probability;
   }
 }

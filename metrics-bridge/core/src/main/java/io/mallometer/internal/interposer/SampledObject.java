@@ -20,13 +20,16 @@ public record SampledObject(
     long bornNanos,
     long lastAccessNanos) {
 
+  /** The most sites that the library knows at once. Their numbers differ modulo this one. */
+  static final int MOST_SITES = 16_384;
+
   /**
    * Returns where a site belongs in an array of all sites. Of the sites with a place only one has
    * live samples: the library gives the room of a forgotten site to another, whose number is
    * larger.
    */
   public static int placeOf(int site) {
-    return SiteLayout.place(site);
+    return Math.floorMod(site, MOST_SITES);
   }
 
   /** Whether its use is seen. */

@@ -4,6 +4,7 @@ import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,16 @@ final class Structs {
     Pointer memory = new Pointer(address);
     memory.clear(bytes);
     return memory.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder());
+  }
+
+  /** Returns a NUL-terminated text in a field of fixed length. */
+  static String text(ByteBuffer memory, int offset, int length) {
+    byte[] bytes = new byte[length];
+    memory.get(offset, bytes);
+    // Not by a loop here, which the JVM would compile for the first thousands of names.
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    int end = text.indexOf(0);
+    return end < 0 ? text : text.substring(0, end);
   }
 
   /** Where it is. */

@@ -17,13 +17,13 @@ class JavaMethodsTest {
 
   private static final int NO_ROOM = -1;
 
-  private final ByteBuffer struct = Structs.allocate(SiteLayout.METHOD_BYTES);
+  private final ByteBuffer struct = Structs.allocate(Abi.Method.BYTES);
   private final List<Integer> answers = new ArrayList<>();
-  private final JavaMethods methods = new JavaMethods(struct, this::ask);
+  private final JavaMethods methods = new JavaMethods(new Abi.Method(struct), this::ask);
 
   private int ask(int number) {
     byte[] name = ("m" + number).getBytes(StandardCharsets.UTF_8);
-    struct.put(SiteLayout.METHOD_NAME, name).put(SiteLayout.METHOD_NAME + name.length, (byte) 0);
+    struct.put(Abi.Method.NAME_AT, name).put(Abi.Method.NAME_AT + name.length, (byte) 0);
     return number < answers.size() ? answers.get(number) : NOT_YET;
   }
 

@@ -14,7 +14,7 @@ class NamedSitesTest {
 
   @Test
   void aSiteReplacesTheOneThatWasForgottenForIt() {
-    int later = 7 + 2 * SiteLayout.MOST_SITES;
+    int later = 7 + 2 * SampledObject.MOST_SITES;
     named.put(7, List.of(), naming);
     named.put(later, List.of(), naming);
 

@@ -11,7 +11,7 @@ class SampledAgesTest {
 
   private static final long NOW = Duration.ofDays(100).toNanos();
 
-  private final ByteBuffer objects = Structs.allocate(8 * SiteLayout.OBJECT_BYTES);
+  private final ByteBuffer objects = Structs.allocate(8 * Abi.Object.BYTES);
   private int count;
 
   @Test
@@ -42,7 +42,7 @@ class SampledAgesTest {
 
   @Test
   void aSiteInThePlaceOfAForgottenOneHasItsOwnAges() {
-    int later = 1 + 3 * SiteLayout.MOST_SITES;
+    int later = 1 + 3 * SampledObject.MOST_SITES;
     add(later, 100, 1, Duration.ofSeconds(7));
 
     assertThat(SampledAges.of(objects, count, NOW).at(later)).isEqualTo(new Ages(7, 7, 7));
@@ -67,10 +67,10 @@ class SampledAgesTest {
   }
 
   private void add(int site, long bytes, double probability, Duration age) {
-    int at = count++ * SiteLayout.OBJECT_BYTES;
-    objects.putLong(at + SiteLayout.OBJECT_SIZE, bytes);
-    objects.putDouble(at + SiteLayout.OBJECT_PROBABILITY, probability);
-    objects.putLong(at + SiteLayout.OBJECT_BORN_NS, NOW - age.toNanos());
-    objects.putInt(at + SiteLayout.OBJECT_SITE, site);
+    int at = count++ * Abi.Object.BYTES;
+    objects.putLong(at + Abi.Object.BYTES_AT, bytes);
+    objects.putDouble(at + Abi.Object.PROBABILITY_AT, probability);
+    objects.putLong(at + Abi.Object.BORN_NS_AT, NOW - age.toNanos());
+    objects.putInt(at + Abi.Object.SITE_AT, site);
   }
 }

@@ -8,16 +8,16 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /** What follows from the library's sums of a site; the values are worked out by hand. */
-class SiteLayoutTest {
+class SiteEstimatesTest {
 
   private static final double INTERVAL = 524_288;
 
-  private final ByteBuffer site = Structs.allocate(SiteLayout.BYTES);
+  private final ByteBuffer site = Structs.allocate(Abi.Site.BYTES);
 
   @Test
   void whereEverythingIsASampleTheSumsAreExact() {
-    sums(SiteLayout.ALLOCATED, 5, 5, 1_000, 0, 0);
-    sums(SiteLayout.FREED, 2, 2, 300, 0, 0);
+    sums(Abi.Site.ALLOCATED_AT, 5, 5, 1_000, 0, 0);
+    sums(Abi.Site.FREED_AT, 2, 2, 300, 0, 0);
 
     assertThat(allocatedBytes(1)).isEqualTo(new Estimate(1_000, 0, 5));
     assertThat(liveBytes(1)).isEqualTo(new Estimate(700, 0, 3));
@@ -27,7 +27,7 @@ class SiteLayoutTest {
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {
     double size = INTERVAL / 4;
-    sums(SiteLayout.ALLOCATED, 4, 40, 40 * size, 4 * 90, 4 * 90 * size * size);
+    sums(Abi.Site.ALLOCATED_AT, 4, 40, 40 * size, 4 * 90, 4 * 90 * size * size);
 
     assertThat(allocatedBytes(INTERVAL).value()).isEqualTo(40 * size);
     assertThat(allocatedBytes(INTERVAL).variance())
@@ -36,8 +36,8 @@ class SiteLayoutTest {
 
   @Test
   void ofThatTheLiveOnesHaveTheirShare() {
-    sums(SiteLayout.ALLOCATED, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
-    sums(SiteLayout.FREED, 3, 30, 30 * 64, 3 * 90, 3 * 90 * 64 * 64);
+    sums(Abi.Site.ALLOCATED_AT, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
+    sums(Abi.Site.FREED_AT, 3, 30, 30 * 64, 3 * 90, 3 * 90 * 64 * 64);
 
     assertThat(liveBytes(INTERVAL).value()).isEqualTo(10 * 64);
     assertThat(liveBytes(INTERVAL).samples()).isEqualTo(1);
@@ -47,8 +47,8 @@ class SiteLayoutTest {
 
   @Test
   void withoutALiveSampleThereMayStillBeOne() {
-    sums(SiteLayout.ALLOCATED, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
-    sums(SiteLayout.FREED, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
+    sums(Abi.Site.ALLOCATED_AT, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
+    sums(Abi.Site.FREED_AT, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
 
     assertThat(liveBytes(INTERVAL).value()).isZero();
     assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
@@ -57,17 +57,17 @@ class SiteLayoutTest {
   /** With headers a byte is one that was asked for. */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
-    sums(SiteLayout.ALLOCATED, 4, 40, 0, 4 * 90, 0);
+    sums(Abi.Site.ALLOCATED_AT, 4, 40, 0, 4 * 90, 0);
 
     assertThat(liveBytes(INTERVAL)).isEqualTo(new Estimate(0, 0, 4));
   }
 
   private Estimate allocatedBytes(double interval) {
-    return SiteLayout.allocated(site, 0, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval);
+    return new SiteEstimates(new Abi.Site(site), interval).allocatedBytes();
   }
 
   private Estimate liveBytes(double interval) {
-    return SiteLayout.live(site, 0, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval);
+    return new SiteEstimates(new Abi.Site(site), interval).liveBytes();
   }
 
   private void sums(
@@ -77,10 +77,10 @@ class SiteLayoutTest {
       double bytes,
       double objectsVariance,
       double bytesVariance) {
-    site.putLong(at + SiteLayout.SAMPLES, samples)
-        .putDouble(at + SiteLayout.OBJECTS, objects)
-        .putDouble(at + SiteLayout.SIZE, bytes)
-        .putDouble(at + SiteLayout.OBJECTS_VARIANCE, objectsVariance)
-        .putDouble(at + SiteLayout.SIZE_VARIANCE, bytesVariance);
+    site.putLong(at + Abi.SiteSums.SAMPLES_AT, samples)
+        .putDouble(at + Abi.SiteSums.OBJECTS_AT, objects)
+        .putDouble(at + Abi.SiteSums.BYTES_AT, bytes)
+        .putDouble(at + Abi.SiteSums.OBJECTS_VARIANCE_AT, objectsVariance)
+        .putDouble(at + Abi.SiteSums.BYTES_VARIANCE_AT, bytesVariance);
   }
 }
