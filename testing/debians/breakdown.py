@@ -20,7 +20,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
-LONGEST_SECONDS = 120
+LONGEST_SECONDS = 240
 PRELOADED = "preloaded"
 # glibc's tunables, and options of the JVM, which begin with a hyphen. What was live before an attach is unknown where the
 # main arena is not below the break, as with hugetlb=2.

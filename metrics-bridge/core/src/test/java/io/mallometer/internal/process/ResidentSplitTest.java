@@ -107,6 +107,29 @@ class ResidentSplitTest {
     assertThat(parts).containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L);
   }
 
+  /** As if the kernel promised all memory ({@code vm.overcommit_memory=2}). */
+  @Test
+  void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
+    String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt");
+    MemoryByHand memory = new MemoryByHand();
+    for (Mapping mapping : Captured.mappings(smaps)) {
+      if (mapping.noReserve() && mapping.writable()) {
+        long heap = mapping.start();
+        memory.heap(heap, heap + 0x30, 0, mapping.bytes(), mapping.bytes());
+      }
+    }
+
+    assertThat(
+            ResidentSplit.of(
+                    Captured.mappings(smaps.replace(" nr", "")),
+                    OF_THE_CAPTURE,
+                    nothingCounted(),
+                    memory,
+                    new MappedChunks.Searched())
+                .parts())
+        .isEqualTo(capture(nothingCounted()));
+  }
+
   @Test
   void liveBytesDivideMalloc() {
     Map<ResidentPart, Long> parts = capture(live(3 * MIB));
