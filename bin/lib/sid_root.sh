@@ -54,8 +54,8 @@ use_debian() {
   [[ $1 == sid ]] || sid_root=${sid_root%/*}/$1
 }
 
-# in_debian SUITE VERSION WHICH: the built library in that suite: its C tests ("quick" or "all", in_other_debian.sh), and a
-# JVM of that version with Java frames by name and a scrape.
+# in_debian SUITE VERSION WHICH: the built library in that suite: its C tests ("quick" or "all", in_other_debian.sh), a JVM
+# of that version with Java frames by name and a scrape, and where a JVM's memory goes.
 in_debian() (
   library=$PWD/interposer/target/native/linux-x86-64/libmallometer.so
   use_debian "$1"
@@ -65,8 +65,17 @@ in_debian() (
   in_sid_root interposer/test/in_other_debian.sh "$library" "$3" || code=$?
   python3 testing/emulated/jvm.py "$(sid_jdk "$2")/bin/java" "$library" metrics-bridge/agent/target/mallometer-agent.jar ||
     code=$?
+  breakdown_with "$(sid_jdk "$2")/bin/java" "$3" || code=$?
   exit "$code"
 )
+
+# breakdown_with JAVA WHICH: where the memory of a JVM goes, run in one way ("quick") or in all.
+breakdown_with() {
+  local ways=()
+  [[ $2 != quick ]] || ways=(plain)
+  python3 testing/debians/breakdown.py "$1" "$PWD/interposer/target/native/linux-x86-64/libmallometer.so" \
+    metrics-bridge/agent/target/mallometer-agent.jar "${ways[@]}"
+}
 
 # newest_jdk_of_sid: prints the newest version that sid can be given; those in early access come and go.
 newest_jdk_of_sid() {

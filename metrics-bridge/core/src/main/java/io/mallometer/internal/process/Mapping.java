@@ -109,6 +109,12 @@ record Mapping(
     return anonymous && inaccessible() && noReserve;
   }
 
+  /** The same, reserved without a promise of memory. */
+  Mapping asReservation() {
+    return new Mapping(
+        start, end, access, anonymous, name, residentBytes, true, copiedBytes, hugeBytes);
+  }
+
   /** A piece of this. */
   Mapping part(long from, long to, long resident, String called) {
     return new Mapping(

@@ -173,7 +173,7 @@ final class MappingKinds {
 
   /** Between pages that are no memory, so it has exactly this size. */
   private boolean isTable(Mapping mapping) {
-    return mapping.bytes() == tableBytes && mapping.writable() && mapping.noReserve();
+    return mapping.bytes() == tableBytes && mapping.writable();
   }
 
   private boolean isStack(int index, Mapping mapping) {

@@ -33,6 +33,9 @@ final class ResidentSplit {
   /** Places that are looked at for objects of malloc in one split, at one microsecond each. */
   private static final int MOST_PLACES = 20_000;
 
+  /** Of HotSpot's guards at the end of a stack, 20 KiB by default, and glibc's page. */
+  private static final long LARGEST_GUARDS = 32L << 10;
+
   private final JvmFacts jvm;
   private final MallocFacts malloc;
   private final Map<ResidentPart, Long> parts = new EnumMap<>(ResidentPart.class);
@@ -73,13 +76,32 @@ final class ResidentSplit {
     ResidentSplit split = new ResidentSplit(jvm, malloc);
     List<Mapping> pieces =
         split.separate(
-            new Pieces(memory, mappings), new MappedChunks(memory, MOST_PLACES, searched), memory);
+            new Pieces(memory, withReservations(mappings)),
+            new MappedChunks(memory, MOST_PLACES, searched),
+            memory);
     MappingKinds kinds = split.kinds(pieces);
     split.assign(kinds, pieces);
     split.divideUnknown();
     split.divideMalloc();
     split.divideHugePages(mappings, kinds, pieces);
     return split;
+  }
+
+  /**
+   * Where the kernel promises all memory ({@code vm.overcommit_memory=2}), no mapping says that it
+   * is a reservation. Then inaccessible memory is one that is larger than the guards of stacks.
+   */
+  private static List<Mapping> withReservations(List<Mapping> mappings) {
+    if (mappings.stream().anyMatch(Mapping::noReserve)) {
+      return mappings;
+    }
+    List<Mapping> told = new ArrayList<>(mappings.size());
+    for (Mapping mapping : mappings) {
+      boolean reservation =
+          mapping.anonymous() && mapping.inaccessible() && mapping.bytes() > LARGEST_GUARDS;
+      told.add(reservation ? mapping.asReservation() : mapping);
+    }
+    return told;
   }
 
   /** The parts, in bytes. */

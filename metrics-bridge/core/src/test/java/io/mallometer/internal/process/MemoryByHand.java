@@ -19,6 +19,25 @@ final class MemoryByHand implements AddressSpace {
     return this;
   }
 
+  /** Puts what begins a heap of one of glibc's arenas. */
+  MemoryByHand heap(long address, long arena, long before, long used, long writable) {
+    return word(address, arena)
+        .word(address + 8, before)
+        .word(address + 16, used)
+        .word(address + 24, writable);
+  }
+
+  /** Puts chunks of the main arena that fill memory; the last takes what is left. */
+  MemoryByHand chunks(long start, long end, long bytes) {
+    for (long at = start; at < end; at += bytes) {
+      word(at + 8, (at + 2 * bytes > end ? end - at : bytes) | 1);
+      if (at + 2 * bytes > end) {
+        break;
+      }
+    }
+    return this;
+  }
+
   MemoryByHand word(long address, long word) {
     words.put(address, word);
     return this;

@@ -108,6 +108,29 @@ class ResidentSplitTest {
     assertThat(parts).containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L);
   }
 
+  /** As if the kernel promised all memory ({@code vm.overcommit_memory=2}). */
+  @Test
+  void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
+    String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt");
+    MemoryByHand memory = new MemoryByHand();
+    for (Mapping mapping : Captured.mappings(smaps)) {
+      if (mapping.noReserve() && mapping.writable()) {
+        long heap = mapping.start();
+        memory.heap(heap, heap + 0x30, 0, mapping.bytes(), mapping.bytes());
+      }
+    }
+
+    assertThat(
+            ResidentSplit.of(
+                    Captured.mappings(smaps.replace(" nr", "")),
+                    OF_THE_CAPTURE,
+                    nothingCounted(),
+                    memory,
+                    new MappedChunks.Searched())
+                .parts())
+        .isEqualTo(capture(nothingCounted()));
+  }
+
   @Test
   void liveBytesDivideMalloc() {
     Map<ResidentPart, Long> parts = capture(live(3 * MIB));
@@ -371,6 +394,122 @@ class ResidentSplitTest {
                         new MappedChunks.Searched())
                     .parts()))
         .isZero();
+  }
+
+  /** As glibc 2.41 and newer make it, two mappings of the kernel because of a huge page. */
+  @Test
+  void aHeapOfAnArenaIsKnownByItsHeader() {
+    long heap = 0x7f0014000000L;
+    List<Mapping> mappings =
+        List.of(
+            new Mapping(heap, heap + 2 * MIB, "rw-p", "", 2 * MIB, false),
+            new Mapping(heap + 2 * MIB, heap + 40 * MIB, "rw-p", "", 37 * MIB, false),
+            new Mapping(heap + 40 * MIB, heap + 64 * MIB, "---p", "", 0, false));
+
+    assertThat(
+            mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, 39 * MIB, 40 * MIB)))
+        .isEqualTo(39 * MIB);
+  }
+
+  /** The first word of the second heap leads to an arena that lies in the first. */
+  @Test
+  void laterHeapsOfAnArenaAreKnownByTheHeapBefore() {
+    long first = 0x7f0014000000L;
+    long second = first + 64 * MIB;
+    List<Mapping> mappings =
+        List.of(new Mapping(first, first + 96 * MIB, "rw-p", "", 96 * MIB, false));
+    MemoryByHand memory =
+        new MemoryByHand()
+            .heap(first, first + 0x30, 0, 64 * MIB, 64 * MIB)
+            .heap(second, first + 0x30, first, 20 * MIB, 32 * MIB);
+
+    assertThat(mallocOf(mappings, memory)).isEqualTo(96 * MIB);
+    assertThat(mallocOf(mappings, memory.heap(second, first + 0x40, first, 20 * MIB, 32 * MIB)))
+        .isEqualTo(64 * MIB);
+  }
+
+  /** With {@code glibc.malloc.hugetlb=2} a heap is four huge pages, here in foreign memory. */
+  @Test
+  void smallerHeapsAreFoundInOneMappingWithOtherMemory() {
+    long start = 0x7f0014001000L;
+    long heap = 0x7f0014800000L;
+    List<Mapping> mappings =
+        List.of(new Mapping(start, start + 90 * MIB, "rw-p", "", 90 * MIB, false));
+
+    assertThat(mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, 8 * MIB, 8 * MIB)))
+        .isEqualTo(8 * MIB);
+  }
+
+  /** In what the JVM names, a program may write what it likes. */
+  @Test
+  void nothingInTheJavaHeapIsTakenForAHeapOfMalloc() {
+    long heap = 0xf4000000L;
+    List<Mapping> mappings =
+        List.of(new Mapping(0xf0000000L, 0x100000000L, "rw-p", "", 200 * MIB, false));
+
+    assertThat(mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, MIB, MIB)))
+        .isZero();
+  }
+
+  /** The break cannot grow: glibc maps a mebibyte, and another below that one. */
+  @Test
+  void theMainArenaIsKnownByItsChunks() {
+    long start = 0x7f0014003000L;
+    long own = start + 4 * MIB;
+    MemoryByHand memory = new MemoryByHand();
+    memory.chunks(own, own + MIB - 64, 1_008).word(own + MIB - 64 + 8, 33);
+    memory.word(own + MIB - 32 + 8, 17).word(own + MIB - 16 + 8, 17);
+    memory.chunks(own + MIB, own + 2 * MIB, 48);
+    List<Mapping> mappings =
+        List.of(new Mapping(start, start + 60 * MIB, "rw-p", "", 60 * MIB, false));
+
+    assertThat(mallocOf(mappings, memory)).isEqualTo(2 * MIB);
+  }
+
+  private static long mallocOf(List<Mapping> mappings, AddressSpace memory) {
+    JvmFacts jvm =
+        new JvmFacts(
+            OF_THE_CAPTURE.ranges(),
+            OF_THE_CAPTURE.metadata(),
+            OF_THE_CAPTURE.stackBytes(),
+            0,
+            OptionalLong.empty(),
+            Optional.empty());
+    return ResidentSplit.of(mappings, jvm, nothingCounted(), memory, new MappedChunks.Searched())
+        .parts()
+        .get(ResidentPart.MALLOC);
+  }
+
+  /** Of 30 MiB of slots 8 are beyond the objects; 2 of an object's were never touched. */
+  @Test
+  void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {
+    long slots = 0x10000000;
+    List<Mapping> mappings =
+        List.of(
+            new Mapping(slots, slots + 20 * MIB, "rw-p", "", 20 * MIB, true),
+            new Mapping(slots + 20 * MIB, slots + 200 * MIB, "---p", "", 0, true),
+            new Mapping(slots + 200 * MIB, slots + 232 * MIB, "rw-p", "", 10 * MIB, true),
+            new Mapping(0x7f0000001000L, 0x7f0004001000L, "rw-p", "[heap]", 40 * MIB, false));
+    MallocFacts malloc =
+        new MallocFacts(
+            OptionalLong.of(34 * MIB),
+            8 * MIB,
+            0,
+            new SlotPages(slots, 300 * MIB, 32 * MIB, 8 * MIB),
+            true);
+
+    assertThat(
+            ResidentSplit.of(
+                    mappings,
+                    OF_THE_CAPTURE,
+                    malloc,
+                    AddressSpace.unreadable(),
+                    new MappedChunks.Searched())
+                .parts())
+        .containsEntry(ResidentPart.MALLOMETER, 8 * MIB)
+        .containsEntry(ResidentPart.MALLOC_LIVE, 32 * MIB - 8192)
+        .containsEntry(ResidentPart.MALLOC_RETAINED, 30 * MIB)
+        .containsEntry(ResidentPart.UNEXPLAINED, 0L);
   }
 
   private static MallocFacts nothingCounted() {
