@@ -214,6 +214,27 @@ static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   return REACHED;
 }
 
+CASE(the_evidence_of_a_forgotten_site_gives_way) {
+  enum { OF_SITE = 5, OF_LATER = OF_SITE + 2 * MOST_SITES };
+  start();
+  struct slot_object object = {.sample = {.site = OF_SITE, .probability = 1, .bytes = SIZE}, .placement = 1};
+  struct slot_object later = object;
+  later.sample.site = OF_LATER;
+  evidence_of_placed(&object);
+  evidence_of_freed(&object);
+  evidence_of_placed(&later);
+  CHECK_EQUAL(evidence_copy(&(struct rows){rows, sizeof *rows, MOST_SITES_WITH_EVIDENCE}, 0), 1);
+  CHECK_EQUAL(rows->site, OF_LATER);
+  CHECK_EQUAL(rows->placed, 1);
+  CHECK_EQUAL(rows->freed, 0);
+  CHECK_EQUAL(rows->lifetimes.count, 0);
+  /* What comes late of the forgotten one is nobody's. */
+  evidence_of_freed(&object);
+  CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
+  evidence_copy(&(struct rows){rows, sizeof *rows, MOST_SITES_WITH_EVIDENCE}, 0);
+  CHECK_EQUAL(rows->freed, 0);
+}
+
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
   RUN(buckets_begin_where_they_should);
@@ -222,6 +243,7 @@ int main(int argc, char **argv) {
   RUN(a_clock_that_went_back_makes_no_age);
   CHECK_EQUAL(at_each_point(without_memory_nothing_is_placed), 2);
   RUN(sites_without_room_for_evidence_are_not_placed);
+  RUN(the_evidence_of_a_forgotten_site_gives_way);
   RUN(a_site_waits_for_its_epochs);
   RUN(the_limit_bounds_what_slots_take);
   CHECK(at_each_point(two_that_meet_a_site_share_its_evidence) > 20);

@@ -876,6 +876,39 @@ class ProcessCommandsTest {
     assertThat(Files.readString(log).split("Full thread dump", -1)).hasSize(2);
   }
 
+  /** JDK 21 and newer warn of each agent that is loaded, and later ones will refuse it. */
+  @Test
+  @Order(17)
+  void aJvmThatWasStartedWithTheAgentNeedNotLoadItAgain() throws Exception {
+    Path log = directory.resolve("log");
+    List<String> started =
+        List.of(
+            JAVA,
+            "-Xmx64m",
+            "-XX:-EnableDynamicAgentLoading",
+            "-javaagent:" + JAR,
+            "-cp",
+            Path.of("target/test-classes").toAbsolutePath().toString(),
+            DeflaterLeak.class.getName());
+    withCommand(
+        started,
+        log,
+        process -> {
+          String pid = "" + process.pid();
+          assertThat(ChildJvm.await(() -> Files.readString(log).contains("counts native memory")))
+              .isTrue();
+          assertThat(
+                  ChildJvm.await(() -> Files.exists(Path.of("/tmp/.mallometer-" + pid, "socket"))))
+              .isTrue();
+          Result report = call("report", pid);
+          assertThat(report.exitCode()).as(report.err()).isZero();
+          assertThat(report.out()).contains("ACTIVE: attached", "DeflaterLeak.main");
+          assertThat(call("phase", pid, "--begin", "warm").exitCode()).isZero();
+          assertThat(left()).isEmpty();
+        });
+    assertThat(log).content().doesNotContain("WARNING: A Java agent");
+  }
+
   /** What is done with a process. */
   private interface Use {
     void of(Process process) throws Exception;

@@ -3,6 +3,7 @@ package io.mallometer.preload;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.model.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,7 +15,10 @@ public final class Program {
 
   private Program() {}
 
-  /** Runs; an argument {@code delete=FILE} deletes a file first. */
+  /**
+   * Runs; an argument {@code delete=FILE} deletes a file first, and {@code attach} attaches the
+   * library.
+   */
   public static void main(String[] arguments) throws Exception {
     for (String argument : arguments) {
       if (argument.startsWith(DELETE)) {
@@ -25,10 +29,11 @@ public final class Program {
         NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
         NativeScope process = mallometer.counting().processScope();
         NativeScope thread = mallometer.counting().threadScope()) {
-      mallometer.poll();
-      System.out.println("state=" + mallometer.status().state());
-      System.out.println("reason=" + mallometer.status().reason());
-      System.out.println("remedy=" + mallometer.status().remedy());
+      boolean attaches = List.of(arguments).contains("attach");
+      Status status = attaches ? mallometer.counting().attach() : polled(mallometer);
+      System.out.println("state=" + status.state());
+      System.out.println("reason=" + status.reason());
+      System.out.println("remedy=" + status.remedy());
       System.out.println("sites=" + mallometer.sites().read().reason());
       System.out.println("process=" + process.figures().counts().isPresent());
       System.out.println("thread=" + thread.figures().counts().isPresent());
@@ -36,6 +41,11 @@ public final class Program {
       System.out.println("threads=" + mallometerThreads());
     }
     System.out.println("done");
+  }
+
+  private static Status polled(Mallometer mallometer) {
+    mallometer.poll();
+    return mallometer.status();
   }
 
   static List<String> mallometerThreads() {

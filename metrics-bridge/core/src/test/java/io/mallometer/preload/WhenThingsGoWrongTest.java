@@ -405,8 +405,54 @@ class WhenThingsGoWrongTest {
             .run(Program.class);
 
     assertThat(result.output())
-        .containsPattern("remedy=" + ATTACH + "LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
+        .containsPattern(
+            "remedy="
+                + ATTACH
+                + "Unpack the library: .* \\("
+                + temporary
+                + "/mallometer-.* may be empty")
+        .doesNotContain("LD_PRELOAD=" + temporary)
         .contains("done");
+  }
+
+  /** As in a container without a volume: the file that is unpacked goes with the container. */
+  @Test
+  void theCacheIsInMemory() throws Exception {
+    assumeTrue(ChildJvm.canMount(), "mounting needs root");
+    Path home = Files.createDirectory(directory.resolve("home"));
+    Result result =
+        new ChildJvm()
+            .mounting("mount -t tmpfs none " + home)
+            .environment("XDG_CACHE_HOME", home.toString())
+            .run(Program.class);
+
+    assertThat(result.output())
+        .containsPattern(
+            "remedy=" + ATTACH + "Unpack the library: .* may be empty at the next start")
+        .doesNotContain("LD_PRELOAD=" + home)
+        .contains("done");
+  }
+
+  /** As in a container that is read-only and has a /tmp from which nothing can be executed. */
+  @Test
+  void nothingCanBeUnpackedToAttach() throws Exception {
+    assumeTrue(ChildJvm.canMount(), "mounting needs root");
+    for (String option : List.of("noexec", "ro")) {
+      Path place = Files.createDirectory(directory.resolve(option));
+      Result result =
+          new ChildJvm()
+              .mounting("mount -t tmpfs -o " + option + " none " + place)
+              .environment("XDG_CACHE_HOME", place.toString())
+              .options("-Duser.home=" + place, "-Djava.io.tmpdir=" + place)
+              .run(Program.class, "attach");
+
+      assertThat(result.output())
+          .containsPattern(
+              "reason=not attached: no suitable directory for libmallometer.so: " + place)
+          .contains(
+              "remedy=Set XDG_CACHE_HOME to a writable directory that is not mounted noexec\n")
+          .contains("done");
+    }
   }
 
   @Test
@@ -425,7 +471,13 @@ class WhenThingsGoWrongTest {
                 .options(options)
                 .run(Program.class)
                 .output())
-        .containsPattern("remedy=" + ATTACH + "LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
+        .containsPattern(
+            "remedy="
+                + ATTACH
+                + "Unpack the library: .* \\("
+                + temporary
+                + "/mallometer-.* may be empty")
+        .doesNotContain("LD_PRELOAD=" + temporary)
         .contains("done");
     assertThat(
             new ChildJvm()

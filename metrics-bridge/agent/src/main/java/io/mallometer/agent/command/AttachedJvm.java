@@ -8,8 +8,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -241,6 +246,9 @@ final class AttachedJvm implements Source {
   }
 
   private Void load() throws Exception {
+    if (askedBySocket()) {
+      return null;
+    }
     if (System.getProperty(ATTACH_TIMEOUT) == null) {
       System.setProperty(ATTACH_TIMEOUT, Long.toString(LONGER * timeout.toMillis()));
     }
@@ -251,6 +259,25 @@ final class AttachedJvm implements Source {
       machine.detach();
     }
     return null;
+  }
+
+  /**
+   * Asks the agent that a JVM was started with, if there is one: it would be loaded once more,
+   * which JDK 21 and newer warn of. Another user's socket is not asked.
+   */
+  private boolean askedBySocket() throws IOException {
+    Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
+    try (SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      if (!Files.getAttribute(place, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+          .equals(process.owner())) {
+        return false;
+      }
+      socket.connect(UnixDomainSocketAddress.of(place.resolve("socket")));
+      socket.write(ByteBuffer.wrap((directoryInside + "\n").getBytes(StandardCharsets.UTF_8)));
+      return socket.read(ByteBuffer.allocate(1)) == 1;
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
   }
 
   private void limited(Callable<Void> work) throws Failure, IOException {

@@ -9,6 +9,7 @@ import io.mallometer.push.ProfilePush;
 import io.mallometer.push.PushOptions;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.util.HashMap;
 import java.util.List;
@@ -76,6 +77,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
       mallometer.monitors().start(monitor);
     }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
+    takeQuestions(version);
     if (push.isPresent()) {
       pushTo(mallometer, push.get());
     }
@@ -84,6 +86,32 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     said.accept(counts + missing() + served);
     new LateRegistration(mallometer)
         .run(otlp.isPresent() ? metricsTo(mallometer, otlp.get(), said) : null);
+  }
+
+  /** Where it cannot listen, commands load the agent once more. */
+  private static void takeQuestions(String version) {
+    try {
+      QuestionSocket socket = QuestionSocket.listen(version);
+      Checkpoints.around(() -> closed(socket), () -> reopened(socket));
+    } catch (IOException | RuntimeException | LinkageError e) {
+      return;
+    }
+  }
+
+  private static void closed(QuestionSocket socket) {
+    try {
+      socket.pause();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void reopened(QuestionSocket socket) {
+    try {
+      socket.resume();
+    } catch (IOException e) {
+      return;
+    }
   }
 
   /** For the life of the JVM, but not while it is checkpointed. */

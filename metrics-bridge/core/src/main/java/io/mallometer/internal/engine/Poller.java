@@ -475,9 +475,9 @@ public final class Poller {
     configure();
     if (wanted.isPresent() && wanted.get() != options && !wanted.get().equals(options)) {
       Log.MALLOMETER.warn(
-          "Options of Mallometer.open are ignored, because mallometer is open with others. Open it"
-              + " without options, or close it everywhere first. Ignored: %s. In force: %s."
-                  .formatted(wanted.get(), options));
+          "Options of Mallometer.open are ignored, because mallometer is open with others: %s. Open it"
+                  .formatted(String.join(", ", DifferentOptions.names(wanted.get(), options)))
+              + " without options, or close it everywhere first.");
     }
     begin();
     return lease;

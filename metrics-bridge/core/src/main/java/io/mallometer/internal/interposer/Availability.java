@@ -112,7 +112,7 @@ final class Availability {
           ? new AbsentInterposer(attachForbidden(objection.get()), allocator(maps))
           : link(Optional.of(BundledLibrary.extract()));
     } catch (IOException e) {
-      return new AbsentInterposer(unavailable(String.valueOf(e.getMessage()), ""));
+      return new AbsentInterposer(unavailable("not attached: " + e.getMessage(), Remedy.place()));
     } catch (RuntimeException | LinkageError e) {
       return new AbsentInterposer(unavailable("the library cannot be read: " + e, ""));
     }

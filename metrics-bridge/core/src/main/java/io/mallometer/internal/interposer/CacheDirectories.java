@@ -14,6 +14,13 @@ final class CacheDirectories {
 
   private CacheDirectories() {}
 
+  /** Whether a file lies where programs may only keep what they need while they run. */
+  static boolean isTemporary(Path file) {
+    List<Path> found = candidates();
+    boolean isLast = !found.isEmpty() && file.startsWith(found.get(found.size() - 1));
+    return isLast || Mounts.temporary(ProcFiles.mounts().orElse(""), file);
+  }
+
   static List<Path> candidates() {
     return candidates(System.getenv(), System.getProperties());
   }

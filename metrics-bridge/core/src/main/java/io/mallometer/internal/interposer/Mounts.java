@@ -2,12 +2,19 @@ package io.mallometer.internal.interposer;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Set;
 
 /** Reads {@code /proc/self/mountinfo}, as described in proc(5). */
 final class Mounts {
 
   private static final int MOUNT_POINT = 4;
   private static final int MOUNT_OPTIONS = 5;
+
+  /** Behind this stands the type of the file system. */
+  private static final String SEPARATOR = " - ";
+
+  /** Types of file systems that a container or a machine has anew at each start. */
+  private static final Set<String> TEMPORARY = Set.of("tmpfs", "ramfs", "overlay");
 
   private Mounts() {}
 
@@ -19,8 +26,23 @@ final class Mounts {
    * @param path absolute, without symbolic links
    */
   static boolean noexec(String mountinfo, Path path) {
+    String[] fields = mountOf(mountinfo, path).split(" ");
+    return fields.length > MOUNT_OPTIONS
+        && Arrays.asList(fields[MOUNT_OPTIONS].split(",")).contains("noexec");
+  }
+
+  /** Whether a path lies on a file system whose files do not outlast a container or a machine. */
+  static boolean temporary(String mountinfo, Path path) {
+    String mount = mountOf(mountinfo, path);
+    int begin = mount.indexOf(SEPARATOR);
+    return begin >= 0
+        && TEMPORARY.contains(mount.substring(begin + SEPARATOR.length()).split(" ")[0]);
+  }
+
+  /** Returns the line of the mount that a path lies on; empty if the text does not tell. */
+  private static String mountOf(String mountinfo, Path path) {
     Path longest = null;
-    boolean noexec = false;
+    String mount = "";
     for (String line : mountinfo.split("\n")) {
       String[] fields = line.split(" ");
       if (fields.length > MOUNT_OPTIONS) {
@@ -28,11 +50,11 @@ final class Mounts {
         if (path.startsWith(mountPoint)
             && (longest == null || mountPoint.getNameCount() >= longest.getNameCount())) {
           longest = mountPoint;
-          noexec = Arrays.asList(fields[MOUNT_OPTIONS].split(",")).contains("noexec");
+          mount = line;
         }
       }
     }
-    return noexec;
+    return mount;
   }
 
   /** The kernel writes space, tab, newline and backslash in octal. */

@@ -31,21 +31,32 @@ final class Remedy {
   /** Where the library cannot be unpacked, it cannot be attached either. */
   private static String preload(String before) {
     try {
+      Path library = BundledLibrary.extract();
+      String preloaded = System.getenv().getOrDefault(BundledLibrary.preloadVariable(), "");
       return before
-          + preload(
-              BundledLibrary.extract(),
-              System.getenv().getOrDefault(BundledLibrary.preloadVariable(), ""));
+          + (CacheDirectories.isTemporary(library)
+              ? unpack(library.getParent() + " may be empty at the next start")
+              : preload(library, preloaded));
     } catch (IOException e) {
-      return "Unpack the library: java -jar mallometer-agent.jar extract DIR, where DIR is "
-          + SUITABLE
-          + ", and start with "
-          + BundledLibrary.preloadVariable()
-          + "=DIR/"
-          + Platform.current().libraryFile()
-          + " ("
-          + e.getMessage()
-          + ")";
+      return unpack(String.valueOf(e.getMessage()));
     }
+  }
+
+  private static String unpack(String why) {
+    return "Unpack the library: java -jar mallometer-agent.jar extract DIR, where DIR is "
+        + SUITABLE
+        + ", and start with "
+        + BundledLibrary.preloadVariable()
+        + "=DIR/"
+        + Platform.current().libraryFile()
+        + " ("
+        + why
+        + ")";
+  }
+
+  /** Where the library and JNA's native part find no place. */
+  static String place() {
+    return "Set XDG_CACHE_HOME to " + SUITABLE;
   }
 
   /** Keeps what is preloaded already, behind ours: the first malloc in the list is called. */

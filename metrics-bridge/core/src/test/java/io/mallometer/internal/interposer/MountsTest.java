@@ -37,6 +37,19 @@ class MountsTest {
   }
 
   @Test
+  void filesOfAContainerAndInMemoryDoNotLast() {
+    String container =
+        "25 1 0:25 / / rw,relatime - overlay overlay rw,lowerdir=/l\n"
+            + "26 25 0:26 / /cache rw,relatime shared:2 - ext4 /dev/vdb rw\n";
+
+    assertThat(Mounts.temporary(container, Path.of("/root/.cache"))).isTrue();
+    assertThat(Mounts.temporary(container, Path.of("/cache/mallometer"))).isFalse();
+    assertThat(Mounts.temporary(MOUNTINFO, Path.of("/tmp/exec/mallometer"))).isTrue();
+    assertThat(Mounts.temporary(MOUNTINFO, Path.of("/home/user/.cache"))).isFalse();
+    assertThat(Mounts.temporary("", Path.of("/tmp"))).isFalse();
+  }
+
+  @Test
   void withoutKnowledgeNothingIsForbidden() {
     assertThat(Mounts.noexec("", Path.of("/tmp"))).isFalse();
     assertThat(Mounts.noexec("nonsense\n", Path.of("/tmp"))).isFalse();

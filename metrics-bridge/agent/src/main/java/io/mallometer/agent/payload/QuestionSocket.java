@@ -1,0 +1,148 @@
+package io.mallometer.agent.payload;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes questions of the command line in a JVM that was started with the agent. The command need
+ * not load the agent once more then, for which JDK 21 and newer print a warning to the
+ * application's output each time.
+ *
+ * <p>The socket is in a directory that only this user can enter. A command writes one line, the
+ * directory in which its question is, and reads a newline when the answer is there, too.
+ */
+final class QuestionSocket {
+
+  /** Where commands look, whatever java.io.tmpdir says; behind it the process id and the socket. */
+  private static final String DIRECTORY = "/tmp/.mallometer-";
+
+  private static final String SOCKET = "socket";
+
+  private static final int LONGEST_LINE = 4_096;
+  private static final int FAILED = 500;
+  private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
+
+  private final Path directory;
+  private final String version;
+  private @Nullable ServerSocketChannel listening;
+
+  private QuestionSocket(Path directory, String version) {
+    this.directory = directory;
+    this.version = version;
+  }
+
+  /**
+   * Listens for the life of the JVM, on a daemon thread.
+   *
+   * @throws IOException if it cannot; then commands load the agent
+   */
+  static QuestionSocket listen(String version) throws IOException {
+    Path directory = Path.of(DIRECTORY + ProcessHandle.current().pid());
+    makePrivate(directory);
+    QuestionSocket socket = new QuestionSocket(directory, version);
+    // Deleted in the reverse order.
+    directory.toFile().deleteOnExit();
+    directory.resolve(SOCKET).toFile().deleteOnExit();
+    socket.resume();
+    return socket;
+  }
+
+  /** What a JVM left that had this process id and was killed is used again. */
+  private static void makePrivate(Path directory) throws IOException {
+    try {
+      Files.createDirectory(
+          directory,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException e) {
+      Object owner = Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+      Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+      if (!owner.equals(self) || !Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+        throw e;
+      }
+      Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+    }
+  }
+
+  /** Listens again after {@link #pause}. */
+  synchronized void resume() throws IOException {
+    Path socket = directory.resolve(SOCKET);
+    Files.deleteIfExists(socket);
+    ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    opened.bind(UnixDomainSocketAddress.of(socket));
+    listening = opened;
+    Thread thread = new Thread(null, () -> serve(opened), "mallometer-questions", 0, false);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Listens no longer. */
+  synchronized void pause() throws IOException {
+    if (listening != null) {
+      listening.close();
+    }
+  }
+
+  private void serve(ServerSocketChannel opened) {
+    while (opened.isOpen()) {
+      try (SocketChannel asking = opened.accept()) {
+        answer(Path.of(line(asking)));
+        asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
+      } catch (IOException | RuntimeException e) {
+        // A command that ended meanwhile, a pause, or no descriptor left: the next one is answered.
+        LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
+      }
+    }
+  }
+
+  private static String line(SocketChannel asking) throws IOException {
+    ByteBuffer line = ByteBuffer.allocate(LONGEST_LINE);
+    while (line.hasRemaining() && asking.read(line) >= 0) {
+      String read = new String(line.array(), 0, line.position(), StandardCharsets.UTF_8);
+      if (read.endsWith("\n")) {
+        return read.strip();
+      }
+    }
+    throw new IOException("not a line");
+  }
+
+  /** As {@code io.mallometer.agent.Question} does, which belongs to the agent that was loaded. */
+  private void answer(Path place) throws IOException {
+    String question = Files.readString(place.resolve("question")).strip();
+    Path unfinished = place.resolve("answer.part");
+    try (OutputStream out =
+        new BufferedOutputStream(
+            Channels.newOutputStream(
+                Files.newByteChannel(
+                    unfinished, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)))) {
+      write(question, out);
+    }
+    Files.move(unfinished, place.resolve("answer"), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private void write(String question, OutputStream out) throws IOException {
+    try {
+      Entry.answer(question, version, List::of, out);
+    } catch (RuntimeException | LinkageError e) {
+      String reason = FAILED + "\ttext/plain\t" + version + "\n" + e + "\n";
+      out.write(reason.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}
