@@ -112,7 +112,8 @@ static void version_2(void) {
   file("/sys/fs/cgroup/kubepods/pod1/memory.max", "2000000\n");
   file("/sys/fs/cgroup/kubepods/memory.max", "3000000\n");
   file("/sys/fs/cgroup/kubepods/pod1/app/memory.events", "low 0\nhigh 0\nmax 9\noom 4\noom_kill 3\noom_group_kill 1\n");
-  file("/sys/fs/cgroup/kubepods/pod1/app/memory.stat", "anon 5\nfile 30\nkernel 2\nshmem 10\nfile_mapped 9\ninactive_anon 7\ninactive_file 8\n");
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.stat",
+       "anon 5\nfile 30\nkernel 2\nshmem 10\nfile_mapped 9\ninactive_anon 7\ninactive_file 8\n");
 }
 
 static void check_known(void) {

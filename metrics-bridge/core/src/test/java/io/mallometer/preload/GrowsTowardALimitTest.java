@@ -67,6 +67,7 @@ class GrowsTowardALimitTest {
             .run(GrowsTowardALimit.class, arguments);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.output()).doesNotContain("limit in about"); // of a call site, in the log
     Map<String, String> said =
         result
             .output()

@@ -75,7 +75,10 @@ final class BudgetTable {
     }
     double total = table.lines.stream().mapToDouble(Line::bytes).sum();
     return new MemoryBudget(
-        table.lines, total, limit.bytes(), verdict(total, held(resident), limit.bytes(), memory.machineBytes()));
+        table.lines,
+        total,
+        limit.bytes(),
+        verdict(total, held(resident), limit.bytes(), memory.machineBytes()));
   }
 
   /** What native code holds, which is what may leak. */

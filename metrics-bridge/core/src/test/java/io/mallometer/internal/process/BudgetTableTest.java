@@ -194,6 +194,9 @@ class BudgetTableTest {
     assertThat(budget.limitBytes()).isNaN();
     assertThat(budget.headroomBytes()).isNaN();
     assertThat(budget.verdict()).isEqualTo("no limit is set; this configuration may need 800 MiB");
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, machine(8000 * MIB)).verdict())
+        .isEqualTo(
+            "no limit is set; this configuration may need 800 MiB of the machine's 8000 MiB");
   }
 
   /**
@@ -231,6 +234,18 @@ class BudgetTableTest {
         Double.NaN,
         Double.NaN,
         limit);
+  }
+
+  private static ProcessMemory machine(double bytes) {
+    return new ProcessMemory(
+        300 * MIB,
+        18 * MIB,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        bytes,
+        bytes / 2,
+        Double.NaN);
   }
 
   private static ProcessMemory charged(double limit) {
