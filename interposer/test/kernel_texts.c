@@ -98,7 +98,8 @@ static void version_1(void) {
   file("/sys/fs/cgroup/memory/box/abc/memory.limit_in_bytes", "9223372036854771712\n");
   file("/sys/fs/cgroup/memory/box/abc/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
   file("/sys/fs/cgroup/memory/box/abc/memory.stat",
-       "cache 5\ninactive_file 6\nhierarchical_memory_limit 2000000\ntotal_cache 7\ntotal_inactive_file 8\n");
+       "cache 5\nshmem 1\ninactive_file 6\nhierarchical_memory_limit 2000000\ntotal_cache 30\ntotal_shmem 10\n"
+       "total_inactive_file 8\n");
 }
 
 static void version_2(void) {
@@ -111,7 +112,8 @@ static void version_2(void) {
   file("/sys/fs/cgroup/kubepods/pod1/memory.max", "2000000\n");
   file("/sys/fs/cgroup/kubepods/memory.max", "3000000\n");
   file("/sys/fs/cgroup/kubepods/pod1/app/memory.events", "low 0\nhigh 0\nmax 9\noom 4\noom_kill 3\noom_group_kill 1\n");
-  file("/sys/fs/cgroup/kubepods/pod1/app/memory.stat", "anon 5\nfile 6\ninactive_anon 7\ninactive_file 8\n");
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.stat",
+       "anon 5\nfile 30\nkernel 2\nshmem 10\nfile_mapped 9\ninactive_anon 7\ninactive_file 8\n");
 }
 
 static void check_known(void) {
@@ -119,8 +121,16 @@ static void check_known(void) {
   CHECK_EQUAL(reading.resident_bytes, 1200 * getpagesize());
   CHECK_EQUAL(reading.charged_bytes, 1000000);
   CHECK_EQUAL(reading.limit_bytes, 2000000);
-  CHECK_EQUAL(reading.inactive_file_bytes, 8);
+  CHECK_EQUAL(reading.file_bytes, 20);
   CHECK_EQUAL(reading.oom_kills, 3);
+}
+
+/* A kernel that does not tell shared memory from files. */
+static void without_shared_memory(void) {
+  version_2();
+  files_used--;
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.stat", "anon 5\nfile 30\ninactive_file 8\n");
+  CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
 /* A container that sees the host's path in one file and has only its own part mounted. */
@@ -264,6 +274,7 @@ int main(void) {
   check_known();
   version_2();
   check_known();
+  without_shared_memory();
   without_a_namespace();
   among_long_lines();
   nothing_there();

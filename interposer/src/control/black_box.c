@@ -93,7 +93,7 @@ static void take_memory(struct box_sample *record, const struct memory_reading *
   record->resident_bytes = reading->resident_bytes;
   record->charged_bytes = reading->charged_bytes;
   record->limit_bytes = reading->limit_bytes;
-  record->inactive_file_bytes = reading->inactive_file_bytes;
+  record->file_bytes = reading->file_bytes;
   record->oom_kills = reading->oom_kills;
 }
 
@@ -123,7 +123,7 @@ static void read_memory(struct memory_reading *reading, uint64_t tick) {
     cgroup = found;
   }
   memory_read(&cgroup, reading);
-  reading->inactive_file_bytes = BOX_UNKNOWN;
+  reading->file_bytes = BOX_UNKNOWN;
   bool near = reading->charged_bytes != BOX_UNKNOWN && reading->limit_bytes != BOX_UNKNOWN &&
               NEAR(reading->charged_bytes, reading->limit_bytes);
   if (near || tick % 10 == 0) memory_read_rest(&cgroup, reading);

@@ -130,7 +130,7 @@ struct box_sample {
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;
-  uint64_t inactive_file_bytes;
+  uint64_t file_bytes;
   uint64_t oom_kills;
 };
 _Static_assert(sizeof(struct box_sample) == 128, "a page holds a whole number of samples");

@@ -87,7 +87,7 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 
 void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
   (void)cgroup;
-  reading->limit_bytes = reading->inactive_file_bytes = UINT64_MAX;
+  reading->limit_bytes = reading->file_bytes = UINT64_MAX;
 }
 
 /* ---- The process --------------------------------------------------------------------------------------- */

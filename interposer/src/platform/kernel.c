@@ -267,20 +267,33 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
   reading->oom_kills = number_of(text, "oom_kill");
 }
 
+/*
+ * Cached files of a memory.stat, whose names begin with `prefix` in version 1. The kernel counts shared memory among
+ * them. Of older kernels, which do not tell it apart, those that it drops first.
+ */
+static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
+  char shared[24], inactive[24];
+  snprintf(shared, sizeof shared, "%sshmem", prefix);
+  snprintf(inactive, sizeof inactive, "%sinactive_file", prefix);
+  uint64_t all = number_of(stat, files), kept = number_of(stat, shared);
+  if (all == UNKNOWN || kept == UNKNOWN) return number_of(stat, inactive);
+  return all > kept ? all - kept : 0;
+}
+
 void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
-  reading->limit_bytes = reading->inactive_file_bytes = UNKNOWN;
+  reading->limit_bytes = reading->file_bytes = UNKNOWN;
   if (!cgroup->version) return;
   char stat[8192];
   size_t length = strlen(cgroup->path);
   cgroup_file(cgroup, length, "memory.stat", stat, sizeof stat);
   if (cgroup->version == 1) {
-    reading->inactive_file_bytes = number_of(stat, "total_inactive_file");
+    reading->file_bytes = cached_files(stat, "total_", "total_cache");
     uint64_t limit =
         smaller(cgroup_number(cgroup, length, "memory.limit_in_bytes"), number_of(stat, "hierarchical_memory_limit"));
     reading->limit_bytes = limit >= NO_LIMIT ? UNKNOWN : limit;
     return;
   }
-  reading->inactive_file_bytes = number_of(stat, "inactive_file");
+  reading->file_bytes = cached_files(stat, "", "file");
   /* This directory and those above it up to the mount point. */
   for (;;) {
     reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));

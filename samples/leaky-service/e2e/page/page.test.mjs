@@ -531,7 +531,8 @@ describe('on the sample', () => {
     let growth = 'act';
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
-        overview.breakdown = {residentBytes: 300 << 20, totalBytes: 300 << 20, parts: [{part: 'java-heap', bytes: 200 << 20}, {part: 'malloc-live', bytes: 99 << 20}, {part: 'sockets', bytes: 1 << 20}]};
+        overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java-heap', bytes: 200 << 20},
+          {part: 'malloc-live', bytes: 99 << 20}, {part: 'mapped-files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
         overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
         overview.conclusion.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
@@ -789,6 +790,6 @@ const LEAK = {
   sentence: 'com.shop.Cart.zip keeps objects that nobody uses', confidence: 0.97,
   suspectedBytes: 100_000_000, suspectedBytesLow: 80_000_000, suspectedBytesHigh: 120_000_000, suspectedObjects: 400,
   liveBytes: 110_000_000, growthBytesPerHour: 60_000_000, oldestSeconds: 7200, medianAgeSeconds: 3600, idleSeconds: 1800,
-  shareOfLimit: 0.1, secondsToLimit: 25_200, evidence: 'slots', since: '2026-01-01T00:00:00Z',
+  evidence: 'slots', since: '2026-01-01T00:00:00Z',
   lastAccess: {time: '2026-01-01T00:00:00Z', thread: 'worker-1', frames: ['com.shop.Cart.close(Cart.java:20)']}, acknowledged: false,
 };

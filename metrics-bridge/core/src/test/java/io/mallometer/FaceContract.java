@@ -621,7 +621,7 @@ public abstract class FaceContract {
                     new MemoryBudget.Line("native", 100_000, "measured", "now resident")),
                 600_000,
                 limitBytes,
-                "no limit; this configuration may need 1 MiB")));
+                "no limit is set; this configuration may need 1 MiB")));
   }
 
   /** A fifth of the memory above. */

@@ -262,7 +262,7 @@ class PollerTest {
           }
 
           @Override
-          public ProcessMemory read(Supplier<Snapshot> counted) {
+          public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
             siteReadingsBefore.add(known.siteReadings());
             return ProcessMemory.unknown();
           }
@@ -381,7 +381,7 @@ class PollerTest {
           }
 
           @Override
-          public ProcessMemory read(Supplier<Snapshot> counted) {
+          public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
             throw new OutOfMemoryError("made up");
           }
 

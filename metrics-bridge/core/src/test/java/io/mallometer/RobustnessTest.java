@@ -121,7 +121,7 @@ class RobustnessTest {
             counted -> {
               // As an application would that sweeps its threads, and at the worst moment.
               Thread.currentThread().interrupt();
-              ProcessMemory memory = process.read(counted);
+              ProcessMemory memory = process.read(counted, OptionalLong.empty());
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
               split.set(memory.resident().isPresent());
               return memory;
@@ -202,7 +202,7 @@ class RobustnessTest {
       }
 
       @Override
-      public ProcessMemory read(Supplier<Snapshot> counted) {
+      public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
         return read.apply(counted);
       }
 

@@ -73,12 +73,7 @@ public final class VerdictsByHand {
         one.sentence(),
         one.site(),
         one.suspected(),
-        new SiteVerdict.Growth(
-            one.growth().liveBytes(),
-            0,
-            one.growth().shareOfLimit(),
-            Double.NaN,
-            Optional.of(TIME)),
+        new SiteVerdict.Growth(one.growth().liveBytes(), 0, Optional.of(TIME)),
         one.grounds(),
         one.acknowledged());
   }
@@ -93,8 +88,7 @@ public final class VerdictsByHand {
       Verdict verdict, String site, int number, int stacks, double bytes) {
     boolean leak = verdict == Verdict.LEAK;
     double perHour = leak ? 190_000_000 : Double.NaN;
-    double toLimit = leak ? 25_200 : Double.NaN;
-    return verdict(verdict, site, number, stacks, bytes, growth(bytes, perHour, toLimit));
+    return verdict(verdict, site, number, stacks, bytes, growth(bytes, perHour));
   }
 
   private static SiteVerdict verdict(
@@ -136,30 +130,26 @@ public final class VerdictsByHand {
         false);
   }
 
-  private static SiteVerdict.Growth growth(double bytes, double perHour, double secondsToLimit) {
-    return new SiteVerdict.Growth(bytes + 1, perHour, 0.25, secondsToLimit);
+  private static SiteVerdict.Growth growth(double bytes, double perHour) {
+    return new SiteVerdict.Growth(bytes + 1, perHour, Optional.empty());
   }
 
-  /** A leak that takes such a time to the limit, though how fast it grows is not known. */
-  public static SiteVerdict leak(String site, double bytes, double secondsToLimit) {
-    return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN, secondsToLimit));
+  /** A leak of which it is not known how fast it grows. */
+  public static SiteVerdict leak(String site, double bytes) {
+    return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN));
   }
 
   /** A leak that has not grown since a time. */
   public static SiteVerdict stopped(String site, double bytes, Instant since) {
     return verdict(
-        Verdict.LEAK,
-        site,
-        7,
-        1,
-        bytes,
-        new SiteVerdict.Growth(bytes, 0, 0, Double.NaN, Optional.of(since)));
+        Verdict.LEAK, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, 0, Optional.of(since)));
   }
 
   /** A site that has so many bytes and grows by others each hour, idle for 5 min. */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =
-        verdict(verdict, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, perHour, 0, Double.NaN));
+        verdict(
+            verdict, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, perHour, Optional.empty()));
     return new SiteVerdict(
         made.verdict(),
         made.since(),

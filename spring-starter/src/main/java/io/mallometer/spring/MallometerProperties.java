@@ -29,8 +29,8 @@ import org.springframework.util.unit.DataSize;
  * OnEnabledPropertyCondition} reads it.
  *
  * @param pollInterval Time between two readings of the native counters. At least 10ms.
- * @param limit Largest size that the resident set may reach, such as 512MB. By default the limit of
- *     the memory cgroup, or else the memory of the machine.
+ * @param limit Largest size that the resident set without pages of files may reach, such as 512MB.
+ *     By default the limit of the memory cgroup, or else the memory of the machine.
  * @param record Recording of the last hour in a file that outlives the process.
  * @param metrics Metrics.
  * @param jmx JMX.

@@ -3,8 +3,8 @@ package io.mallometer.spring;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
-import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.Conclusion;
+import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SelfReport;
@@ -23,8 +23,8 @@ final class NativeMemoryDetails {
    * The conclusion with its sentence and actions, how much memory there is, and how near the limit:
    * state, reason if nothing is counted, mode and since when it is, what is not counted after an
    * attach ({@code incomplete}), and in bytes resident, live, of that allocated before an attach,
-   * retained, trimmable, charged, limit; and the charge without page cache that can be reclaimed as
-   * a share of the limit. How many sites leak, and the worst in words.
+   * retained, trimmable, charged, limit; and what counts toward the limit as a share of it. How
+   * many sites leak, and the worst in words.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);
@@ -43,7 +43,11 @@ final class NativeMemoryDetails {
     put(details, "residentBytes", snapshot.memory().residentBytes());
     snapshot.process().ifPresent(counters -> addCounters(details, counters));
     snapshot.allocator().ifPresent(allocator -> addAllocator(details, allocator));
-    snapshot.memory().cgroup().ifPresent(cgroup -> addCgroup(details, cgroup));
+    snapshot
+        .memory()
+        .cgroup()
+        .ifPresent(cgroup -> put(details, "workingSetBytes", cgroup.workingSetBytes()));
+    addLimit(details, snapshot.memory().setLimit());
     snapshot.leaks().ifPresent(leaks -> addLeaks(details, leaks));
     return details;
   }
@@ -86,10 +90,9 @@ final class NativeMemoryDetails {
     leaks.worstInWords().ifPresent(words -> details.put("leak", words));
   }
 
-  private static void addCgroup(Map<String, Object> details, CgroupMemory cgroup) {
-    put(details, "workingSetBytes", cgroup.workingSetBytes());
-    put(details, "limitBytes", cgroup.limitBytes());
-    double share = cgroup.usedShare();
+  private static void addLimit(Map<String, Object> details, Limit limit) {
+    put(details, "limitBytes", limit.bytes());
+    double share = limit.usedShare();
     if (Double.isFinite(share)) {
       details.put("shareOfLimit", share);
     }

@@ -40,8 +40,6 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
    * @param growthBytesPerHour by how many live bytes rise each hour, by the last minutes
    * @param idleSeconds the smallest idle time among the suspected
    * @param oldestSeconds the age of the oldest
-   * @param shareOfLimit suspected bytes as a share of the memory limit
-   * @param secondsToLimit when the limit is reached if the site alone grows on like this
    * @param evidence lost, outlasted or known of a leak, else slots, ages or none
    * @param since since when it is this verdict, ISO 8601
    * @param lastAccess where an object was last used, or why that is not known
@@ -63,8 +61,6 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
       @Nullable Long growthBytesPerHour,
       @Nullable Double idleSeconds,
       @Nullable Double oldestSeconds,
-      @Nullable Double shareOfLimit,
-      @Nullable Double secondsToLimit,
       String evidence,
       String since,
       String lastAccess,

@@ -150,8 +150,6 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
         NativeMemory.known(verdict.growth().bytesPerHour()),
         known(verdict.suspected().idleSeconds()),
         known(verdict.suspected().oldestSeconds()),
-        known(verdict.growth().shareOfLimit()),
-        known(verdict.growth().secondsToLimit()),
         verdict.grounds().evidence().tag(),
         verdict.since().toString(),
         place(verdict.grounds().lastAccess()),

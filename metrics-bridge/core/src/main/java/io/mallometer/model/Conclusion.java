@@ -52,9 +52,9 @@ public record Conclusion(
    * projected to its maximum.
    *
    * @param bytes the limit; {@code NaN} without one
-   * @param usedBytes what counts against it; {@code NaN} if unknown
-   * @param source whose limit it is: {@code cgroup}, {@code machine}, {@code stated} by the option,
-   *     or empty without one
+   * @param usedBytes what counts toward it, which pages of files never do; {@code NaN} if unknown
+   * @param source whose limit it is: {@value #CGROUP}, {@value #MACHINE}, {@value #STATED} by the
+   *     option, or empty without one
    * @param lowerSeconds when it is reached at the soonest, with 95 % confidence; {@code NaN} unless
    *     memory grows towards it
    * @param seconds the estimate
@@ -67,6 +67,15 @@ public record Conclusion(
       double lowerSeconds,
       double seconds,
       double upperSeconds) {
+
+    /** The source of a limit that a person stated for this process. */
+    public static final String STATED = "stated";
+
+    /** The source of the limit that holds for all processes of the cgroup. */
+    public static final String CGROUP = "cgroup";
+
+    /** The source where nobody set a limit: the machine's memory. */
+    public static final String MACHINE = "machine";
 
     /** No limit is known. */
     public static final Limit NONE =

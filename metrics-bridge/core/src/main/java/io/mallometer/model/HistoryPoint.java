@@ -16,7 +16,8 @@ import java.time.Instant;
  * @param residentBytes the resident set
  * @param chargedBytes what the kernel charges to the memory cgroup
  * @param workingSetBytes the same without inactive files
- * @param usedBytes what counts against the cgroup's limit
+ * @param usedBytes what counts toward the cgroup's limit
+ * @param residentUsedBytes what of the resident set counts toward any other limit
  * @param limitBytes the cgroup's limit
  */
 public record HistoryPoint(
@@ -30,6 +31,7 @@ public record HistoryPoint(
     double chargedBytes,
     double workingSetBytes,
     double usedBytes,
+    double residentUsedBytes,
     double limitBytes) {
 
   /** The figures of a snapshot. */
@@ -47,6 +49,7 @@ public record HistoryPoint(
         cgroup == null ? Double.NaN : cgroup.chargedBytes(),
         cgroup == null ? Double.NaN : cgroup.workingSetBytes(),
         cgroup == null ? Double.NaN : cgroup.usedBytes(),
+        snapshot.memory().residentUsedBytes(),
         cgroup == null ? Double.NaN : cgroup.limitBytes());
   }
 

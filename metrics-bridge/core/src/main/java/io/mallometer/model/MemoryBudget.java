@@ -3,11 +3,12 @@ package io.mallometer.model;
 import java.util.List;
 
 /**
- * Memory that this process may need by its configuration, against the limit of its cgroup.
+ * Memory that this process may need by its configuration, against the limit that somebody set.
  *
  * @param lines the table
  * @param totalBytes the sum of the lines
- * @param limitBytes the cgroup's limit; {@code NaN} without one
+ * @param limitBytes the stated limit or the cgroup's, as {@link ProcessMemory#setLimit()} returns
+ *     it; {@code NaN} without one
  * @param verdict what follows from it, one sentence
  */
 public record MemoryBudget(List<Line> lines, double totalBytes, double limitBytes, String verdict) {

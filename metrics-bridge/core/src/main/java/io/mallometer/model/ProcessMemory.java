@@ -1,5 +1,6 @@
 package io.mallometer.model;
 
+import io.mallometer.model.Conclusion.Limit;
 import java.util.Optional;
 
 /**
@@ -7,34 +8,86 @@ import java.util.Optional;
  * What cannot be read on this system is empty.
  *
  * @param residentBytes the resident set at the latest poll; {@code NaN} if unknown
+ * @param residentFileBytes the pages of files in it, without copies that the process wrote; {@code
+ *     NaN} if the kernel does not tell
  * @param resident the latest split of the resident set, some seconds older than the rest
  * @param cgroup the memory cgroup at the latest poll; empty outside one
  * @param budget the budget at the latest split
  * @param machineBytes the machine's memory; {@code NaN} if unknown
  * @param availableBytes what of it programs can still have; {@code NaN} if unknown
+ * @param statedLimitBytes the limit that a person stated; {@code NaN} without one
  */
 public record ProcessMemory(
     double residentBytes,
+    double residentFileBytes,
     Optional<ResidentMemory> resident,
     Optional<CgroupMemory> cgroup,
     Optional<MemoryBudget> budget,
     double machineBytes,
-    double availableBytes) {
+    double availableBytes,
+    double statedLimitBytes) {
 
   private static final ProcessMemory UNKNOWN =
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
-  /** The memory of a process on a machine of which nothing is known. */
+  /** The memory of a process whose pages of files, machine and stated limit are not known. */
   public ProcessMemory(
       double residentBytes,
       Optional<ResidentMemory> resident,
       Optional<CgroupMemory> cgroup,
       Optional<MemoryBudget> budget) {
-    this(residentBytes, resident, cgroup, budget, Double.NaN, Double.NaN);
+    this(residentBytes, Double.NaN, resident, cgroup, budget, Double.NaN, Double.NaN, Double.NaN);
   }
 
   /** Memory that was not read, or cannot be. */
   public static ProcessMemory unknown() {
     return UNKNOWN;
+  }
+
+  /** Returns this memory with another split and budget. */
+  public ProcessMemory with(Optional<ResidentMemory> split, Optional<MemoryBudget> claims) {
+    return new ProcessMemory(
+        residentBytes,
+        residentFileBytes,
+        split,
+        cgroup,
+        claims,
+        machineBytes,
+        availableBytes,
+        statedLimitBytes);
+  }
+
+  /**
+   * Returns the resident bytes that count toward a limit: without pages of files, which the kernel
+   * drops and reads again. Where the kernel does not tell them, the latest split does.
+   */
+  public double residentUsedBytes() {
+    double files =
+        Double.isNaN(residentFileBytes)
+            ? resident.map(ResidentMemory::fileBytes).orElse(0L)
+            : residentFileBytes;
+    return Math.max(0, residentBytes - files);
+  }
+
+  /**
+   * Returns the limit that somebody set, with the bytes that count toward it: the stated limit or
+   * the cgroup's, whichever leaves less; {@link Limit#NONE} without both.
+   */
+  public Limit setLimit() {
+    double most = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);
+    double used = cgroup.map(CgroupMemory::usedBytes).orElse(Double.NaN);
+    double left = statedLimitBytes - residentUsedBytes();
+    if (!Double.isNaN(statedLimitBytes) && !(left > most - used)) {
+      return Limit.of(statedLimitBytes, residentUsedBytes(), Limit.STATED);
+    }
+    return Double.isNaN(most) ? Limit.NONE : Limit.of(most, used, Limit.CGROUP);
+  }
+
+  /** Returns the limit that somebody set, or else the machine's memory. */
+  public Limit limit() {
+    Limit set = setLimit();
+    return Double.isNaN(set.bytes()) && !Double.isNaN(machineBytes)
+        ? Limit.of(machineBytes, machineBytes - availableBytes, Limit.MACHINE)
+        : set;
   }
 }

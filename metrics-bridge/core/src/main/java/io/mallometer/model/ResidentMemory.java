@@ -64,6 +64,11 @@ public record ResidentMemory(
     return Optional.ofNullable(bytes.get(part));
   }
 
+  /** Returns the pages of files without the copies that the process wrote. */
+  public long fileBytes() {
+    return Math.max(0, of(ResidentPart.MAPPED_FILES).orElse(0L) - copiedFileBytes);
+  }
+
   /**
    * Resident memory in transparent huge pages, which the kernel makes resident as a whole at the
    * first access to any byte of it.

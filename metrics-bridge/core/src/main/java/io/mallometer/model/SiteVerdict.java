@@ -118,31 +118,16 @@ public record SiteVerdict(
   }
 
   /**
-   * Live memory of a site, and its growth.
+   * Live memory of a site, and its growth. Both are bytes that the program asked for: how much of
+   * them is resident is not known, so they are not compared with a memory limit.
    *
    * @param liveBytes its live bytes
    * @param bytesPerHour how many more are live each hour, by the last minutes, of a leak and of
    *     what is unused or growing; 0 if there are not more; {@code NaN} for others, or if unknown
-   * @param shareOfLimit suspected bytes, or for {@link Verdict#GROWING} live ones, as a share of
-   *     the memory limit; {@code NaN} without one
-   * @param secondsToLimit when the limit is reached if the site alone grows on like this; {@code
-   *     NaN} if unknown
    * @param stopped since when a leak or what is unused has not grown; empty if it grows, for
    *     others, or if unknown
    */
-  public record Growth(
-      double liveBytes,
-      double bytesPerHour,
-      double shareOfLimit,
-      double secondsToLimit,
-      Optional<Instant> stopped) {
-
-    /** Growth that continues, or is not known. */
-    public Growth(
-        double liveBytes, double bytesPerHour, double shareOfLimit, double secondsToLimit) {
-      this(liveBytes, bytesPerHour, shareOfLimit, secondsToLimit, Optional.empty());
-    }
-  }
+  public record Growth(double liveBytes, double bytesPerHour, Optional<Instant> stopped) {}
 
   /**
    * The evidence for a verdict.

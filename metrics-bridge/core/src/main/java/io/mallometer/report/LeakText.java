@@ -84,11 +84,10 @@ final class LeakText implements LeakFormat.Writing {
       facts.add(
           String.format(
               Locale.ROOT,
-              "suspected %s (%s) of %s live%s",
+              "suspected %s (%s) of %s live",
               Words.bytes(bytes.value()),
               Words.interval(bytes.value(), bytes.low(), bytes.high()),
-              Words.bytes(verdict.growth().liveBytes()),
-              known(100 * verdict.growth().shareOfLimit(), ", %.0f %% of the limit")));
+              Words.bytes(verdict.growth().liveBytes())));
     }
     facts.add("last access " + words(verdict.grounds().lastAccess()));
     facts.add("last write " + words(verdict.grounds().lastWrite()));

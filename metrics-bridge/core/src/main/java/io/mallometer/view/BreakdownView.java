@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param parts the parts that can be told apart, in the order in which people read them
  * @param presumedJvmBytes what of the part {@code gc-and-jvm} nothing identifies: it counts as the
  *     JVM's because its tables may be as large
+ * @param copiedFileBytes what of the part {@code mapped-files} the process wrote: the rest, which
+ *     the kernel drops, counts toward no limit
  * @param nativeMemoryTracking whether the JVM's own account helped
  * @param mappings how many mappings were read
  * @param costSeconds processor time that the split took
@@ -33,6 +35,7 @@ public record BreakdownView(
     @Nullable Long totalBytes,
     List<Part> parts,
     @Nullable Long presumedJvmBytes,
+    @Nullable Long copiedFileBytes,
     @Nullable Boolean nativeMemoryTracking,
     @Nullable Integer mappings,
     @Nullable Double costSeconds,
@@ -84,7 +87,7 @@ public record BreakdownView(
         .orElseGet(
             () ->
                 new BreakdownView(
-                    resident, null, null, List.of(), null, null, null, null, null, before));
+                    resident, null, null, List.of(), null, null, null, null, null, null, before));
   }
 
   private static BreakdownView of(
@@ -95,6 +98,7 @@ public record BreakdownView(
         split.totalBytes(),
         split.bytes().keySet().stream().sorted().map(part -> part(split, part)).toList(),
         split.presumedBytes(),
+        split.copiedFileBytes(),
         split.nativeMemoryTracking(),
         split.mappings(),
         split.costSeconds(),

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answer of {@code nativememory/budget}: the memory that the configuration may need, against the
- * cgroup's limit. Before the first split everything is unknown.
+ * limit that somebody set. Before the first split everything is unknown.
  *
  * @param verdict what follows, one sentence
  * @param limitBytes the limit; {@code NaN} without one

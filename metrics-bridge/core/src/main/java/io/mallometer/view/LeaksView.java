@@ -43,8 +43,6 @@ public record LeaksView(List<Site> sites) implements View {
    * @param medianAgeSeconds the age that half of those bytes exceed
    * @param idleSeconds the smallest idle time among the suspected
    * @param thresholdSeconds the idle time from which on objects of this site are suspected
-   * @param shareOfLimit suspected bytes, or if {@code growing} live ones, as a share of the limit
-   * @param secondsToLimit when the limit is reached if the site alone grows on like this
    * @param evidence {@code lost}, {@code outlasted} or {@code known} of a leak, else {@code slots},
    *     {@code ages} or {@code none}
    * @param since since when it is this verdict, in ISO 8601
@@ -73,8 +71,6 @@ public record LeaksView(List<Site> sites) implements View {
       double medianAgeSeconds,
       double idleSeconds,
       double thresholdSeconds,
-      double shareOfLimit,
-      double secondsToLimit,
       String evidence,
       Instant since,
       Use lastAccess,
@@ -103,8 +99,6 @@ public record LeaksView(List<Site> sites) implements View {
           verdict.suspected().medianAgeSeconds(),
           verdict.suspected().idleSeconds(),
           verdict.suspected().thresholdSeconds(),
-          verdict.growth().shareOfLimit(),
-          verdict.growth().secondsToLimit(),
           verdict.grounds().evidence().tag(),
           verdict.since(),
           Use.of(verdict.grounds().lastAccess()),

@@ -318,7 +318,7 @@
     const rows = columns.map(column => [column.name, column.bytes[at]]).reverse();
     const when = pointed ? `At ${clockTime.format(time)}` : 'Now';
     fill(box, [when, rows, total, limit, dark.matches], () => [make('table', {},
-      make('caption', {}, `${when}: ${bytes(total)}${isKnown(total) && isKnown(limit) ? `, ${share(total, limit)} of the limit of ${bytes(limit)}` : ''}`),
+      make('caption', {}, `${when}: ${bytes(total)}${isKnown(limit) ? `; limit of ${bytes(limit)}` : ''}`),
       make('thead', {class: 'hidden'}, make('tr', {}, make('th', {scope: 'col'}, 'Part'), make('th', {scope: 'col'}, 'Bytes'), make('th', {scope: 'col'}, 'Share'))),
       make('tbody', {}, ...rows.map(([part, value]) => {
         return make('tr', {}, make('th', {scope: 'row'}, swatch(part), nameOf(part)),
@@ -467,12 +467,14 @@
     return `If growth continues at this pace, memory reaches the limit in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''} (${at(lowerSeconds)} to ${at(upperSeconds)}).`;
   }
 
-  // The parts of the resident set, small ones together, and what else counts.
-  function filling({parts, totalBytes}, used) {
-    const isLarge = part => part.bytes >= SMALL * totalBytes;
+  // The parts of the resident set, small ones together, and what else counts. Of files only copies that the process wrote count.
+  function filling({parts: all, copiedFileBytes, totalBytes}, used) {
+    const parts = all.map(({part, bytes: amount}) => ({part, bytes: part === 'mapped-files' ? copiedFileBytes ?? 0 : amount}));
     const sum = list => list.reduce((total, part) => total + part.bytes, 0);
-    const rest = [['smaller', sum(parts.filter(part => !isLarge(part)))], [isKnown(totalBytes) ? 'beside' : 'unsplit', used - (totalBytes ?? 0)]];
-    return [...parts.filter(isLarge).map(one => [one.part, one.bytes]), ...rest.filter(([, amount]) => amount >= SMALL * (totalBytes ?? used))];
+    const counted = sum(parts);
+    const isLarge = part => part.bytes >= SMALL * counted;
+    const rest = [['smaller', sum(parts.filter(part => !isLarge(part)))], [isKnown(totalBytes) ? 'beside' : 'unsplit', used - counted]];
+    return [...parts.filter(isLarge).map(one => [one.part, one.bytes]), ...rest.filter(([, amount]) => amount >= SMALL * (isKnown(totalBytes) ? counted : used))];
   }
 
   function sized(ratio, attributes, ...children) {
@@ -760,7 +762,6 @@
       ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
       ['Oldest', duration(leak.oldestSeconds), ''],
       ['Not accessed for', duration(leak.idleSeconds), ''],
-      ['Limit reached by this site alone', duration(leak.secondsToLimit), ''],
       ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `evidence: ${leak.evidence}` : ''],
     ];
     figures(list, pairs.filter(([, value]) => value !== UNKNOWN));

@@ -84,6 +84,7 @@ class PageViewsTest {
         UNKNOWN,
         UNKNOWN,
         Double.NaN,
+        Double.NaN,
         UNKNOWN);
   }
 

@@ -149,12 +149,6 @@ final class LeaksCommand implements Callable<Integer> {
                     site.at("suspectedBytesHigh").number()),
                 Words.share(site.at("confidence").number())));
     out.line("         " + Text.plain(site.at("sentence").text()));
-    double toLimit = site.at("secondsToLimit").number();
-    if (!Double.isNaN(toLimit)) {
-      out.line(
-          "         at this pace the limit is reached in "
-              + Words.duration(Duration.ofSeconds((long) toLimit)));
-    }
     for (String frame : Text.stack(site.at("frames").texts(), site.at("site").text(), FRAMES)) {
       out.line("           " + Text.plain(frame));
     }

@@ -11,9 +11,9 @@ import java.util.Map;
  * What to do about memory that the allocator keeps.
  *
  * <p>Advice is worth reading only where there is something to gain. So nothing is said below 32 MiB
- * and below a twentieth of the memory that matters, which is the cgroup's limit, or without one the
- * resident set; larger interventions need more. Nothing is said either about what somebody has set
- * already. Free memory counts as far as it is resident.
+ * and below a twentieth of the memory that matters, which is the limit that somebody set, or
+ * without one the resident set; larger interventions need more. Nothing is said either about what
+ * somebody has set already. Free memory counts as far as it is resident.
  */
 final class AllocatorAdvice {
 
@@ -26,7 +26,7 @@ final class AllocatorAdvice {
    * @param retainedResidentBytes free memory of the allocator that is resident; {@code NaN} if
    *     unknown
    * @param residentBytes the resident set of the process
-   * @param limitBytes the cgroup's limit; {@code NaN} without one
+   * @param limitBytes the limit that somebody set; {@code NaN} without one
    * @param processors processors that the process may use, the cgroup's quota considered
    * @param environment the environment variables
    */

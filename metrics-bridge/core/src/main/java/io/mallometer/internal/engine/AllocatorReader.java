@@ -118,7 +118,7 @@ public final class AllocatorReader {
                 compared,
                 retained,
                 memory.residentBytes(),
-                memory.cgroup().isPresent() ? memory.cgroup().get().limitBytes() : Double.NaN,
+                memory.setLimit().bytes(),
                 Runtime.getRuntime().availableProcessors(),
                 System.getenv())));
   }

@@ -45,7 +45,6 @@ final class ConclusionRules {
    * @param moments where the memory was in the last hour, oldest first
    * @param leaks the latest verdicts
    * @param options how leaks are looked for
-   * @param limit the limit that holds
    * @param previous the previous run; empty if none is recorded
    * @param started when the process started
    * @param startedUp when the application had started; empty while it starts
@@ -56,7 +55,6 @@ final class ConclusionRules {
       List<MemoryMoment> moments,
       LeakReport leaks,
       LeakOptions options,
-      Limit limit,
       Optional<PreviousRun> previous,
       Instant started,
       Optional<Instant> startedUp) {}
@@ -114,7 +112,8 @@ final class ConclusionRules {
     this.snapshot = known.snapshot();
     this.figure = figure(known);
     this.growth = known.startedUp().flatMap(end -> ProcessGrowth.of(known.history(), figure, end));
-    this.limit = growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(known.limit());
+    this.limit =
+        growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
   }
 
   /** Returns the conclusion, since the snapshot's time. */
@@ -136,11 +135,11 @@ final class ConclusionRules {
   private static ToDoubleFunction<HistoryPoint> figure(Known known) {
     List<HistoryPoint> history = known.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
-    if (last == null || known.limit().source().equals(Limits.CGROUP)) {
+    if (last == null || known.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
       return HistoryPoint::usedBytes;
     }
-    if (!Double.isNaN(last.residentBytes())) {
-      return HistoryPoint::residentBytes;
+    if (!Double.isNaN(last.residentUsedBytes())) {
+      return HistoryPoint::residentUsedBytes;
     }
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
   }
@@ -346,11 +345,7 @@ final class ConclusionRules {
     double perHour = leak.growth().bytesPerHour();
     return perHour > 0
         ? "%s leaks %s, %s so far%s"
-            .formatted(
-                text,
-                rate(perHour / HOUR),
-                Sentence.bytes(bytes(leak)),
-                reaching(leak.growth().secondsToLimit()))
+            .formatted(text, rate(perHour / HOUR), Sentence.bytes(bytes(leak)), reaching())
         : "%s leaked %s; %s"
             .formatted(
                 text,
@@ -363,7 +358,7 @@ final class ConclusionRules {
 
   private String undecided(SiteVerdict site, String text) {
     return "%s grows %s and is not used; too early to tell whether it is a leak or a store too large for its limit%s"
-        .formatted(text, rate(site.growth().bytesPerHour() / HOUR), reaching(Double.NaN));
+        .formatted(text, rate(site.growth().bytesPerHour() / HOUR), reaching());
   }
 
   private static String others(int count) {
@@ -395,13 +390,13 @@ final class ConclusionRules {
     if (isNear(found)) {
       boolean undecided = site.isPresent() && site.get().verdict() != Verdict.LEAK;
       String leak = undecided ? "; too early to say whether it is a leak" : "";
-      found("growth", State.ACT, text + leak + reaching(Double.NaN), text);
+      found("growth", State.ACT, text + leak + reaching(), text);
     } else if (!found.goesOn()) {
       healthyOrTooEarly(text + "; the growth slows down");
     } else if (secondsLeft(found) >= A_DAY.toSeconds()) {
       healthyOrTooEarly(text);
     } else if (secondsLeft(found) < EXTRAPOLATED * (double) found.watched().toSeconds()) {
-      found("growth", State.WATCH, text + reaching(Double.NaN), text);
+      found("growth", State.WATCH, text + reaching(), text);
     } else {
       tooEarly(
           "growth", lower(text) + ", watched for " + Words.duration(found.watched()) + " so far");
@@ -484,9 +479,13 @@ final class ConclusionRules {
         .max(Comparator.comparingDouble(site -> site.growth().bytesPerHour()));
   }
 
-  /** Returns the part of the resident set that makes up at least half of the growth, in words. */
+  /**
+   * Returns the part of the resident set that makes up at least half of the growth, in words. Pages
+   * of files are no part of the growth.
+   */
   private String part(ProcessGrowth found) {
     return Stream.of(ResidentPart.values())
+        .filter(part -> part != ResidentPart.MAPPED_FILES)
         .filter(part -> perSecond(part, found) >= found.slope().value() / 2)
         .findFirst()
         .map(
@@ -524,8 +523,8 @@ final class ConclusionRules {
     boolean heap = heapBytes() >= MOSTLY * limit.usedBytes();
     String whole = text + (heap ? ", most of it by the Java heap" : "");
     boolean own =
-        !limit.source().equals(Limits.MACHINE)
-            || snapshot.memory().residentBytes() >= limit.usedBytes() / 2;
+        !limit.source().equals(Limit.MACHINE)
+            || snapshot.memory().residentUsedBytes() >= limit.usedBytes() / 2;
     if (limit.usedShare() >= AT_THE_LIMIT) {
       String by = own ? whole : whole + ", most of it by other processes";
       found("limit", heap || !own ? State.WATCH : State.ACT, by, by);
@@ -540,14 +539,15 @@ final class ConclusionRules {
     if (Double.isNaN(limit.bytes())) {
       return "limit";
     }
-    return (limit.source().equals(Limits.MACHINE) ? "machine's " : "limit of ")
+    return (limit.source().equals(Limit.MACHINE) ? "machine's " : "limit of ")
         + Sentence.bytes(limit.bytes());
   }
 
   /** The Java heap grows to its maximum and no further. */
   private Limit reached(ProcessGrowth found) {
     Slope slope = found.slope();
-    return known
+    return snapshot
+        .memory()
         .limit()
         .reachedIn(
             secondsToLimit(slope.upper(), found),
@@ -556,7 +556,8 @@ final class ConclusionRules {
   }
 
   private double secondsToLimit(double perSecond, ProcessGrowth found) {
-    double room = Math.max(0, known.limit().bytes() - known.limit().usedBytes());
+    Limit reading = snapshot.memory().limit();
+    double room = Math.max(0, reading.bytes() - reading.usedBytes());
     double heap = Math.min(perSecond, Math.max(0, perSecond(ResidentPart.JAVA_HEAP, found)));
     double heapRoom = heapRoom();
     double together = room / perSecond;
@@ -586,13 +587,13 @@ final class ConclusionRules {
     return part(ResidentPart.JAVA_HEAP).orElse(0.0);
   }
 
-  /** Returns when the limit is reached, from the process's growth or else from a site's alone. */
-  private String reaching(double ofSite) {
-    double seconds = Double.isNaN(limit.seconds()) ? ofSite : limit.seconds();
+  /** Returns when the limit is reached by the process's growth. */
+  private String reaching() {
+    double seconds = limit.seconds();
     if (!(seconds < Duration.ofDays(60).toSeconds())) {
       return "";
     }
-    if (Double.isNaN(limit.seconds()) || seconds > 2 * HOUR) {
+    if (seconds > 2 * HOUR) {
       return "; %s in %s".formatted(ofBytes(), Words.roughly(seconds(seconds)));
     }
     String soonest = at(limit.lowerSeconds());

@@ -7,7 +7,6 @@ import io.mallometer.internal.interposer.UseOfSite;
 import io.mallometer.internal.leak.KnownLeaks;
 import io.mallometer.internal.leak.LastUses;
 import io.mallometer.internal.leak.LeakDetector;
-import io.mallometer.internal.leak.Room;
 import io.mallometer.internal.process.Pause;
 import io.mallometer.internal.text.Log;
 import io.mallometer.meter.TagValue;
@@ -209,24 +208,24 @@ public final class LeakWatch {
   }
 
   /** Evaluates if it is time, or if a search of memory found something. */
-  synchronized void evaluateIfDue(Room room, int threads) {
+  synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
     if (!options.enabled()) {
       return;
     }
     boolean found = detector != null && detector.search(interposer, latest, threads, now);
     if (found || !everEvaluated || now - nextEvaluation >= 0) {
-      evaluate(room);
+      evaluate();
     }
   }
 
   /** An evaluation that fails costs as much as another. */
-  private void evaluate(Room room) {
+  private void evaluate() {
     LeakOptions current = options;
     long start = nanoTime.getAsLong();
     everEvaluated = true;
     try {
-      publish(evaluate(current, room));
+      publish(evaluate(current));
       watchTheWorst();
       warn();
       tellOfFailure();
@@ -238,7 +237,7 @@ public final class LeakWatch {
     }
   }
 
-  private LeakReport evaluate(LeakOptions current, Room room) {
+  private LeakReport evaluate(LeakOptions current) {
     if (observedScale != current.timeScale()) {
       observedScale = current.timeScale();
       interposer.observeUse(
@@ -248,7 +247,7 @@ public final class LeakWatch {
     Evidence evidence = interposer.evidence();
     LastUses uses = lastUses(evidence);
     return detector(current)
-        .evaluate(evidence, sites, clock.instant(), room, uses, healthySites::contain);
+        .evaluate(evidence, sites, clock.instant(), uses, healthySites::contain);
   }
 
   private LeakDetector detector(LeakOptions current) {

@@ -5,7 +5,6 @@ import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.ProcessStart;
-import io.mallometer.internal.leak.Room;
 import io.mallometer.internal.process.ApplicationVersion;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
@@ -353,7 +352,6 @@ public final class Poller {
                 memoryHistory.moments(),
                 leakWatch.latest(),
                 options.leaks(),
-                Limits.of(snapshot.memory(), options.limitBytes()),
                 blackBox.previousRun(),
                 conclusions.started(),
                 conclusions.startedUp(snapshot.time())));
@@ -418,7 +416,7 @@ public final class Poller {
   }
 
   private Limit limit() {
-    return Limits.of(latest().memory(), options.limitBytes());
+    return latest().memory().limit();
   }
 
   /** Searches of the Java heap. */
@@ -670,7 +668,7 @@ public final class Poller {
   /** Whatever fails here must not keep the counters from being read. */
   private void observe() {
     try {
-      memory = memorySource.read(() -> interposer.read(clock.instant()));
+      memory = memorySource.read(() -> interposer.read(clock.instant()), options.limitBytes());
       if (!trimmer.running()) {
         allocatorReader.read(memory);
       }
@@ -710,7 +708,7 @@ public final class Poller {
       if (!status.active()) {
         leakWatch.stop(status.reason());
       } else if (interposer.present()) {
-        leakWatch.evaluateIfDue(room(), threads());
+        leakWatch.evaluateIfDue(threads());
       }
     } catch (Throwable e) {
       leaksFailure.warn("Call sites cannot be judged; the last verdicts stay", e);
@@ -719,10 +717,6 @@ public final class Poller {
 
   private int threads() {
     return latest.process().map(NativeCounters::threads).orElse(0);
-  }
-
-  private Room room() {
-    return Limits.room(Limits.of(memory, options.limitBytes()));
   }
 
   /** Why the thread woke up. */

@@ -4,7 +4,6 @@ import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.KeptSites;
 import io.mallometer.internal.history.Thresholds;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Snapshot;
@@ -52,7 +51,7 @@ public final class ProfileKeeper {
     if (!snapshot.status().active() || counted.isEmpty()) {
       return;
     }
-    double share = snapshot.memory().cgroup().map(CgroupMemory::usedShare).orElse(Double.NaN);
+    double share = snapshot.memory().setLimit().usedShare();
     double live = counted.get().liveBytes();
     List<KeptMoment> moments = new ArrayList<>();
     synchronized (this) {

@@ -369,7 +369,7 @@ public final class BlackBox {
   }
 
   private static double shareOfLimit(Snapshot snapshot) {
-    return snapshot.memory().cgroup().map(CgroupMemory::usedShare).orElse(Double.NaN);
+    return snapshot.memory().setLimit().usedShare();
   }
 
   private void writeSamples(BoxFile open, Snapshot snapshot, long now) throws IOException {
@@ -395,7 +395,7 @@ public final class BlackBox {
       CgroupMemory known = cgroup.get();
       put(sample, BoxFormat.CHARGED_BYTES, known.chargedBytes());
       put(sample, BoxFormat.LIMIT_BYTES, known.limitBytes());
-      put(sample, BoxFormat.INACTIVE_FILE_BYTES, known.chargedBytes() - known.workingSetBytes());
+      put(sample, BoxFormat.CACHED_FILE_BYTES, known.chargedBytes() - known.usedBytes());
       Long kills = known.events().get("oom_kill");
       put(sample, BoxFormat.OOM_KILLS, kills == null ? Double.NaN : kills);
     }

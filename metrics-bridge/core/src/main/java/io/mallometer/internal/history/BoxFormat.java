@@ -93,7 +93,7 @@ final class BoxFormat {
   static final int RESIDENT_BYTES = 88;
   static final int CHARGED_BYTES = 96;
   static final int LIMIT_BYTES = 104;
-  static final int INACTIVE_FILE_BYTES = 112;
+  static final int CACHED_FILE_BYTES = 112;
   static final int OOM_KILLS = 120;
   static final int SAMPLE_BYTES = 128;
 

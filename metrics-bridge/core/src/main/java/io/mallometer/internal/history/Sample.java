@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * @param residentBytes the resident set
  * @param chargedBytes what the kernel charges to the cgroup
  * @param limitBytes the cgroup's limit
- * @param inactiveFileBytes cached files that the kernel drops first
+ * @param fileBytes cached files, which the kernel drops before it kills
  * @param oomKills processes of the cgroup that the kernel killed because of the limit
  */
 record Sample(
@@ -33,15 +33,15 @@ record Sample(
     double residentBytes,
     double chargedBytes,
     double limitBytes,
-    double inactiveFileBytes,
+    double fileBytes,
     double oomKills) {
 
   /**
-   * The share of the limit that is in use, 0 to 1; {@code NaN} without a limit. Without inactive
-   * files where these are known: they are given up before anything is killed.
+   * The share of the limit that is in use, 0 to 1; {@code NaN} without a limit. Without cached
+   * files where these are known.
    */
   double shareOfLimit() {
-    double files = Double.isNaN(inactiveFileBytes) ? 0 : inactiveFileBytes;
+    double files = Double.isNaN(fileBytes) ? 0 : fileBytes;
     return Math.max(0, chargedBytes - files) / limitBytes;
   }
 
@@ -59,7 +59,7 @@ record Sample(
         residentBytes,
         chargedBytes,
         limitBytes,
-        inactiveFileBytes,
+        fileBytes,
         oomKills);
   }
 
@@ -91,7 +91,7 @@ record Sample(
         figure(record, BoxFormat.RESIDENT_BYTES),
         figure(record, BoxFormat.CHARGED_BYTES),
         figure(record, BoxFormat.LIMIT_BYTES),
-        figure(record, BoxFormat.INACTIVE_FILE_BYTES),
+        figure(record, BoxFormat.CACHED_FILE_BYTES),
         figure(record, BoxFormat.OOM_KILLS));
   }
 

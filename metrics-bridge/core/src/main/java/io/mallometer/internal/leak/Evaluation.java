@@ -280,7 +280,7 @@ final class Evaluation {
    * @param latest those of the evaluation before, for what cannot be told
    */
   List<SiteVerdict> verdicts(
-      List<SiteVerdict> latest, Room room, LastUses uses, Predicate<String> acknowledged) {
+      List<SiteVerdict> latest, LastUses uses, Predicate<String> acknowledged) {
     List<SiteVerdict> verdicts = new ArrayList<>();
     for (Finding finding : findings.byNameWorstFirst()) {
       List<CallSite> sites = finding.subject().sites();
@@ -288,7 +288,7 @@ final class Evaluation {
         stacks.put(finding.subject().number(), numbers(sites));
       }
       try {
-        verdicts.add(verdict(finding, room, uses, acknowledged));
+        verdicts.add(verdict(finding, uses, acknowledged));
       } catch (RuntimeException e) {
         note(e);
         latest.stream().filter(finding::isOf).forEach(verdicts::add);
@@ -315,8 +315,7 @@ final class Evaluation {
         }
       };
 
-  private SiteVerdict verdict(
-      Finding finding, Room room, LastUses uses, Predicate<String> acknowledged) {
+  private SiteVerdict verdict(Finding finding, LastUses uses, Predicate<String> acknowledged) {
     List<CallSite> sites = finding.subject().sites();
     CallSite site = sites.get(0);
     Judgement judged = finding.standing().shown();
@@ -324,7 +323,7 @@ final class Evaluation {
     Suspected suspected =
         (judged.idle().count() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages()))
             .atMost(site.liveBytes().most());
-    Growth growth = growth(finding, room);
+    Growth growth = growth(finding);
     LeakEvidence evidence = evidence(finding);
     return new SiteVerdict(
         verdict,
@@ -362,19 +361,18 @@ final class Evaluation {
     return stacks;
   }
 
-  private Growth growth(Finding finding, Room room) {
+  private Growth growth(Finding finding) {
     Judgement judged = finding.standing().shown();
     double live = finding.liveBytes();
-    double suspected = judged.suspected().bytes().value();
     return switch (finding.verdict()) {
       case LEAK, UNUSED -> {
         Pace pace = pace(finding.subject().sites());
         yield Double.isNaN(pace.bytesPerHour())
-            ? room.growth(live, suspected, perHour(judged), Optional.empty())
-            : room.growth(live, suspected, pace.bytesPerHour(), stopped(pace));
+            ? new Growth(live, perHour(judged), Optional.empty())
+            : new Growth(live, pace.bytesPerHour(), stopped(pace));
       }
-      case GROWING -> room.growth(live, live, perHour(judged), Optional.empty());
-      default -> room.growth(live, suspected, Double.NaN, Optional.empty());
+      case GROWING -> new Growth(live, perHour(judged), Optional.empty());
+      default -> new Growth(live, Double.NaN, Optional.empty());
     };
   }
 

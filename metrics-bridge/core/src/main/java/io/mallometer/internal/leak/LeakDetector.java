@@ -100,7 +100,6 @@ public final class LeakDetector {
       Evidence evidence,
       CallSites sites,
       Instant time,
-      Room room,
       LastUses uses,
       Predicate<String> acknowledged) {
     voidTime.add(evidence);
@@ -113,7 +112,7 @@ public final class LeakDetector {
         new Evaluation(evidence, samples, window, growth, lost, known, before, news, time);
     evaluation.judge(sites.sites());
     standings = evaluation.standings();
-    verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);
+    verdicts = evaluation.verdicts(verdicts, uses, acknowledged);
     evaluation.remember(acknowledged);
     lost.take(evaluation.stacks());
     failure = evaluation.failure();

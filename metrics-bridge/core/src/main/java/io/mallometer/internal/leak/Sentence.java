@@ -22,7 +22,7 @@ public final class Sentence {
 
   /**
    * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
-   * were not accessed for 12 min or more; +190 MiB/h; limit in about 7 h}.
+   * were not accessed for 12 min or more; +190 MiB/h}.
    *
    * @param begun when the first of the live objects was allocated, if none was since growth
    *     stopped; else null
@@ -133,21 +133,14 @@ public final class Sentence {
             + atLeast(increase.seconds())
             + ": "
             + increase.born()
-            + " sampled objects allocated since are live"
-            + limit(growth);
+            + " sampled objects allocated since are live";
   }
 
   private static String growing(Growth growth) {
     if (growth.stopped().isPresent()) {
       return "; has not grown since " + timeOfDay(growth.stopped().get());
     }
-    return (growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "")
-        + limit(growth);
-  }
-
-  private static String limit(Growth growth) {
-    double seconds = growth.secondsToLimit();
-    return Double.isNaN(seconds) ? "" : "; limit in about " + time(seconds);
+    return growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "";
   }
 
   private static String use(Judgement judged, boolean seen) {

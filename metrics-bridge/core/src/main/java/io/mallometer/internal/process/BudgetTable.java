@@ -2,13 +2,14 @@ package io.mallometer.internal.process;
 
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.MemoryBudget.Line;
+import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -57,18 +58,27 @@ final class BudgetTable {
 
   private BudgetTable() {}
 
-  /** The table, against the limit of the cgroup if there is one. */
+  /**
+   * The table, against the limit that somebody set. A cgroup's limit holds for all that is charged
+   * to the cgroup, a stated one for this process.
+   */
   static MemoryBudget of(
-      Configuration configuration, ResidentMemory resident, Optional<CgroupMemory> cgroup) {
+      Configuration configuration, ResidentMemory resident, ProcessMemory memory) {
     BudgetTable table = new BudgetTable();
     table.addConfigured(configuration);
     table.addNative(resident);
-    if (cgroup.isPresent()) {
-      table.addBeside(cgroup.get(), configuration.sharedHeapBytes());
+    Limit limit = memory.setLimit();
+    if (limit.source().equals(Limit.STATED)) {
+      table.addShared(resident);
+    } else if (memory.cgroup().isPresent()) {
+      table.addBeside(memory.cgroup().get(), configuration.sharedHeapBytes());
     }
     double total = table.lines.stream().mapToDouble(Line::bytes).sum();
-    double limit = cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN;
-    return new MemoryBudget(table.lines, total, limit, verdict(total, held(resident), limit));
+    return new MemoryBudget(
+        table.lines,
+        total,
+        limit.bytes(),
+        verdict(total, held(resident), limit.bytes(), memory.machineBytes()));
   }
 
   /** What native code holds, which is what may leak. */
@@ -82,9 +92,12 @@ final class BudgetTable {
    *
    * @param heldBytes the part of the total that would be less without a leak, if there is one
    */
-  static String verdict(double totalBytes, double heldBytes, double limitBytes) {
+  static String verdict(
+      double totalBytes, double heldBytes, double limitBytes, double machineBytes) {
     if (Double.isNaN(limitBytes)) {
-      return "no limit; this configuration may need " + mebibytes(totalBytes);
+      return "no limit is set; this configuration may need "
+          + mebibytes(totalBytes)
+          + (Double.isNaN(machineBytes) ? "" : " of the machine's " + mebibytes(machineBytes));
     }
     double excess = totalBytes - limitBytes;
     if (excess <= 0) {
@@ -153,6 +166,13 @@ final class BudgetTable {
     lines.add(
         new Line(
             "native", bytes, MEASURED, "now resident: JVM structures, malloc, copied file pages"));
+  }
+
+  private void addShared(ResidentMemory resident) {
+    resident
+        .of(ResidentPart.SHARED_MEMORY)
+        .filter(bytes -> bytes > 0)
+        .ifPresent(bytes -> lines.add(new Line("shared-memory", bytes, MEASURED, "now resident")));
   }
 
   /** A heap that is charged as shared memory counts as heap already. */

@@ -42,7 +42,7 @@ final class HugePageAdvice {
    * Concludes.
    *
    * @param parts those with huge pages, most first
-   * @param limitBytes the cgroup's limit; {@code NaN} without one
+   * @param limitBytes the limit that somebody set; {@code NaN} without one
    */
   static HugePages of(
       List<HugePages.Part> parts,

@@ -23,8 +23,9 @@ public interface MemorySource {
    *
    * @param counted reads what the native library counts, which helps to divide malloc's memory;
    *     called at the moment that the other figures are from
+   * @param statedLimit the limit that a person stated
    */
-  ProcessMemory read(Supplier<Snapshot> counted);
+  ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit);
 
   /** Makes the next {@link #read} read everything again, unless that was asked for just before. */
   default void renew() {}
@@ -60,7 +61,7 @@ public interface MemorySource {
       }
 
       @Override
-      public ProcessMemory read(Supplier<Snapshot> counted) {
+      public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
         return ProcessMemory.unknown();
       }
 

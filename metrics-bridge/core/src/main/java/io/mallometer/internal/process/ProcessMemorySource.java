@@ -1,6 +1,7 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
@@ -65,7 +66,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   @Override
-  public ProcessMemory read(Supplier<Snapshot> counted) {
+  public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
     long now = nanoTime.getAsLong();
     if (due(nextReading, now)) {
       nextReading = now + SHORTEST_READING_NANOS;
@@ -78,26 +79,27 @@ final class ProcessMemorySource implements MemorySource {
         // One that fails is as expensive and is not repeated sooner.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
-      Optional<ResidentMemory> resident = splitDue ? split(counted, charged) : latest.resident();
-      Optional<MemoryBudget> budget =
-          splitDue || !limit(charged).equals(limit(latest.cgroup()))
-              ? resident.map(
-                  split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, charged))
-              : latest.budget();
       String machine = files.text(MEMINFO).orElse("");
+      ProcessMemory memory =
+          new ProcessMemory(
+              figure(status.residentBytes()),
+              figure(status.fileBytes()),
+              latest.resident(),
+              charged,
+              latest.budget(),
+              figure(StatusFile.kilobytes("MemTotal:", machine)),
+              figure(StatusFile.kilobytes("MemAvailable:", machine)),
+              figure(statedLimit));
+      boolean sameLimit = Double.compare(memory.setLimit().bytes(), latest.setLimit().bytes()) == 0;
+      Optional<ResidentMemory> resident =
+          splitDue ? split(counted, memory.setLimit()) : latest.resident();
       if (splitDue) {
         pause = interval(costs(resident));
         nextSplit = now + borrowed + pause;
         split = true;
       }
       latest =
-          new ProcessMemory(
-              status.residentBytes().isPresent() ? status.residentBytes().getAsLong() : Double.NaN,
-              resident,
-              charged,
-              budget,
-              figure("MemTotal:", machine),
-              figure("MemAvailable:", machine));
+          splitDue || !sameLimit ? memory.with(resident, budget(status, resident, memory)) : memory;
     }
     return latest;
   }
@@ -121,13 +123,14 @@ final class ProcessMemorySource implements MemorySource {
         : StatusFile.parse(files.own("status").orElse("")).residentBytes();
   }
 
-  private static double figure(String name, String machine) {
-    OptionalLong bytes = StatusFile.kilobytes(name, machine);
+  static double figure(OptionalLong bytes) {
     return bytes.isPresent() ? bytes.getAsLong() : Double.NaN;
   }
 
-  private static Optional<Double> limit(Optional<CgroupMemory> charged) {
-    return charged.isPresent() ? Optional.of(charged.get().limitBytes()) : Optional.empty();
+  private static Optional<MemoryBudget> budget(
+      StatusFile status, Optional<ResidentMemory> resident, ProcessMemory memory) {
+    return resident.map(
+        split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, memory));
   }
 
   /** The first split loads classes, which no later one does: it tells nothing about their cost. */
@@ -160,8 +163,7 @@ final class ProcessMemorySource implements MemorySource {
         directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
   }
 
-  private Optional<ResidentMemory> split(
-      Supplier<Snapshot> counter, Optional<CgroupMemory> charged) {
+  private Optional<ResidentMemory> split(Supplier<Snapshot> counter, Limit limit) {
     long start = processorNanos.getAsLong();
     Optional<List<Mapping>> mappings = files.mappings();
     if (mappings.isEmpty()) {
@@ -170,7 +172,7 @@ final class ProcessMemorySource implements MemorySource {
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
     ResidentSplit split = divide(mappings.get(), jvm, counted);
-    Optional<HugePages> huge = hugePages(split, mappings.get(), charged);
+    Optional<HugePages> huge = hugePages(split, mappings.get(), limit);
     return Optional.of(
         new ResidentMemory(
             counted.time(),
@@ -184,17 +186,15 @@ final class ProcessMemorySource implements MemorySource {
             huge));
   }
 
-  private Optional<HugePages> hugePages(
-      ResidentSplit split, List<Mapping> mappings, Optional<CgroupMemory> charged) {
+  private Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings, Limit limit) {
     if (mappings.stream().noneMatch(mapping -> mapping.hugeBytes() >= 0)) {
       return Optional.empty();
     }
-    double limit = charged.isPresent() ? charged.get().limitBytes() : Double.NaN;
     return Optional.of(
         HugePageAdvice.of(
             split.hugePages(),
             residentBytes(mappings),
-            limit,
+            limit.bytes(),
             split.hugePages().isEmpty() ? HugePageSettings.NONE : HugePageSettings.read(files)));
   }
 

@@ -8,9 +8,14 @@ import java.util.OptionalLong;
  *
  * @param residentBytes the resident set
  * @param anonymousBytes the part of it that no file backs; since Linux 4.5
+ * @param fileBytes the part of it in pages of files; since Linux 4.5
  * @param threads threads of the process
  */
-record StatusFile(OptionalLong residentBytes, OptionalLong anonymousBytes, OptionalLong threads) {
+record StatusFile(
+    OptionalLong residentBytes,
+    OptionalLong anonymousBytes,
+    OptionalLong fileBytes,
+    OptionalLong threads) {
 
   private static final String KILOBYTES = " kB";
 
@@ -21,6 +26,7 @@ record StatusFile(OptionalLong residentBytes, OptionalLong anonymousBytes, Optio
     return new StatusFile(
         resident.isPresent() ? resident : kilobytes("Rss:", status),
         kilobytes("RssAnon:", status),
+        kilobytes("RssFile:", status),
         figure("Threads:", "", status));
   }
 

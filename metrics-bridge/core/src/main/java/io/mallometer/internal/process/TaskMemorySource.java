@@ -46,19 +46,21 @@ final class TaskMemorySource implements MemorySource {
   }
 
   @Override
-  public ProcessMemory read(Supplier<Snapshot> counted) {
+  public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
     long now = nanoTime.getAsLong();
     if (nextReading == Long.MIN_VALUE || now - nextReading >= 0) {
       nextReading = now + ProcessMemorySource.SHORTEST_READING_NANOS;
       OptionalLong resident = residentBytes();
       latest =
           new ProcessMemory(
-              resident.isPresent() ? resident.getAsLong() : Double.NaN,
+              ProcessMemorySource.figure(resident),
+              Double.NaN,
               Optional.empty(),
               Optional.empty(),
               Optional.empty(),
               machineBytes.getAsDouble(),
-              Double.NaN);
+              Double.NaN,
+              ProcessMemorySource.figure(statedLimit));
     }
     return latest;
   }

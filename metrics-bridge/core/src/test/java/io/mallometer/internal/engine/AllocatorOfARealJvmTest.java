@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -204,7 +205,8 @@ class AllocatorOfARealJvmTest {
   /** With a split of this moment. */
   private AllocatorStatistics read() {
     AllocatorReader reader = new AllocatorReader(library, Clock.systemUTC(), System::nanoTime);
-    reader.read(MemorySource.ofThisProcess().read(() -> library.read(Instant.now())));
+    reader.read(
+        MemorySource.ofThisProcess().read(() -> library.read(Instant.now()), OptionalLong.empty()));
     return reader.latest().orElseThrow();
   }
 }

@@ -14,7 +14,6 @@ import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.internal.interposer.SiteUse;
 import io.mallometer.internal.interposer.UseOfSite;
-import io.mallometer.internal.leak.Room;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
@@ -167,7 +166,7 @@ class LeakWatchTest {
   private void live(LeakWatch watch, Duration time) {
     long end = library.now + time.toNanos();
     while (library.now < end) {
-      watch.evaluateIfDue(Room.UNKNOWN, 20);
+      watch.evaluateIfDue(20);
       library.now += SECOND;
     }
   }

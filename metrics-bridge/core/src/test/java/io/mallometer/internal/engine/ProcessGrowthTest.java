@@ -122,6 +122,7 @@ class ProcessGrowthTest {
         UNKNOWN,
         UNKNOWN,
         Double.NaN,
+        Double.NaN,
         UNKNOWN);
   }
 }

@@ -56,7 +56,7 @@ public final class Boxes {
     sample.putLong(BoxFormat.RESIDENT_BYTES, (long) resident);
     sample.putLong(BoxFormat.CHARGED_BYTES, (long) charged);
     sample.putLong(BoxFormat.LIMIT_BYTES, Double.isNaN(limit) ? BoxFormat.UNKNOWN : (long) limit);
-    sample.putLong(BoxFormat.INACTIVE_FILE_BYTES, BoxFormat.UNKNOWN);
+    sample.putLong(BoxFormat.CACHED_FILE_BYTES, BoxFormat.UNKNOWN);
     return sample;
   }
 

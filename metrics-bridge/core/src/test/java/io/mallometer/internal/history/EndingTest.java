@@ -87,7 +87,7 @@ class EndingTest {
   @Test
   void pageCacheThatTheKernelGivesUpFirstDoesNotCount() throws Exception {
     ByteBuffer sample = Boxes.figures(100e6, 200e6, 995e6, 1e9);
-    sample.putLong(BoxFormat.INACTIVE_FILE_BYTES, 700_000_000);
+    sample.putLong(BoxFormat.CACHED_FILE_BYTES, 700_000_000);
 
     assertThat(ended(sample, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
   }

@@ -71,7 +71,7 @@ class FormatTest {
           sample("resident_bytes", BoxFormat.RESIDENT_BYTES),
           sample("charged_bytes", BoxFormat.CHARGED_BYTES),
           sample("limit_bytes", BoxFormat.LIMIT_BYTES),
-          sample("inactive_file_bytes", BoxFormat.INACTIVE_FILE_BYTES),
+          sample("file_bytes", BoxFormat.CACHED_FILE_BYTES),
           sample("oom_kills", BoxFormat.OOM_KILLS));
 
   @TempDir private Path directory;

@@ -175,7 +175,6 @@ public final class EvidenceTrace {
                 evidence(moment),
                 sites(moment, time, known),
                 time,
-                Room.UNKNOWN,
                 LastUses.unavailable("a recorded trace"),
                 name -> false));
       }

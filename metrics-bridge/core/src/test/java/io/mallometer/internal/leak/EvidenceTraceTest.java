@@ -40,7 +40,6 @@ class EvidenceTraceTest {
                     evidence,
                     process.callSites(),
                     process.time(),
-                    Room.UNKNOWN,
                     LastUses.unavailable("a recorded trace"),
                     name -> false)
                 .sites());

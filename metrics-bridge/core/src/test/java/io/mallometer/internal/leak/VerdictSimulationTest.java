@@ -93,7 +93,6 @@ class VerdictSimulationTest {
                 process.evidence(),
                 process.callSites(),
                 process.time(),
-                Room.UNKNOWN,
                 LastUses.unavailable("a simulation"),
                 name -> false));
       }

@@ -7,6 +7,7 @@ import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.MemoryBudget.Line;
+import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import java.time.Instant;
@@ -46,10 +47,27 @@ class BudgetTableTest {
           100,
           0.01);
 
+  private static final ResidentMemory SHARING =
+      new ResidentMemory(
+          Instant.EPOCH,
+          305 * MIB,
+          Map.of(
+              ResidentPart.JAVA_HEAP, 200 * MIB,
+              ResidentPart.GC_AND_JVM, 8 * MIB,
+              ResidentPart.MALLOC_LIVE, 40 * MIB,
+              ResidentPart.MALLOC_RETAINED, 10 * MIB,
+              ResidentPart.SHARED_MEMORY, 5 * MIB,
+              ResidentPart.MAPPED_FILES, 30 * MIB),
+          0,
+          12 * MIB,
+          true,
+          100,
+          0.01);
+
   /** 512 heap + 128 metaspace + 30 code + 10 direct + 50 stacks + 70 native + 22 beside. */
   @Test
   void whatIsBoundedCountsWithItsBoundAndTheRestWithItsUse() {
-    MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(642 * MIB)));
+    MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, charged(642 * MIB));
 
     assertThat(budget.lines())
         .contains(
@@ -75,7 +93,7 @@ class BudgetTableTest {
   /** The kernel drops what it can read again from its file, and cannot drop what was written. */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
-    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, Optional.empty()).lines())
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, ProcessMemory.unknown()).lines())
         .contains(
             new Line(
                 "native",
@@ -86,7 +104,7 @@ class BudgetTableTest {
 
   @Test
   void aLimitThatIsLargeEnoughSaysByHowMuch() {
-    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(1000 * MIB))).verdict())
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, charged(1000 * MIB)).verdict())
         .isEqualTo("limit leaves 178 MiB above this configuration");
   }
 
@@ -118,7 +136,7 @@ class BudgetTableTest {
             CONFIGURATION.threads(),
             CONFIGURATION.stackBytes());
 
-    assertThat(BudgetTable.of(machine, RESIDENT, Optional.of(limited(1024 * MIB))).verdict())
+    assertThat(BudgetTable.of(machine, RESIDENT, charged(1024 * MIB)).verdict())
         .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
   }
 
@@ -140,7 +158,7 @@ class BudgetTableTest {
             CONFIGURATION.direct(),
             CONFIGURATION.threads(),
             CONFIGURATION.stackBytes());
-    return BudgetTable.of(shared, RESIDENT, Optional.of(limited(642 * MIB))).totalBytes();
+    return BudgetTable.of(shared, RESIDENT, charged(642 * MIB)).totalBytes();
   }
 
   @Test
@@ -156,7 +174,7 @@ class BudgetTableTest {
             CONFIGURATION.threads(),
             CONFIGURATION.stackBytes());
 
-    assertThat(BudgetTable.of(unlimited, RESIDENT, Optional.empty()).lines())
+    assertThat(BudgetTable.of(unlimited, RESIDENT, ProcessMemory.unknown()).lines())
         .contains(
             new Line(
                 "metaspace",
@@ -166,20 +184,76 @@ class BudgetTableTest {
   }
 
   private static String verdict(long limitMebibytes) {
-    return BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(limitMebibytes * MIB)))
-        .verdict();
+    return BudgetTable.of(CONFIGURATION, RESIDENT, charged(limitMebibytes * MIB)).verdict();
   }
 
   @Test
   void withoutALimitThereIsNoVerdictOnIt() {
-    MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, Optional.empty());
+    MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, ProcessMemory.unknown());
 
     assertThat(budget.limitBytes()).isNaN();
     assertThat(budget.headroomBytes()).isNaN();
-    assertThat(budget.verdict()).isEqualTo("no limit; this configuration may need 800 MiB");
+    assertThat(budget.verdict()).isEqualTo("no limit is set; this configuration may need 800 MiB");
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, machine(8000 * MIB)).verdict())
+        .isEqualTo(
+            "no limit is set; this configuration may need 800 MiB of the machine's 8000 MiB");
   }
 
-  private static CgroupMemory limited(long limit) {
+  /**
+   * A person's limit is for this process: what else its cgroup is charged for is no claim on it.
+   */
+  @Test
+  void aStatedLimitIsTheLimitOfTheConclusionAndOfThisProcessAlone() {
+    ProcessMemory memory = stated(1000 * MIB, charged(Double.NaN));
+    MemoryBudget budget = BudgetTable.of(CONFIGURATION, SHARING, memory);
+
+    assertThat(budget.limitBytes()).isEqualTo(memory.limit().bytes()).isEqualTo(1000 * MIB);
+    assertThat(budget.verdict()).isEqualTo("limit leaves 195 MiB above this configuration");
+    assertThat(budget.lines())
+        .extracting(Line::item)
+        .contains("shared-memory")
+        .doesNotContain("beside");
+  }
+
+  @Test
+  void ofAStatedLimitAndTheCgroupsTheOneHoldsThatLeavesLess() {
+    ProcessMemory roomy = stated(2000 * MIB, charged(642 * MIB));
+    ProcessMemory tight = stated(310 * MIB, charged(642 * MIB));
+
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, roomy).limitBytes()).isEqualTo(642 * MIB);
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, tight).limitBytes()).isEqualTo(310 * MIB);
+  }
+
+  private static ProcessMemory stated(double limit, ProcessMemory of) {
+    return new ProcessMemory(
+        300 * MIB,
+        18 * MIB,
+        of.resident(),
+        of.cgroup(),
+        Optional.empty(),
+        Double.NaN,
+        Double.NaN,
+        limit);
+  }
+
+  private static ProcessMemory machine(double bytes) {
+    return new ProcessMemory(
+        300 * MIB,
+        18 * MIB,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        bytes,
+        bytes / 2,
+        Double.NaN);
+  }
+
+  private static ProcessMemory charged(double limit) {
+    return new ProcessMemory(
+        300 * MIB, Optional.of(RESIDENT), Optional.of(limited(limit)), Optional.empty());
+  }
+
+  private static CgroupMemory limited(double limit) {
     return new CgroupMemory(
         2,
         400 * MIB,

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
@@ -117,7 +118,10 @@ final class Holdings {
   }
 
   private ResidentMemory split() {
-    return source.read(() -> interposer.read(Instant.EPOCH)).resident().orElseThrow();
+    return source
+        .read(() -> interposer.read(Instant.EPOCH), OptionalLong.empty())
+        .resident()
+        .orElseThrow();
   }
 
   private static void print(String kind, Map<ResidentPart, Long> bytes) {

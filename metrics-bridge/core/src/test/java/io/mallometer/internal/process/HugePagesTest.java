@@ -93,7 +93,7 @@ class HugePagesTest {
 
     HugePages found =
         new ProcessMemorySource(new ProcessFiles(), System::nanoTime, System::nanoTime)
-            .read(() -> Snapshot.absent(Instant.EPOCH, NO_STATUS))
+            .read(() -> Snapshot.absent(Instant.EPOCH, NO_STATUS), OptionalLong.empty())
             .resident()
             .orElseThrow()
             .hugePages()

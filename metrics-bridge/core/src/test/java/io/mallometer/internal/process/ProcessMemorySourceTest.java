@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.FaceContract;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
@@ -16,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +29,7 @@ class ProcessMemorySourceTest {
       Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
 
   private final CountingFiles files = new CountingFiles();
+  private OptionalLong stated = OptionalLong.empty();
   private long nanos = 42;
   private long processorNanos;
   private final ProcessMemorySource source =
@@ -106,6 +109,49 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(1);
   }
 
+  /** Of a JVM that mapped a file of 600 MiB and read it, Linux 6.18. */
+  @Test
+  void pagesOfFilesDoNotCountTowardALimit() {
+    files.status =
+        """
+        VmPeak:\t 5337676 kB
+        VmSize:\t 5337676 kB
+        VmHWM:\t  660212 kB
+        VmRSS:\t  660212 kB
+        RssAnon:\t   27396 kB
+        RssFile:\t  632780 kB
+        RssShmem:\t      36 kB
+        Threads:\t21
+        """;
+
+    assertThat(read().residentUsedBytes()).isEqualTo((27_396 + 36) * 1024);
+  }
+
+  @Test
+  void whereTheKernelDoesNotTellThePagesOfFilesTheSplitDoes() {
+    ProcessMemory memory = read();
+    ResidentMemory split = memory.resident().orElseThrow();
+    long files = split.of(ResidentPart.MAPPED_FILES).orElseThrow() - split.copiedFileBytes();
+
+    assertThat(memory.residentFileBytes()).isNaN();
+    assertThat(files).isGreaterThan(20 << 20);
+    assertThat(memory.residentUsedBytes()).isEqualTo(memory.residentBytes() - files);
+  }
+
+  @Test
+  void aStatedLimitIsSeenAtOnceAndIsTheBudgets() {
+    files.limit = "max\n";
+    assertThat(read().budget().orElseThrow().limitBytes()).isNaN();
+    stated = OptionalLong.of(900_000_000_000L);
+    nanos += Duration.ofSeconds(1).toNanos();
+
+    ProcessMemory memory = read();
+    assertThat(memory.limit().bytes()).isEqualTo(900e9);
+    assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(900e9);
+    assertThat(memory.budget().orElseThrow().verdict()).startsWith("limit leaves ");
+    assertThat(files.mappingsRead).isEqualTo(1);
+  }
+
   @Test
   void whatCannotBeReadIsUnknown() {
     files.readable = false;
@@ -146,14 +192,14 @@ class ProcessMemorySourceTest {
             Optional.of(FaceContract.attachedCounters(baseline)),
             FaceContract.attachedReport());
     return new ProcessMemorySource(files, () -> 42, () -> 42)
-        .read(() -> attached)
+        .read(() -> attached, stated)
         .resident()
         .orElseThrow()
         .bytes();
   }
 
   private ProcessMemory read() {
-    return source.read(() -> NOTHING_COUNTED);
+    return source.read(() -> NOTHING_COUNTED, stated);
   }
 
   private static long seconds(int seconds) {
@@ -168,6 +214,7 @@ class ProcessMemorySourceTest {
     boolean readable = true;
     boolean failing;
     String limit = "1000000\n";
+    String status = "VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n";
 
     @Override
     Optional<String> text(Path path) {
@@ -178,7 +225,7 @@ class ProcessMemorySourceTest {
       return switch (path.toString()) {
         case "/proc/self/status" -> {
           statusRead++;
-          yield "VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n";
+          yield status;
         }
         case "/proc/self/cgroup" -> "0::/\n";
         case "/proc/self/mountinfo" -> "31 24 0:27 / /cg rw shared:9 - cgroup2 cgroup2 rw\n";

@@ -17,6 +17,7 @@ class StatusFileTest {
             new StatusFile(
                 OptionalLong.of(51_628 * 1024),
                 OptionalLong.of(3_028 * 1024),
+                OptionalLong.of(48_600 * 1024),
                 OptionalLong.of(19)));
   }
 

@@ -10,6 +10,7 @@ import io.mallometer.model.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class TaskMemorySourceTest {
@@ -30,7 +31,7 @@ class TaskMemorySourceTest {
           () -> nanos);
 
   private ProcessMemory read() {
-    return source.read(() -> NOTHING_COUNTED);
+    return source.read(() -> NOTHING_COUNTED, OptionalLong.of(900));
   }
 
   @Test
@@ -39,7 +40,14 @@ class TaskMemorySourceTest {
     assertThat(read())
         .isEqualTo(
             new ProcessMemory(
-                300, Optional.empty(), Optional.empty(), Optional.empty(), 16e9, Double.NaN));
+                300,
+                Double.NaN,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                16e9,
+                Double.NaN,
+                900));
     assertThat(source.residentBytes()).hasValue(300);
   }
 

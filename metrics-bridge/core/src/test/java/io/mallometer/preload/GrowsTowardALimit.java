@@ -1,0 +1,150 @@
+package io.mallometer.preload;
+
+import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.model.Conclusion;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Optional;
+
+/**
+ * Adds memory for 20 s under a stated limit of 1 GiB, and prints the conclusion. The clock of the
+ * conclusion runs ten times as fast, so 20 MiB each second are 120 MiB/min. The first argument says
+ * which memory: {@code touched} and {@code untouched} objects of malloc, or {@code file}, pages of
+ * the file that the second argument names.
+ */
+public final class GrowsTowardALimit {
+
+  static final long LIMIT = 1L << 30;
+  static final long FILE_BYTES = 400L << 20;
+
+  private static final int SCALE = 10;
+  private static final int STEPS = 200;
+  private static final int STEP_MILLIS = 100;
+  private static final int STEP_BYTES = (int) (FILE_BYTES / STEPS);
+  private static final int UNTOUCHED_BYTES = 64 << 20;
+  private static final int PAGE = 4096;
+
+  private GrowsTowardALimit() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws Exception {
+    long begun = System.nanoTime();
+    Poller poller =
+        new Poller(
+            Interposer.ofThisProcess(),
+            MemorySource.ofThisProcess(),
+            new FastClock(Instant.now(), begun),
+            () -> begun + SCALE * (System.nanoTime() - begun),
+            GrowsTowardALimit::daemon);
+    poller.starting(true);
+    poller.acquire(
+        Optional.of(
+            MallometerOptions.defaults()
+                .withPollInterval(Duration.ofMillis(STEP_MILLIS))
+                .withLimitBytes(LIMIT)
+                .withLeaks(LeakOptions.defaults().withTimeScale(SCALE))));
+    Thread.sleep(3_000); // the program's own classes and compilers
+    poller.starting(false);
+    Step step = step(arguments);
+    double soonest = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < STEPS; i++) {
+      step.add(i);
+      Thread.sleep(STEP_MILLIS);
+      double seconds = poller.latest().conclusion().limit().seconds();
+      soonest = seconds < soonest ? seconds : soonest;
+    }
+    System.out.println("soonest=" + soonest);
+    print(poller.latest());
+    poller.leakWatch().latest().sites().stream()
+        .map(SiteVerdict::sentence)
+        .forEach(sentence -> System.out.println("site=" + sentence));
+  }
+
+  /** Adds memory. */
+  private interface Step {
+    void add(int index);
+  }
+
+  private static Step step(String[] arguments) throws Exception {
+    if (arguments[0].equals("untouched")) {
+      return index -> NativeWork.allocateMemory(UNTOUCHED_BYTES);
+    }
+    if (arguments[0].equals("touched")) {
+      return index -> NativeWork.fill(NativeWork.allocateMemory(STEP_BYTES), STEP_BYTES);
+    }
+    try (FileChannel file = FileChannel.open(Path.of(arguments[1]), StandardOpenOption.READ)) {
+      MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, FILE_BYTES);
+      return index -> read(mapped, index * STEP_BYTES);
+    }
+  }
+
+  private static void read(MappedByteBuffer mapped, int from) {
+    int sum = 0;
+    for (int offset = from; offset < from + STEP_BYTES; offset += PAGE) {
+      sum += mapped.get(offset);
+    }
+    if (sum != 0) {
+      throw new AssertionError("the file is not empty");
+    }
+  }
+
+  private static void print(Snapshot snapshot) {
+    Conclusion conclusion = snapshot.conclusion();
+    System.out.println("state=" + conclusion.state());
+    System.out.println("sentence=" + conclusion.sentence());
+    System.out.println("source=" + conclusion.limit().source());
+    System.out.println("used=" + (long) conclusion.limit().usedBytes());
+    System.out.println("seconds=" + conclusion.limit().seconds());
+    System.out.println("resident=" + (long) snapshot.memory().residentBytes());
+    System.out.println(
+        "budget="
+            + snapshot.memory().budget().map(MemoryBudget::limitBytes).orElseThrow().longValue());
+    System.out.println(
+        "verdict=" + snapshot.memory().budget().map(MemoryBudget::verdict).orElseThrow());
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "poller");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** A clock that runs {@value #SCALE} times as fast as the system's. */
+  private static final class FastClock extends Clock {
+    private final Instant start;
+    private final long begun;
+
+    FastClock(Instant start, long begun) {
+      this.start = start;
+      this.begun = begun;
+    }
+
+    @Override
+    public ZoneOffset getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(java.time.ZoneId zone) {
+      return this;
+    }
+
+    @Override
+    public Instant instant() {
+      return start.plusNanos(SCALE * (System.nanoTime() - begun));
+    }
+  }
+}
