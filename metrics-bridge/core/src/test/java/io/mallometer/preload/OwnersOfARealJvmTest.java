@@ -176,19 +176,6 @@ class OwnersOfARealJvmTest {
     }
   }
 
-  /** What a search with the usual budget would do, on whatever machine tests run. */
-  @Test
-  void theUsualBudgetAllowsTheSearchOfASmallHeap() {
-    for (int i = 0; i < BLOCKS; i++) {
-      KEPT.add(new Handle(block()));
-    }
-    int site = site("theUsualBudgetAllowsTheSearchOfASmallHeap").number();
-    OwnerReport report = mallometer.leaks().owners(site, 2);
-    System.out.printf(
-        "estimated %.3f s, walks took %s%n", report.estimatedPauseSeconds(), report.pauses());
-    assertThat(report.outcome()).as(report.explanation()).isEqualTo(Outcome.DONE);
-  }
-
   @Test
   void softReferencesKeepSoftly() {
     for (int i = 0; i < BLOCKS; i++) {
