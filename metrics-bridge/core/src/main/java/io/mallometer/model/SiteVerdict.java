@@ -80,11 +80,11 @@ public record SiteVerdict(
   }
 
   /**
-   * The objects on which the verdict stands. Of a leak with the evidence {@link LeakEvidence#LOST}
-   * the lost ones: of all live objects the share that two searches found to be lost. Of others
-   * those that are idle for {@link #thresholdSeconds()} or longer: of the live objects of that age
-   * the idle share of the observed ones, without objects above 16 MiB and without objects that were
-   * allocated before observation began.
+   * The objects on which the verdict stands: those that are idle for {@link #thresholdSeconds()} or
+   * longer. They are estimated as the idle share of the observed objects, of the live objects of
+   * that age, without objects above 16 MiB and without objects that were allocated before
+   * observation began. A leak with the evidence {@link LeakEvidence#LOST} has lost these, and of
+   * its other live objects the share that two searches found to be lost.
    *
    * @param bytes their bytes; {@code NaN} without slots
    * @param objects how many they are; {@code NaN} without slots

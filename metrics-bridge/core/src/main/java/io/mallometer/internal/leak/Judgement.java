@@ -1,7 +1,6 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.internal.history.KnownLeak;
-import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict.Suspected;
@@ -145,13 +144,13 @@ record Judgement(
   }
 
   /** The same of a site whose objects nobody can use or free; unless it holds too little. */
-  Judgement losing(Lost proof, CallSite site) {
+  Judgement losing(Lost proof, Suspected objects) {
     return verdict == Verdict.HEALTHY
         ? this
         : new Judgement(
             Verdict.LEAK,
             idle,
-            proof.of(site),
+            objects,
             growthBytesPerHour,
             acquittal,
             false,

@@ -162,7 +162,7 @@ final class LeakTest {
     List<SampledObject> old = those(live, object -> isOlder(object, threshold));
     Share ofBytes = share(old, stale, SampledObject::bytes);
     Share ofObjects = share(old, stale, LeakTest::one);
-    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
+    Estimate bytes = ofBytes.times(bytes(old));
     boolean enough =
         stale.size() >= LeakThresholds.FEWEST_STALE
             && bytes.value() >= LeakThresholds.LEAST_BYTES
@@ -201,7 +201,7 @@ final class LeakTest {
     List<SampledObject> old = those(live, object -> isOlder(object, threshold));
     Share ofBytes = share(old, stale, SampledObject::bytes);
     Share ofObjects = share(old, stale, LeakTest::one);
-    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
+    Estimate bytes = ofBytes.times(bytes(old));
     Idle idle = idle(old);
     double scale = window.times().scale();
     boolean unused =
@@ -216,15 +216,15 @@ final class LeakTest {
   }
 
   /**
-   * Returns the idle objects: the shares that those in slots tell, of all that could have been in a
-   * slot by their size and age. The library gives a site no slot in its first epochs. What it
-   * allocated then decides nothing, but it is memory of the same stack and of the same use.
+   * Returns the idle objects: the shares that those in slots tell, of all observable ones. The
+   * library gives a site no slot in its first epochs. What it allocated then decides nothing, but
+   * it is memory of the same stack and of the same use.
    */
   private Suspected suspected(Share ofBytes, Share ofObjects) {
-    List<SampledObject> all = those(live, object -> isArrival(object, threshold));
+    List<SampledObject> all = observable(live, window, threshold);
     return new Suspected(
-        ofBytes.times(total(all, SampledObject::bytes)),
-        ofObjects.times(total(all, LeakTest::one)),
+        ofBytes.times(bytes(all)),
+        ofObjects.times(objects(all)),
         threshold,
         leastIdleSeconds(),
         medianAge(),
@@ -318,7 +318,7 @@ final class LeakTest {
     List<SampledObject> idle = those(stale, object -> isOlder(object, lag));
     boolean mostly = share(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
     return mostly
-        ? births(those(live, object -> isArrival(object, lag)), this::birth)
+        ? births(observable(live, window, lag), this::birth)
         : births(idle, this::birthInSlot);
   }
 
@@ -332,14 +332,20 @@ final class LeakTest {
   }
 
   /**
-   * Those that came before the first had a slot tell as much of when objects arrive. What is in a
-   * slot always counts, so that there is an arrival wherever something is idle.
+   * Returns the objects of an age or older that are in a slot, or could be by their size and birth.
+   * Those that came before the site's first slot tell as much of when objects arrive and of how
+   * many there are. What is in a slot always counts, so that there is an arrival wherever something
+   * is idle.
    */
-  private boolean isArrival(SampledObject object, double seconds) {
-    return window.ageSeconds(object) >= seconds
-        && (object.inSlot()
-            || object.bornNanos() - window.startedNanos() >= 0
-                && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES);
+  static List<SampledObject> observable(
+      List<SampledObject> live, Window window, double seconds) {
+    return those(
+        live,
+        object ->
+            window.ageSeconds(object) >= seconds
+                && (object.inSlot()
+                    || object.bornNanos() - window.startedNanos() >= 0
+                        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES));
   }
 
   private Arrivals.Birth birth(SampledObject object) {
@@ -388,10 +394,19 @@ final class LeakTest {
   /** {@code NaN} if there are too few. */
   private double rate(double lag, double seconds) {
     List<SampledObject> recent =
-        those(live, object -> isArrival(object, lag) && window.ageSeconds(object) <= lag + seconds);
+        those(
+            observable(live, window, lag), object -> window.ageSeconds(object) <= lag + seconds);
     return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
         ? Double.NaN
-        : total(recent, SampledObject::bytes).value() / seconds * HOUR;
+        : bytes(recent).value() / seconds * HOUR;
+  }
+
+  static Estimate bytes(List<SampledObject> objects) {
+    return total(objects, SampledObject::bytes);
+  }
+
+  static Estimate objects(List<SampledObject> objects) {
+    return total(objects, LeakTest::one);
   }
 
   /** What samples stand for (Horvitz and Thompson). */

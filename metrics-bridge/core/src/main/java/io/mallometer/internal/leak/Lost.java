@@ -1,6 +1,7 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.model.CallSite;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.SiteVerdict.Suspected;
 
 /**
@@ -19,16 +20,33 @@ record Lost(int sought, int lost, Share bytes, Share objects) {
   }
 
   /**
-   * Returns the lost objects of a site: the shares that the searches found, of all its live
-   * objects. Nothing can access them, so they have no idle time.
+   * Returns the lost objects of a site. A search misses some: garbage and unused memory have
+   * addresses of lost objects, most often of young ones. So objects that are old enough to be idle
+   * are lost if they are idle, and of the others the share that two searches found is lost. They have no
+   * idle time, as many are too young.
+   *
+   * @param idle the idle objects of the site
+   * @param oldBytes the bytes that are old enough to be idle
+   * @param oldObjects the objects that are
    */
-  Suspected of(CallSite site) {
+  Suspected of(CallSite site, Suspected idle, Estimate oldBytes, Estimate oldObjects) {
     return new Suspected(
-        bytes.times(site.liveBytes()),
-        objects.times(site.liveObjects()),
+        part(bytes, site.liveBytes(), idle.bytes(), oldBytes),
+        part(objects, site.liveObjects(), idle.objects(), oldObjects),
         Double.NaN,
         Double.NaN,
         site.ages().median(),
         site.ages().oldest());
+  }
+
+  private static Estimate part(Share lost, Estimate live, Estimate idle, Estimate old) {
+    Estimate ofAll = lost.times(live);
+    double others = Math.max(0, live.value() - old.value());
+    if (!(idle.value() > 0) || !(live.value() > 0)) {
+      return ofAll;
+    }
+    double variance = live.variance() * others / live.value();
+    Estimate sum = idle.plus(lost.times(new Estimate(others, variance, live.samples())));
+    return sum.value() > ofAll.value() ? sum : ofAll;
   }
 }
