@@ -748,12 +748,6 @@ enum mallometer_owners_rows {
   MALLOMETER_OWNERS_LINKS = 3
 };
 
-/* A sample of the site as it is now, for a search in a heap dump. An array element. */
-struct mallometer_address {
-  uint64_t begin;
-  uint64_t bytes;
-};
-
 /* Settings that mallometer_configure() changes. */
 enum mallometer_option {
   /* Millionths of one processor's time that samples may take; 0: any. */
@@ -1279,14 +1273,6 @@ MALLOMETER_API int mallometer_owners_name(uint32_t number, char *name, uint32_t 
 
 /* Ends the search, and gives back what it took. -ENODATA: there is none. */
 MALLOMETER_API int mallometer_owners_end(void);
-
-/*
- * Copies where live samples of a site are, at most `capacity`, without a search and without a JVM. `row_size` is
- * sizeof(struct mallometer_address) of the caller. Returns how many; -EINVAL: rows is NULL, or row_size is below 16;
- * -ENODATA: call sites are not recorded.
- */
-MALLOMETER_API int mallometer_addresses(uint32_t site, struct mallometer_address *rows, uint32_t row_size,
-                                        uint32_t capacity);
 
 /* ---- Derived figures ---------------------------------------------------------------------------------- */
 

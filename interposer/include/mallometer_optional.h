@@ -59,7 +59,6 @@ extern "C" {
 #pragma weak mallometer_owners_rows
 #pragma weak mallometer_owners_name
 #pragma weak mallometer_owners_end
-#pragma weak mallometer_addresses
 
 /* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {

@@ -59,8 +59,8 @@ CASE(full_tables_count_what_they_leave_out) {
   CHECK(owner_graph_add_object(graph, 0) == NO_HEAP_OBJECT);
   for (uint32_t i = 0; i < MOST_HOLDS; i++) CHECK(owner_graph_add_hold(graph, NO_HEAP_OBJECT));
   CHECK(!owner_graph_add_hold(graph, NO_HEAP_OBJECT));
-  for (uint64_t i = 1; i <= MOST_CANDIDATES + 1; i++) owner_graph_add_candidate(graph, i << 20);
-  owner_graph_add_candidate(graph, 1 << 20); /* known */
+  for (uint64_t i = 1; i <= MOST_CANDIDATES + 1; i++) owner_graph_add_candidate(graph, i << 20, false);
+  owner_graph_add_candidate(graph, 1 << 20, false); /* known */
   CHECK_EQUAL(graph->candidates, MOST_CANDIDATES);
   CHECK_EQUAL(graph->left_out, 3);
   owner_graph_end(graph);

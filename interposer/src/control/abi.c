@@ -135,7 +135,6 @@ enum {
   FIRST_EVIDENCE_BYTES = 624,
   FIRST_ACCESS_BYTES = 560,
   FIRST_SOUGHT_BYTES = 48,
-  FIRST_ADDRESS_BYTES = 16,
   FIRST_NEIGHBOURS_BYTES = 80
 };
 
@@ -367,12 +366,6 @@ int mallometer_owners_end(void) {
   int result = owners_end();
   errno = saved_errno;
   return result;
-}
-
-int mallometer_addresses(uint32_t site, struct mallometer_address *rows, uint32_t row_size, uint32_t capacity) {
-  if (!rows || row_size < FIRST_ADDRESS_BYTES) return -EINVAL;
-  if (!process_has_call_sites()) return -ENODATA;
-  return (int)owners_addresses(site, &(struct rows){rows, row_size, capacity});
 }
 
 static bool retains(const void *scope, const void *object) { return scope_retains(scope, object); }

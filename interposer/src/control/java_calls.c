@@ -61,7 +61,6 @@ static void *const functions[] = {
     mallometer_owners_rows,
     mallometer_owners_name,
     mallometer_owners_end,
-    mallometer_addresses,
     mallometer_neighbours,
     mallometer_threshold_open,
     mallometer_threshold_read,

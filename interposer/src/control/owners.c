@@ -301,19 +301,6 @@ void owners_describe(struct mallometer_owners *out) {
   leave();
 }
 
-uint32_t owners_addresses(uint32_t site, const struct rows *rows) {
-  struct live_objects walk = {0};
-  struct live_sample sample;
-  const void *object;
-  uint32_t count = 0;
-  while (count < rows->capacity && live_objects_next(&walk, &object, &sample)) {
-    if (sample.site != site) continue;
-    const struct mallometer_address row = {(uintptr_t)object, sample.bytes};
-    rows_write(rows, count++, &row, sizeof row);
-  }
-  return count;
-}
-
 size_t owners_footprint(void) {
   return __atomic_load_n(&graph, __ATOMIC_RELAXED) ? owner_search_footprint() + memory_whole_pages(sizeof *samples) : 0;
 }

@@ -20,7 +20,6 @@ int owners_step(uint32_t step);
 int owners_rows(uint32_t kind, const struct rows *rows);
 int owners_name(uint32_t number, char *name, uint32_t bytes);
 int owners_end(void);
-uint32_t owners_addresses(uint32_t site, const struct rows *rows);
 
 /* Fills all but size and version; zeros if there is no search. */
 void owners_describe(struct mallometer_owners *out);

@@ -9,11 +9,14 @@
 
 enum {
   MOST_STEPS = 3,
+  /* The JVM's description of a thread has its areas, and they have their first pieces. */
+  MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
   /* Structures have their pointers in front. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
+  SEVERAL = 2,
   MOST_READS = 400000,
   MOST_READS_OF_CANDIDATE = 4096
 };
@@ -57,6 +60,9 @@ struct way {
   const struct native_ranges *ranges;
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
+  uint32_t most_steps;
+  uint8_t *threads; /* of each block, how many threads lead to it, up to SEVERAL; NULL while no thread is followed */
+  uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
   uint64_t words[MOST_STEPS][WORDS + 1]; /* behind the word in front */
 };
@@ -95,6 +101,10 @@ static void note(struct way *way, uint32_t block, uint32_t steps) {
     if (steps < known->steps) known->steps = steps;
     return;
   }
+  if (way->threads) {
+    if (way->threads[block] == SEVERAL) return;
+    way->threads[block]++;
+  }
   if (graph->pointers == MOST_POINTERS) {
     graph->left_out++;
     return;
@@ -115,9 +125,35 @@ static void follow(struct way *way, uint64_t address, uint32_t step) {
     int block = owner_graph_block_at(way->graph, words[i]);
     if (block >= 0 && points_to(words[i], &way->graph->block[block]) && words[i] != way->from)
       note(way, (uint32_t)block, step + 1);
-    bool goes_on = step + 1 < MOST_STEPS && i < WORDS_FOLLOWED && words[i] != address && words[i] != way->from;
+    bool goes_on = step + 1 < way->most_steps && i < WORDS_FOLLOWED && words[i] != address && words[i] != way->from;
     if (goes_on && native_ranges_hold(way->ranges, words[i])) follow(way, words[i], step + 1);
   }
+}
+
+static void follow_candidates(struct way *way, bool are_of_threads) {
+  const struct owner_graph *graph = way->graph;
+  way->most_steps = are_of_threads ? MOST_STEPS_OF_THREAD : MOST_STEPS;
+  way->threads = are_of_threads ? way->threads_of_block : NULL;
+  for (uint32_t i = 0; i < CANDIDATE_PLACES; i++) {
+    if (graph->candidate[i] == 0 || graph->is_of_thread[i] != are_of_threads) continue;
+    way->from = graph->candidate[i];
+    way->reads_left_of_candidate = MOST_READS_OF_CANDIDATE;
+    follow(way, way->from, 0);
+  }
+}
+
+/*
+ * The JVM's description of a thread leads to the thread's own memory and to the JVM's. What several threads lead to
+ * belongs to none of them.
+ */
+static void follow_threads(struct way *way) {
+  struct owner_graph *graph = way->graph;
+  uint32_t kept = graph->pointers;
+  follow_candidates(way, true);
+  for (uint32_t i = kept; i < graph->pointers; i++) {
+    if (way->threads_of_block[graph->pointer[i].block] < SEVERAL) graph->pointer[kept++] = graph->pointer[i];
+  }
+  graph->pointers = kept;
 }
 
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes) {
@@ -127,12 +163,8 @@ void native_pointers_follow(struct owner_graph *graph, const struct native_range
   way->ranges = ranges;
   way->chunks_have_sizes = chunks_have_sizes;
   way->reads_left = MOST_READS;
-  for (uint32_t i = 0; i < CANDIDATE_PLACES; i++) {
-    if (graph->candidate[i] == 0) continue;
-    way->from = graph->candidate[i];
-    way->reads_left_of_candidate = MOST_READS_OF_CANDIDATE;
-    follow(way, way->from, 0);
-  }
+  follow_candidates(way, false);
+  follow_threads(way);
   memory_give_back(way, sizeof *way);
   owner_graph_sort_pointers(graph);
 }

@@ -76,15 +76,19 @@ void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *lin
 
 /* ---- Candidates ---------------------------------------------------------------------------------------- */
 
-void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value) {
+void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread) {
   uint32_t place = (uint32_t)(value * 0x9e3779b97f4a7c15u >> 40) % CANDIDATE_PLACES;
   while (graph->candidate[place] != 0 && graph->candidate[place] != value) place = (place + 1) % CANDIDATE_PLACES;
-  if (graph->candidate[place] == value) return;
+  if (graph->candidate[place] == value) {
+    graph->is_of_thread[place] &= is_of_thread;
+    return;
+  }
   if (graph->candidates == MOST_CANDIDATES) {
     graph->left_out++;
     return;
   }
   graph->candidate[place] = value;
+  graph->is_of_thread[place] = is_of_thread;
   graph->candidates++;
 }
 

@@ -83,6 +83,7 @@ struct owner_graph {
   struct heap_object object[MOST_HEAP_OBJECTS];
   struct heap_link link[MOST_HEAP_LINKS];
   uint64_t candidate[CANDIDATE_PLACES]; /* a set with open addressing; 0: free */
+  bool is_of_thread[CANDIDATE_PLACES];  /* whether a candidate is a value that only a Java thread has */
   struct owner_pointer pointer[MOST_POINTERS];
   bool is_held[MOST_OWNED];
   uint32_t name_at[MOST_NAMES];
@@ -106,7 +107,7 @@ uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
 /* Notes a value that may lead to a block, once. */
-void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value);
+void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);
 
 /* The number of a text; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);

@@ -17,6 +17,8 @@
 #define CLASS_TAG ((jlong)1 << 40)
 /* Classes whose fields are addresses: they may point into a block. */
 #define ADDRESSES ((jlong)1 << 41)
+/* Threads: the JVM's description of a thread, whose address Thread.eetop is, leads to the JVM's own memory. */
+#define THREADS ((jlong)1 << 44)
 
 /* Tags of links of a chain that are none of the graph's objects, and of what leads to chains: with the entry's number.
  */
@@ -158,18 +160,23 @@ static bool begins_with(const char *text, const char *beginning) {
   return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-static jlong flags_of(const char *signature) {
+static jlong flags_of(jclass class, jclass threads, const char *signature) {
   static const char *const of_addresses[] = {"Ljava/nio/", "Lsun/nio/", "Ljdk/internal/foreign/", "Lio/netty/"};
   for (size_t i = 0; i < sizeof of_addresses / sizeof *of_addresses; i++) {
     if (begins_with(signature, of_addresses[i])) return ADDRESSES;
   }
-  return 0;
+  return threads && (*thread)->IsAssignableFrom(thread, class, threads) ? ADDRESSES | THREADS : 0;
 }
 
-/* Threads have the address of the JVM's own description, which leads to whatever the JVM has. */
 static bool is_searched(jclass class, const char *signature) {
   if (strcmp(signature, "[J") == 0 || strcmp(signature, "Ljava/lang/Class;") == 0) return true;
-  return *signature == 'L' && strcmp(signature, "Ljava/lang/Thread;") != 0 && has_long(class);
+  return *signature == 'L' && has_long(class);
+}
+
+static jclass class_of_threads(void) {
+  jclass class = (*thread)->FindClass(thread, "java/lang/Thread");
+  if (!class) (*thread)->ExceptionClear(thread);
+  return class;
 }
 
 /* Tags those that a walk for longs is to look at, or takes the tags away. */
@@ -178,6 +185,7 @@ static int tag_classes(bool tagged) {
   jclass *classes = NULL;
   int error = error_of((*tools)->GetLoadedClasses(tools, &count, &classes));
   if (error) return error;
+  jclass threads = class_of_threads();
   for (jint i = 0; i < count; i++) {
     char *signature = NULL;
     jlong tag = 0;
@@ -186,13 +194,16 @@ static int tag_classes(bool tagged) {
         (void)(*tools)->SetTag(tools, classes[i], 0);
       }
     } else if ((*tools)->GetClassSignature(tools, classes[i], &signature, NULL) == JVMTI_ERROR_NONE) {
-      tag = CLASS_TAG | flags_of(signature) | i;
-      if (is_searched(classes[i], signature)) (void)(*tools)->SetTag(tools, classes[i], tag);
+      if (is_searched(classes[i], signature)) {
+        tag = CLASS_TAG | flags_of(classes[i], threads, signature) | i;
+        (void)(*tools)->SetTag(tools, classes[i], tag);
+      }
       (*tools)->Deallocate(tools, (unsigned char *)signature);
     }
     (*thread)->DeleteLocalRef(thread, classes[i]);
   }
   (*tools)->Deallocate(tools, (unsigned char *)classes);
+  if (threads) (*thread)->DeleteLocalRef(thread, threads);
   return 0;
 }
 
@@ -227,6 +238,7 @@ static void add_hold(const struct place *place, uint32_t block, uint32_t steps) 
 }
 
 static void look_at(uint64_t value, const struct place *place) {
+  bool is_of_thread = !(*place->tag & CLASS_TAG) && (place->class_tag & THREADS);
   if (looks_for_pointers) {
     uint32_t first, count = owner_graph_pointers_at(graph, value, &first);
     for (uint32_t i = first; i < first + count; i++) add_hold(place, graph->pointer[i].block, graph->pointer[i].steps);
@@ -234,7 +246,8 @@ static void look_at(uint64_t value, const struct place *place) {
   }
   int block = owner_graph_block_at(graph, value);
   if (block < 0) {
-    if (collects_candidates && native_ranges_hold(&memory->ranges, value)) owner_graph_add_candidate(graph, value);
+    if (collects_candidates && native_ranges_hold(&memory->ranges, value))
+      owner_graph_add_candidate(graph, value, is_of_thread);
     return;
   }
   bool is_start = value == graph->block[block].begin;
@@ -242,7 +255,7 @@ static void look_at(uint64_t value, const struct place *place) {
   if (!is_start && graph->block[block].is_low && !is_address) return;
   graph->is_held[block] = true;
   add_hold(place, (uint32_t)block, 0);
-  if (collects_candidates && is_start) owner_graph_add_candidate(graph, value);
+  if (collects_candidates && is_start) owner_graph_add_candidate(graph, value, is_of_thread);
 }
 
 static jint JNICALL field_is(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
@@ -307,10 +320,12 @@ static void name_holds_of(jobject class, jlong tag) {
     if (hold->field < 0) continue;
     owner_field_name(tools, thread, class, hold->field, memory->other);
     hold->field_name = owner_graph_name(graph, memory->other);
-    for (uint32_t j = i + 1; j < graph->holds; j++) { /* most are of the same field */
+    bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
+    if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread"); /* one way for all of them */
+    for (uint32_t j = i + 1; j < graph->holds; j++) {                                 /* most are of the same field */
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
-      same->class_name = name;
+      same->class_name = hold->class_name;
       same->field_name = hold->field_name;
     }
   }

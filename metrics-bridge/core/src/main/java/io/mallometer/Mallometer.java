@@ -25,8 +25,6 @@ import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -328,17 +326,6 @@ public interface Mallometer extends AutoCloseable {
 
     /** The same within another budget of pauses than {@link MallometerOptions#owners()}. */
     OwnerReport owners(int site, int links, OwnerBudget budget);
-
-    /**
-     * Writes a heap dump, which holds the user's data and stops the program while it is written,
-     * and beside it the addresses of a call site's live samples: for {@code mallometer owners
-     * --hprof}, which searches without the program. Both files can be read by their owner alone.
-     *
-     * @param dump a file that does not exist, whose name ends in {@code .hprof}
-     * @return the file with the addresses
-     * @throws IOException if the site has no samples, or something cannot be written
-     */
-    Path dumpForOwners(int site, Path dump) throws IOException;
 
     /** Returns what such a search would do now, without doing it. */
     OwnerReport.Outlook ownerOutlook();

@@ -34,8 +34,6 @@ import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -384,11 +382,6 @@ class PolledMallometer implements Mallometer {
     @Override
     public OwnerReport owners(int site, int links, OwnerBudget budget) {
       return poller.ownerSearches().search(site, links, budget);
-    }
-
-    @Override
-    public Path dumpForOwners(int site, Path dump) throws IOException {
-      return poller.ownerSearches().dump(site, dump);
     }
 
     @Override

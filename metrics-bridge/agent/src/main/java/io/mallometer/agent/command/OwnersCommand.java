@@ -1,14 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.owner.HeapDumpSearch;
-import io.mallometer.internal.owner.Owners;
 import io.mallometer.internal.text.Words;
-import io.mallometer.model.OwnerReport;
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -55,23 +47,6 @@ final class OwnersCommand implements Callable<Integer> {
   private @Nullable Integer site;
 
   @Option(
-      names = "--dump",
-      paramLabel = "FILE",
-      description =
-          "do not search: have the JVM write a heap dump to FILE, and the addresses to look for"
-              + " beside it. The dump stops the program, and holds its data")
-  private @Nullable Path dump;
-
-  @Option(names = "--hprof", paramLabel = "FILE", description = "search in this heap dump instead")
-  private @Nullable Path hprof;
-
-  @Option(
-      names = "--addresses",
-      paramLabel = "FILE",
-      description = "of a heap dump: where the native memory was; usually beside the dump")
-  private @Nullable Path addresses;
-
-  @Option(
       names = "--links",
       paramLabel = "N",
       defaultValue = "0",
@@ -100,20 +75,13 @@ final class OwnersCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Path file = hprof;
-    if (file != null) {
-      return offline(file);
-    }
     if (target.isEmpty() || site == null) {
       throw new Failure(
           ExitCode.NOT_UNDERSTOOD,
-          "a search needs a process and --site N, or --hprof FILE; owners --help tells all");
+          "a search needs a process and --site N; owners --help tells all");
     }
     try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
       Output out = Output.standard();
-      if (dump != null) {
-        return dumped(source, dump, out);
-      }
       Json outlook = source.get("owners").json();
       if (estimate) {
         out.line(about(outlook)).flush();
@@ -132,49 +100,6 @@ final class OwnersCommand implements Callable<Integer> {
       out.flush();
     }
     return ExitCode.OK;
-  }
-
-  private int dumped(Source source, Path file, Output out) throws Exception {
-    if (!Target.isProcess(target)) {
-      throw new Failure(
-          ExitCode.NOT_ALLOWED, "--dump needs a process id: heap dumps are not for the network");
-    }
-    String path = URLEncoder.encode(file.toAbsolutePath().toString(), StandardCharsets.UTF_8);
-    try (InputStream body = source.owners("owners/%d?dump=%s".formatted(site, path)).body()) {
-      String beside = new String(body.readAllBytes(), StandardCharsets.UTF_8).strip();
-      out.line("heap dump in %s, addresses in %s".formatted(file.toAbsolutePath(), beside));
-      out.line("Both hold data of the program. Search with: owners --hprof %s".formatted(file))
-          .flush();
-    }
-    return ExitCode.OK;
-  }
-
-  private int offline(Path file) throws Exception {
-    Path where = addresses;
-    Path beside = where == null ? file.resolveSibling(file.getFileName() + ".addresses") : where;
-    try {
-      Output out = Output.standard();
-      HeapDumpSearch search = new HeapDumpSearch(file, beside);
-      List<OwnerReport.Way> ways = Owners.ways(search.search(links), links > 0);
-      out.line(Owners.sentence(ways, search.samples(), false));
-      for (OwnerReport.Way way : ways) {
-        out.line(
-            "  %d of %d %s%s"
-                .formatted(
-                    way.samples(),
-                    search.samples(),
-                    way.holding().words(),
-                    way.holder().isEmpty() ? "" : ": " + way.holder()));
-        for (OwnerReport.Path path : way.paths()) {
-          String text = path.text().isEmpty() ? "" : ": " + path.text();
-          out.line("      %d x %s%s".formatted(path.holders(), path.holding().words(), text));
-        }
-      }
-      out.line("  Ways through native memory are not in a heap dump.").flush();
-      return ExitCode.OK;
-    } catch (IOException e) {
-      throw new Failure(ExitCode.FAILED, String.valueOf(e.getMessage()));
-    }
   }
 
   private static String about(Json outlook) {

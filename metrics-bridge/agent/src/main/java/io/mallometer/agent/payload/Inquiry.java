@@ -11,13 +11,11 @@ import io.mallometer.view.Views;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Questions of the command line. An application that watches itself, by the starter say, answers
@@ -119,11 +117,6 @@ final class Inquiry {
     if (asked.startsWith(OWNERS)) {
       String[] parts = asked.substring(OWNERS.length()).split("\\?", 2);
       Map<String, String> parameters = Parameters.of(parts.length > 1 ? parts[1] : null);
-      @Nullable String dump = parameters.get("dump");
-      if (dump != null) {
-        dump(parts[0], Path.of(dump), version, out);
-        return;
-      }
       tell(new Views(mallometer()).owners(parts[0], parameters), version, out);
       return;
     }
@@ -136,18 +129,6 @@ final class Inquiry {
       default ->
           throw new IllegalArgumentException(
               "only trim, owners/NUMBER, attach, detach and phase accept POST");
-    }
-  }
-
-  /** Only for who may attach to the process: a dump has all that its heap has. */
-  private static void dump(String site, Path dump, String version, OutputStream out)
-      throws IOException {
-    try {
-      Path beside = mallometer().leaks().dumpForOwners(Integer.parseInt(site), dump);
-      head(200, "text/plain", version, out);
-      out.write((beside + "\n").getBytes(StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      refuse(String.valueOf(e.getMessage()), version, out);
     }
   }
 

@@ -4,21 +4,42 @@ import io.mallometer.internal.owner.PauseEstimate;
 import io.mallometer.internal.process.JavaHeap;
 import io.mallometer.internal.process.ProcessorShare;
 import io.mallometer.model.Conclusion.Limit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** The heap, the processors and the limit of this process. */
 final class OwnSurroundings implements OwnerSearches.Surroundings {
 
-  private final Supplier<Limit> limit;
+  /** For how long a measured share of a processor is used: for the walks of one search. */
+  private static final long FRESH_NANOS = 10_000_000_000L;
 
-  OwnSurroundings(Supplier<Limit> limit) {
+  private final Supplier<Limit> limit;
+  private final LongSupplier nanoTime;
+  private final ProcessorShare share = new ProcessorShare();
+  private volatile Measured slowdown;
+
+  private record Measured(double slowdown, long nanos) {}
+
+  OwnSurroundings(Supplier<Limit> limit, LongSupplier nanoTime) {
     this.limit = limit;
+    this.nanoTime = nanoTime;
+    this.slowdown = new Measured(1, nanoTime.getAsLong() - FRESH_NANOS);
   }
 
   @Override
   public PauseEstimate estimate(double correction) {
     return new PauseEstimate(
-        JavaHeap.usage().getUsed(), JavaHeap.walksMark(), ProcessorShare.slowdown(), correction);
+        JavaHeap.usage().getUsed(), JavaHeap.walksMark(), slowdown(), correction);
+  }
+
+  private double slowdown() {
+    Measured latest = slowdown;
+    long now = nanoTime.getAsLong();
+    if (now - latest.nanos() >= FRESH_NANOS) {
+      latest = new Measured(share.slowdown(), now);
+      slowdown = latest;
+    }
+    return latest.slowdown();
   }
 
   @Override

@@ -12,14 +12,13 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Outcome;
 import io.mallometer.model.OwnerReport.Way;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 
 /**
@@ -38,9 +37,6 @@ public final class OwnerSearches {
 
   private static final String BUSY = "another search is under way";
 
-  private static final String OFFLINE =
-      "; a heap dump answers it, too: docs/explanation/owners.md says how, and what that costs";
-
   /** What a search has to know of the process. */
   interface Surroundings {
     /** The heap, the collector and the load of this moment. */
@@ -56,6 +52,7 @@ public final class OwnerSearches {
   private final Interposer interposer;
   private final Surroundings surroundings;
   private final Supplier<OwnerBudget> budget;
+  private final IntPredicate isLost;
   private final Clock clock;
   private final ReentrantLock running = new ReentrantLock();
 
@@ -64,11 +61,21 @@ public final class OwnerSearches {
 
   private volatile Optional<OwnerReport> latest = Optional.empty();
 
+  /**
+   * Searches nothing yet.
+   *
+   * @param isLost whether the search for lost memory proved that a call site's objects are lost
+   */
   OwnerSearches(
-      Interposer interposer, Surroundings surroundings, Supplier<OwnerBudget> budget, Clock clock) {
+      Interposer interposer,
+      Surroundings surroundings,
+      Supplier<OwnerBudget> budget,
+      IntPredicate isLost,
+      Clock clock) {
     this.interposer = interposer;
     this.surroundings = surroundings;
     this.budget = budget;
+    this.isLost = isLost;
     this.clock = clock;
   }
 
@@ -126,20 +133,6 @@ public final class OwnerSearches {
     }
   }
 
-  /**
-   * Writes a heap dump, and beside it where the live samples of a call site are.
-   *
-   * @return the file with the addresses
-   * @throws IOException if there are none, or something cannot be written
-   */
-  public Path dump(int site, Path dump) throws IOException {
-    List<long[]> addresses = interposer.addresses(site);
-    if (addresses.isEmpty()) {
-      throw new IOException("the site has no live samples");
-    }
-    return OwnerDump.write(addresses, dump);
-  }
-
   private OwnerReport none(Outcome outcome, String explanation, int site, double estimated) {
     return OwnerReport.none(outcome, explanation, clock.instant(), site, estimated);
   }
@@ -150,22 +143,21 @@ public final class OwnerSearches {
     double most = allowed.pause().toMillis() / 1e3;
     double left = allowed.total().toMillis() / 1e3 - paused;
     if (most == 0) {
-      return "searches of the Java heap are switched off: mallometer.owners.pause is 0" + OFFLINE;
+      return "searches of the Java heap are switched off: mallometer.owners.pause is 0";
     }
     if (estimated > most || estimated > left) {
-      return "a walk over the heap would stop the program for about %s, and %s%s"
+      return "a walk over the heap would stop the program for about %s, and %s; mallometer owners has options (--pause, --total) that allow more for one search"
           .formatted(
               seconds(estimated),
               estimated > most
                   ? "mallometer.owners.pause allows " + seconds(most)
-                  : "of mallometer.owners.total " + seconds(Math.max(0, left)) + " are left",
-              OFFLINE);
+                  : "of mallometer.owners.total " + seconds(Math.max(0, left)) + " are left");
     }
     double wanted = PauseEstimate.memoryBytes(surroundings.committedHeapBytes());
     double room = surroundings.roomBytes();
     if (wanted > SHARE_OF_ROOM * room) {
-      return "a walk over the heap takes %s of memory, and only %s are left below the limit%s"
-          .formatted(Words.bytes(wanted), Words.bytes(room), OFFLINE);
+      return "a walk over the heap takes %s of memory, and only %s are left below the limit"
+          .formatted(Words.bytes(wanted), Words.bytes(room));
     }
     return "";
   }
@@ -235,7 +227,7 @@ public final class OwnerSearches {
       List<Way> ways = Owners.ways(graph, linked);
       return new OwnerReport(
           Outcome.DONE,
-          Owners.sentence(ways, live, surroundings.estimate(1).marks()),
+          Owners.sentence(ways, live, surroundings.estimate(1).marks(), isLost.test(site)),
           clock.instant(),
           site,
           live,

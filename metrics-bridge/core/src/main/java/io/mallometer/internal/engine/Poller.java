@@ -14,6 +14,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
@@ -236,7 +237,11 @@ public final class Poller {
             nanoTime);
     this.ownerSearches =
         new OwnerSearches(
-            interposer, new OwnSurroundings(this::limit), () -> options.owners(), clock);
+            interposer,
+            new OwnSurroundings(this::limit, nanoTime),
+            () -> options.owners(),
+            this::isLost,
+            clock);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.profileKeeper = new ProfileKeeper(callSiteReader, blackBox, clock);
     this.monitorBook = new MonitorBook(interposer, clock);
@@ -424,6 +429,15 @@ public final class Poller {
   /** Searches of the Java heap. */
   public OwnerSearches ownerSearches() {
     return ownerSearches;
+  }
+
+  /** Whether two searches of the process's memory found no address of a site's objects. */
+  private boolean isLost(int site) {
+    return leakWatch.latest().sites().stream()
+        .anyMatch(
+            verdict ->
+                verdict.site().number() == site
+                    && verdict.grounds().evidence() == LeakEvidence.LOST);
   }
 
   /** Begins to count in this process, and publishes what came of it. */

@@ -203,11 +203,6 @@ public interface Interposer {
     return OwnerSearch.none("the native library is not loaded, so nothing can be searched");
   }
 
-  /** Where live samples of a call site are: addresses and sizes in bytes. Never throws. */
-  default List<long[]> addresses(int site) {
-    return List.of();
-  }
-
   /**
    * The native stack of a huge request, innermost frame first, up to the first frame of compiled
    * Java code; empty if it was not recorded, or the library keeps later ones. Never throws.

@@ -72,7 +72,6 @@ final class LibraryFunctions {
   private static final @Nullable LibraryFunction OWNERS_ROWS = optional("mallometer_owners_rows");
   private static final @Nullable LibraryFunction OWNERS_NAME = optional("mallometer_owners_name");
   private static final @Nullable LibraryFunction OWNERS_END = optional("mallometer_owners_end");
-  private static final @Nullable LibraryFunction ADDRESSES = optional("mallometer_addresses");
   private static final @Nullable LibraryFunction NEIGHBOURS = optional("mallometer_neighbours");
 
   private static final @Nullable LibraryFunction THRESHOLD_OPEN =
@@ -303,11 +302,6 @@ final class LibraryFunctions {
   /** Ends the search; returns 0 or a negative errno value. */
   static int mallometer_owners_end() {
     return call(OWNERS_END);
-  }
-
-  /** Copies {@code struct mallometer_address}es; returns how many, or a negative errno value. */
-  static int mallometer_addresses(int site, long rows, int rowSize, int capacity) {
-    return call(ADDRESSES, site, rows, rowSize, capacity);
   }
 
   /**

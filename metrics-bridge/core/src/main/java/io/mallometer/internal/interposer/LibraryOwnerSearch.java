@@ -225,24 +225,4 @@ final class LibraryOwnerSearch implements OwnerSearch {
     }
     return new String(bytes, 0, end, StandardCharsets.UTF_8);
   }
-
-  // ---- Addresses
-
-  /** The first bytes and sizes of a site's live samples, which are no secret of anybody else's. */
-  static List<long[]> addresses(int site) {
-    ByteBuffer rows = Structs.allocate(MOST_SAMPLES * OwnerLayout.ADDRESS_BYTES);
-    int copied =
-        LibraryFunctions.mallometer_addresses(
-            site, Structs.address(rows), OwnerLayout.ADDRESS_BYTES, MOST_SAMPLES);
-    List<long[]> addresses = new ArrayList<>();
-    for (int i = 0; i < copied; i++) {
-      int at = i * OwnerLayout.ADDRESS_BYTES;
-      addresses.add(
-          new long[] {
-            rows.getLong(at + OwnerLayout.ADDRESS_BEGIN),
-            rows.getLong(at + OwnerLayout.ADDRESS_SIZE)
-          });
-    }
-    return addresses;
-  }
 }

@@ -309,11 +309,6 @@ final class LoadedInterposer implements Interposer {
   }
 
   @Override
-  public List<long[]> addresses(int site) {
-    return LibraryOwnerSearch.addresses(site);
-  }
-
-  @Override
   public Optional<NativeCounters> process() {
     synchronized (process) {
       return counting() && callProcess() == 0

@@ -66,11 +66,5 @@ final class OwnerLayout {
   static final int LINK_BYTES = 24;
   static final int LINK_ROWS = 3;
 
-  /** {@code struct mallometer_address}. */
-  static final int ADDRESS_BEGIN = 0;
-
-  static final int ADDRESS_SIZE = 8;
-  static final int ADDRESS_BYTES = 16;
-
   private OwnerLayout() {}
 }

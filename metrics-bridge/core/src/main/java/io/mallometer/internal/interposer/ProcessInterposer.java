@@ -198,11 +198,6 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
-  public List<long[]> addresses(int site) {
-    return current.addresses(site);
-  }
-
-  @Override
   public Recording recording() {
     return current.recording();
   }

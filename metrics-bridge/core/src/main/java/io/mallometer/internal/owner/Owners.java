@@ -262,8 +262,14 @@ public final class Owners {
         .formatted(live, live == 1 ? "object is" : "objects are", FEWEST_SAMPLES);
   }
 
-  /** Returns the answer in one sentence. */
-  public static String sentence(List<Way> ways, int live, boolean marksWhileWalking) {
+  /**
+   * Returns the answer in one sentence.
+   *
+   * @param marksWhileWalking whether walks over the heap see no garbage
+   * @param lost whether searches of the whole process's memory found no address of most objects
+   */
+  public static String sentence(
+      List<Way> ways, int live, boolean marksWhileWalking, boolean lost) {
     if (live < FEWEST_SAMPLES) {
       return tooFew(live);
     }
@@ -291,17 +297,21 @@ public final class Owners {
                   + ", whose owner is garbage that no collection has found yet. This is no leak: the"
                   + " heap is too idle to be collected.";
           case NOBODY ->
-              ": no Java long holds their address. They are lost, in C or with a Java object that was"
-                  + " collected without freeing them, or their address is held as ints, bytes or a"
-                  + " local variable."
+              ": no Java long holds their address. "
+                  + (lost
+                      ? "They are lost: searches of the process found no address of most of them"
+                          + " anywhere."
+                      : "Native code may hold it; or it is held as ints, bytes or a local variable;"
+                          + " or they are lost, which only the search for lost memory can tell.")
                   + (marksWhileWalking
                       ? " With ZGC and Shenandoah garbage may have it, too: their walks see none."
                       : "");
           case UNREACHABLE ->
               ": only garbage has their address, in "
                   + by
-                  + ", and nothing is there to free them. They are lost, or that is the address of"
-                  + " something that was freed before.";
+                  + ", and no cleaner is there to free them. They are lost, unless native code holds"
+                  + " their address, too, or that is the address of something that was freed"
+                  + " before.";
         };
   }
 

@@ -2,9 +2,10 @@ package io.mallometer.internal.owner;
 
 /**
  * How long a walk over the Java heap will stop the program. Only the JVM's own thread runs
- * meanwhile, so the time is what the walk takes of one processor, times what load and a quota make
- * of it. Measured on JDK 17 and 25 with objects of 42 bytes; smaller objects take longer. After the
- * first walk its own time corrects the others.
+ * meanwhile, so the time is what the walk takes of one processor, times what other work and a quota
+ * make of it. Measured on JDK 17 and 25 with objects of 42 bytes: the rates are the upper ends of
+ * what was measured with G1, Serial and ZGC; the parallel collector of JDK 25 took up to 1.7 s.
+ * Smaller objects take longer. After the first walk its own time corrects the others.
  *
  * @param heapBytes used bytes of the heap
  * @param marks whether the collector is ZGC or Shenandoah, which read each reference with a barrier
@@ -16,10 +17,10 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   private static final double GIB = 1L << 30;
 
   /** Seconds of processor time for each GiB. */
-  private static final double ONE_CLASS = 1.8;
+  private static final double ONE_CLASS = 1.2;
 
-  private static final double ONE_CLASS_MARKING = 3.4;
-  private static final double SEVERAL_CLASSES = 6;
+  private static final double ONE_CLASS_MARKING = 2.8;
+  private static final double SEVERAL_CLASSES = 5;
 
   /** Until all threads stand still, and for what does not depend on the heap. */
   private static final double LEAST_SECONDS = 0.02;

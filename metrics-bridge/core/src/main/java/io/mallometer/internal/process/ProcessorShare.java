@@ -4,9 +4,25 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
-/** How much of a processor a thread gets: what the cgroup's quota and other work leave it. */
+/**
+ * How much of a processor one thread of this process would get if all others stood still: what the
+ * cgroup's quota and other processes leave it.
+ *
+ * <p>The load average does not tell that. It counts threads, but the kernel shares processors
+ * between groups of threads, and it counts this process's own. So a thread spins for {@link
+ * #PROBE_NANOS} of its own CPU time, and its share is that time divided by the time that passed. It
+ * is about as long as a few turns of the kernel's scheduler: a shorter one ends within the first
+ * turn, which a thread that has slept gets at once.
+ */
 public final class ProcessorShare {
+
+  /** The CPU time of a measurement. */
+  static final long PROBE_NANOS = 30_000_000;
+
+  /** A measurement ends after this time at the latest, with what it has. */
+  private static final long MOST_NANOS = 300_000_000;
 
   /** Of version 1, as a container sees its own. */
   private static final Path QUOTA_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
@@ -18,27 +34,72 @@ public final class ProcessorShare {
    */
   private static final Path ONLINE = Path.of("/sys/devices/system/cpu/online");
 
-  private ProcessorShare() {}
+  private final LongSupplier nanoTime;
+  private final LongSupplier threadNanos;
+  private final LongSupplier processNanos;
 
-  /** Returns by how much longer a second of processor time takes this process now: 1 or more. */
-  public static double slowdown() {
-    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-    int processors = processors(new ProcessFiles().text(ONLINE).orElse(""));
-    return slowdown(
-        quota(), load, Math.max(processors, Runtime.getRuntime().availableProcessors()));
+  /** Measures by the clocks of this process. */
+  public ProcessorShare() {
+    this(System::nanoTime, ProcessMemorySource::processorNanos, ProcessorShare::ownNanos);
   }
 
   /**
-   * The same from what the system says. A thread gets the smaller one of what the quota allows and
-   * what the load leaves: while it is throttled others run, so their load does not slow it down
-   * twice.
+   * Measures by other clocks.
    *
-   * @param quota processors that the cgroup may use; infinite without a quota
-   * @param load threads of the machine that want to run; below 0 if unknown
-   * @param processors of the machine
+   * @param threadNanos the CPU time of the current thread; below 0 if unknown
+   * @param processNanos the CPU time of all threads of the process; below 0 if unknown
    */
-  static double slowdown(double quota, double load, int processors) {
-    return Math.max(1, Math.max(1 / quota, load / processors));
+  ProcessorShare(LongSupplier nanoTime, LongSupplier threadNanos, LongSupplier processNanos) {
+    this.nanoTime = nanoTime;
+    this.threadNanos = threadNanos;
+    this.processNanos = processNanos;
+  }
+
+  private static long ownNanos() {
+    return ManagementFactory.getOperatingSystemMXBean()
+            instanceof com.sun.management.OperatingSystemMXBean system
+        ? system.getProcessCpuTime()
+        : -1;
+  }
+
+  /**
+   * Returns by how much longer a second of CPU time takes a thread of this process while all others
+   * stand still: 1 or more. Takes {@link #PROBE_NANOS} of CPU time.
+   */
+  public double slowdown() {
+    int processors = processors(new ProcessFiles().text(ONLINE).orElse(""));
+    return Math.max(
+        1 / quota(), measured(Math.max(processors, Runtime.getRuntime().availableProcessors())));
+  }
+
+  /** Returns what other processes make of it, without the quota. */
+  double measured(int processors) {
+    long begin = nanoTime.getAsLong();
+    long ofThread = threadNanos.getAsLong();
+    long ofProcess = processNanos.getAsLong();
+    long spent;
+    long passed;
+    do {
+      spent = threadNanos.getAsLong() - ofThread;
+      passed = nanoTime.getAsLong() - begin;
+    } while (spent < PROBE_NANOS && passed < MOST_NANOS);
+    boolean isKnown = spent > 0 && passed > 0 && ofThread >= 0;
+    double ofAll = (processNanos.getAsLong() - ofProcess) / (double) passed;
+    return isKnown ? slowdown(spent / (double) passed, ofAll, processors) : 1;
+  }
+
+  /**
+   * Returns the slowdown of a thread beside which only other processes run. The processors that this
+   * process does not get serve others, or nobody. Each of the others' threads gets as much as one
+   * of this process.
+   *
+   * @param thread processors that one thread gets while the others run: 1 or less
+   * @param process processors that all threads of the process get
+   * @param processors processors of the machine
+   */
+  static double slowdown(double thread, double process, int processors) {
+    double others = Math.max(0, processors - Math.max(thread, process)) / thread;
+    return Math.max(1, (1 + others) / processors);
   }
 
   /** Returns how many there are in a list such as {@code 0-3,8}; 0 if it is none. */

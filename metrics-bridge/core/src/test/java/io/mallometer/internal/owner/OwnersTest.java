@@ -63,7 +63,7 @@ class OwnersTest {
     held(Holding.KEPT, "ArrayList <- static Cache.open");
     assertThat(only().holder()).isEqualTo("Owner.address");
     assertThat(only().shareLow()).isBetween(0.7, 0.75);
-    assertThat(Owners.sentence(ways(), SAMPLES, false))
+    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
         .isEqualTo(
             "10 of 10 sampled objects (100 %, interval 72 to 100 %): kept by Owner.address <-"
                 + " ArrayList <- static Cache.open.");
@@ -101,7 +101,7 @@ class OwnersTest {
     int cleaner = object("app.Cleanup", Kind.PHANTOM);
     hold(SAMPLES, owner(field(cleaner, "action")));
     held(Holding.GARBAGE, "Cleanup.action");
-    assertThat(Owners.sentence(ways(), SAMPLES, false)).contains("This is no leak");
+    assertThat(Owners.sentence(ways(), SAMPLES, false, false)).contains("This is no leak");
   }
 
   @Test
@@ -122,8 +122,8 @@ class OwnersTest {
   void garbageWithoutACleanerFreesNothing() {
     hold(SAMPLES, garbage());
     held(Holding.UNREACHABLE, "");
-    assertThat(Owners.sentence(ways(), SAMPLES, false))
-        .contains("only garbage has their address, in Owner.address, and nothing");
+    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
+        .contains("only garbage has their address, in Owner.address, and no cleaner");
   }
 
   private int garbage() {
@@ -169,7 +169,7 @@ class OwnersTest {
     hold(1, owner(new Link(-1, Reference.THREAD, null)));
     List<Way> ways = Owners.ways(new HeapGraph(1, 0, holds, objects), true);
     assertThat(ways).isEmpty();
-    assertThat(Owners.sentence(ways, 1, false)).startsWith("1 sampled object is too few");
+    assertThat(Owners.sentence(ways, 1, false, false)).startsWith("1 sampled object is too few");
   }
 
   @Test
@@ -204,7 +204,7 @@ class OwnersTest {
     int queue = object("java.util.ArrayDeque", Kind.OTHER, field(service, "open"));
     hold(SAMPLES, owner(field(queue, "elements")));
     held(Holding.DEEPER, "ArrayDeque <- Service.open <- Beans.all");
-    assertThat(Owners.sentence(ways(), SAMPLES, false))
+    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
         .endsWith(
             "held by Owner.address <- ArrayDeque <- Service.open <- Beans.all, which something"
                 + " deeper than was looked keeps.");
@@ -232,7 +232,7 @@ class OwnersTest {
     hold(SAMPLES, owner());
     List<Way> ways = Owners.ways(new HeapGraph(SAMPLES, 0, holds, objects), false);
     assertThat(ways.get(0).holding()).isEqualTo(Holding.HELD);
-    assertThat(Owners.sentence(ways, SAMPLES, false))
+    assertThat(Owners.sentence(ways, SAMPLES, false, false))
         .endsWith("held by Owner.address; what keeps that was not looked at.");
   }
 
@@ -245,10 +245,10 @@ class OwnersTest {
 
   @Test
   void nobodyIsSaidWithWhatItCanMean() {
-    assertThat(Owners.sentence(ways(), SAMPLES, false))
-        .contains("no Java long holds their address")
-        .endsWith("or a local variable.");
-    assertThat(Owners.sentence(ways(), SAMPLES, true))
+    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
+        .contains("no Java long holds their address. Native code may hold it;")
+        .endsWith("or they are lost, which only the search for lost memory can tell.");
+    assertThat(Owners.sentence(ways(), SAMPLES, true, false))
         .endsWith("With ZGC and Shenandoah garbage may have it, too: their walks see none.");
   }
 

@@ -12,23 +12,23 @@ class PauseEstimateTest {
   @Test
   void aWalkTakesAsLongAsTheHeapIsLarge() {
     PauseEstimate usual = new PauseEstimate(2 * GIB, false, 1, 1);
-    assertThat(usual.seconds(false)).isEqualTo(3.62, within(0.001));
-    assertThat(usual.seconds(true)).isEqualTo(12.02, within(0.001));
+    assertThat(usual.seconds(false)).isEqualTo(2.42, within(0.001));
+    assertThat(usual.seconds(true)).isEqualTo(10.02, within(0.001));
     assertThat(new PauseEstimate(2 * GIB, true, 1, 1).seconds(false))
-        .isEqualTo(6.82, within(0.001));
+        .isEqualTo(5.62, within(0.001));
   }
 
   @Test
   void halfAProcessorTakesTwiceAsLong() {
-    assertThat(new PauseEstimate(GIB, false, 2, 1).seconds(false)).isEqualTo(3.64, within(0.001));
+    assertThat(new PauseEstimate(GIB, false, 2, 1).seconds(false)).isEqualTo(2.44, within(0.001));
   }
 
   @Test
   void theFirstWalkCorrectsTheNext() {
     PauseEstimate before = new PauseEstimate(GIB, false, 1, 1);
-    double correction = before.corrected(false, 0.91);
+    double correction = before.corrected(false, 0.61);
     assertThat(new PauseEstimate(GIB, false, 1, correction).seconds(true))
-        .isEqualTo(3.01, within(0.001));
+        .isEqualTo(2.51, within(0.001));
   }
 
   @Test

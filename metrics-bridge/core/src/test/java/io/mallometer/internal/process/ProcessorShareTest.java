@@ -1,10 +1,13 @@
 package io.mallometer.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.api.Test;
 
 class ProcessorShareTest {
+
+  private long nanos;
 
   @Test
   void theQuotaIsAShareOfAPeriod() {
@@ -16,10 +19,39 @@ class ProcessorShareTest {
   }
 
   @Test
-  void theLoadOfTheMachineCountsOnlyWhereItTakesMoreThanTheQuota() {
-    assertThat(ProcessorShare.slowdown(0.5, 3, 2)).isEqualTo(2);
-    assertThat(ProcessorShare.slowdown(0.5, 10, 2)).isEqualTo(5);
-    assertThat(ProcessorShare.slowdown(0.5, 10, 64)).isEqualTo(2);
+  void aThreadWithoutCompetitorsIsNotSlowedDown() {
+    assertThat(ProcessorShare.slowdown(1, 1, 2)).isEqualTo(1);
+    assertThat(ProcessorShare.slowdown(0.9, 0.9, 64)).isCloseTo(1 / 0.9, within(0.001));
+  }
+
+  /** Eight threads on two processors. */
+  @Test
+  void threadsOfTheSameProcessDoNotSlowItDown() {
+    assertThat(ProcessorShare.slowdown(0.25, 2, 2)).isEqualTo(1);
+  }
+
+  /** Four threads of this process, and four of another, on two processors. */
+  @Test
+  void threadsOfOtherProcessesDo() {
+    assertThat(ProcessorShare.slowdown(0.25, 1, 2)).isEqualTo(2.5);
+    assertThat(ProcessorShare.slowdown(0.25, 0.25, 2)).isEqualTo(4);
+  }
+
+  @Test
+  void aThreadThatGetsAThirdOfTheTimeIsThreeTimesAsSlow() {
+    ProcessorShare share =
+        new ProcessorShare(() -> nanos += 300_000, () -> nanos / 3, () -> nanos / 3);
+    assertThat(share.measured(2)).isCloseTo(3, within(0.1));
+    assertThat(nanos).isLessThan(5 * ProcessorShare.PROBE_NANOS);
+  }
+
+  /** CPU times are switched off, or the processor stands still. */
+  @Test
+  void aMeasurementEndsInAnyCase() {
+    assertThat(new ProcessorShare(() -> nanos += 300_000, () -> -1, () -> -1).measured(2))
+        .isEqualTo(1);
+    assertThat(new ProcessorShare(() -> nanos += 300_000, () -> 7, () -> 7).measured(2))
+        .isEqualTo(1);
   }
 
   @Test
@@ -30,12 +62,5 @@ class ProcessorShareTest {
     assertThat(ProcessorShare.processors("")).isZero();
     assertThat(ProcessorShare.processors("all of them")).isZero();
     assertThat(ProcessorShare.processors("0-3,-")).isZero();
-  }
-
-  @Test
-  void aSecondTakesLongerByQuotaOrLoadWhicheverIsWorse() {
-    assertThat(ProcessorShare.slowdown(0.5, 0.1, 1)).isEqualTo(2);
-    assertThat(ProcessorShare.slowdown(Double.POSITIVE_INFINITY, 8, 2)).isEqualTo(4);
-    assertThat(ProcessorShare.slowdown(Double.POSITIVE_INFINITY, -1, 2)).isEqualTo(1);
   }
 }
