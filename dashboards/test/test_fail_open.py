@@ -11,7 +11,10 @@ import sys
 import tempfile
 import unittest
 
+import yaml
 from container import JAVA, LIBRARY, Container
+
+KUBERNETES = pathlib.Path(__file__).resolve().parents[1] / "kubernetes"
 
 ENVIRONMENT = {
     "LD_PRELOAD": "/mallometer/libmallometer.so:",
@@ -35,6 +38,10 @@ OTHER_JDKS = pathlib.Path(
 
 
 class FailsOpen(unittest.TestCase):
+    environment = ENVIRONMENT
+    mount = "/mallometer"
+    agent = "mallometer-agent.jar"
+
     @classmethod
     def setUpClass(cls):
         # Outside of /tmp's private directories: other JDKs run in a root of their own, which has /tmp.
@@ -46,7 +53,7 @@ class FailsOpen(unittest.TestCase):
         subprocess.run([javac, "--release", "8", "-Xlint:-options", "-d", cls.directory, cls.directory / "Program.java"], check=True)
 
     def setUp(self):
-        self.container = Container(self, ENVIRONMENT)
+        self.container = Container(self, self.environment, self.mount)
         self.container.__enter__()
         self.addCleanup(self.container.__exit__, None, None, None)
 
@@ -63,7 +70,7 @@ class FailsOpen(unittest.TestCase):
 
     def test_with_all_in_its_place(self):
         self.bring()
-        self.assert_starts(said="Picked up JAVA_TOOL_OPTIONS: -javaagent:.*mallometer-agent.jar")
+        self.assert_starts(said="Picked up JAVA_TOOL_OPTIONS: -javaagent:.*" + self.agent)
 
     def test_the_files_are_missing(self):
         said = self.assert_starts(said=r"ld.so: object '.*libmallometer.so' .* cannot be preloaded .*: ignored")
@@ -71,15 +78,15 @@ class FailsOpen(unittest.TestCase):
 
     def test_the_agent_is_missing(self):
         self.bring()
-        (self.container.volume / "mallometer-agent.jar").unlink()
+        (self.container.volume / self.agent).unlink()
         self.assert_starts(said=r"mallometer: MALLOMETER_AGENT: .*: No such file or directory; the agent is not started")
 
     def test_the_agent_is_cut_off(self):
         self.bring()
-        jar = (self.container.volume / "mallometer-agent.jar").read_bytes()
+        jar = (self.container.volume / self.agent).read_bytes()
         for length in 0, len(jar) // 2:
             with self.subTest(length):
-                self.replace("mallometer-agent.jar", jar[:length])
+                self.replace(self.agent, jar[:length])
                 self.assertNotIn("javaagent", self.assert_starts(said="mallometer: MALLOMETER_AGENT: .*: the jar is incomplete; the agent is not started"))
 
     def test_a_jvm_without_instrumentation(self):
@@ -179,6 +186,20 @@ class FailsOpen(unittest.TestCase):
 
     def replace(self, name, content):
         (self.container.volume / name).write_bytes(bytes(content))
+
+
+class FailsOpenByTheOperator(FailsOpen):
+    """The same of a container with the variables and files of the OpenTelemetry Operator, which has no black box."""
+
+    java = yaml.safe_load((KUBERNETES / "opentelemetry/instrumentation.yaml").read_text())["spec"]["java"]
+    environment = {one["name"]: one["value"] for one in java["env"]}
+    mount = "/otel-auto-instrumentation-java-app/extensions"
+    agent = "mallometer.agent"
+    test_the_black_box_cannot_be_written = None
+    test_the_volume_is_full = None
+
+    def bring(self, **options):
+        return self.container.init(["-r", f"{self.java['extensions'][0]['dir']}/.", self.mount], "cp", **options)
 
 
 def hash_of(name):

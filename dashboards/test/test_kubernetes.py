@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DASHBOARDS = HERE.parent
 KUBERNETES = DASHBOARDS / "kubernetes"
 PAGE = DASHBOARDS.parent / "docs/start/kubernetes.md"
-PLAIN = [KUBERNETES / "kyverno/policy.yaml", KUBERNETES / "opentelemetry/instrumentation.yaml"]
+OPERATED = KUBERNETES / "opentelemetry/instrumentation.yaml"
 # Of the version that check.sh installs, not one that the machine happens to have.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
 HELM = HERE / "kubernetes/node_modules/.helm"
@@ -41,24 +41,6 @@ def validated(text):
         ["node", "validate.mjs", "--print"], cwd=HERE / "kubernetes", input=text, capture_output=True, text=True, timeout=120
     )
     return answer.returncode, answer.stderr, json.loads(answer.stdout)
-
-
-def admitted(policy, pod):
-    """The pod as the policy leaves it."""
-    answer = subprocess.run(
-        ["node", "policy.mjs"],
-        cwd=HERE / "kubernetes",
-        input=json.dumps({"policy": policy, "pod": pod}),
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=60,
-    )
-    return json.loads(answer.stdout)
-
-
-def agent_of(pod):
-    return by_name(pod["spec"]["containers"][0]["env"])["MALLOMETER_AGENT"]["value"]
 
 
 def unrestricted(pod):
@@ -123,7 +105,7 @@ class KubernetesFiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.text = "---\n".join(
-            [*(rendered(KUBERNETES / name) for name in ("base", "example")), *(path.read_text() for path in PLAIN)]
+            [*(rendered(KUBERNETES / name) for name in ("base", "example")), OPERATED.read_text()]
         )
         cls.code, cls.complaints, objects = validated(cls.text)
         cls.objects = {(one["kind"], one["metadata"]["name"]): one for one in objects}
@@ -140,7 +122,7 @@ class KubernetesFiles(unittest.TestCase):
     def test_every_object_is_valid(self):
         self.assertEqual("", self.complaints)
         self.assertEqual(0, self.code)
-        self.assertEqual(15, len(self.objects))
+        self.assertEqual(14, len(self.objects))
 
     def test_misspelt_fields_are_found(self):
         faulty = self.text
@@ -149,14 +131,13 @@ class KubernetesFiles(unittest.TestCase):
             ("podMetricsEndpoints", "podMetricEndpoints"),
             ("keep_firing_for", "keepFiringFor"),
             ("initContainers:\n      - args", "initContainer:\n      - args"),
-            ("mutate:", "mutates:"),
             ("extensions:", "extension:"),
         ):
             self.assertIn(right, faulty)
             faulty = faulty.replace(right, wrong)
         code, complaints, _ = validated(faulty)
         self.assertNotEqual(0, code)
-        for kind in "ServiceMonitor", "PodMonitor", "PrometheusRule", "Deployment", "ClusterPolicy", "Instrumentation":
+        for kind in "ServiceMonitor", "PodMonitor", "PrometheusRule", "Deployment", "Instrumentation":
             self.assertIn(kind, complaints)
 
     def test_the_rules_are_those_of_prometheus(self):
@@ -320,65 +301,9 @@ class KubernetesFiles(unittest.TestCase):
         self.assertEqual([(1, 9463), (9465, 65535)], tcp)
         self.assertEqual([{"port": 9464}], monitoring["ports"])
 
-    def test_the_policy_does_what_the_component_does(self):
-        files, preload = self.objects["ClusterPolicy", "mallometer"]["spec"]["rules"]
-        added = files["mutate"]["patchStrategicMerge"]["spec"]
-        self.assertEqual([self.init_container()], added["initContainers"])
-        container = preload["mutate"]["foreach"][0]["patchStrategicMerge"]["spec"]["containers"][0]
-        # Without what the container had before.
-        environment = {one["name"]: re.sub(r"\{\{ \w+ \}\}", "", one["value"]) for one in container["env"]}
-        self.assertEqual(self.container("bare")[1], environment)
-
     def pod(self, deployment):
         """The pod that a rendered Deployment asks for."""
         return copy.deepcopy(self.objects["Deployment", deployment]["spec"]["template"])
-
-    def without_mallometer(self, deployment):
-        """The same pod without what the component added, but with the label that the policy asks for."""
-        source = yaml.safe_load((KUBERNETES / f"example/{deployment}.yaml").read_text())["spec"]["template"]
-        source["metadata"]["labels"]["mallometer.io/enabled"] = "true"
-        return source
-
-    def test_the_policy_injects_as_the_component_does(self):
-        policy = self.objects["ClusterPolicy", "mallometer"]
-        for deployment in "bare", "chained":
-            with self.subTest(deployment):
-                injected, wanted = admitted(policy, self.without_mallometer(deployment)), self.pod(deployment)
-                self.assertEqual(by_name(wanted["spec"]["initContainers"]), by_name(injected["spec"]["initContainers"]))
-                self.assertEqual(by_name(wanted["spec"]["volumes"]), by_name(injected["spec"]["volumes"]))
-                container, as_wanted = injected["spec"]["containers"][0], wanted["spec"]["containers"][0]
-                self.assertEqual(by_name(as_wanted["env"]), by_name(container["env"]))
-                self.assertCountEqual(as_wanted["volumeMounts"], container["volumeMounts"])
-
-    def test_the_policy_opens_the_port_where_it_is_asked_to(self):
-        policy, pod = self.objects["ClusterPolicy", "mallometer"], self.without_mallometer("bare")
-        self.assertEqual("/mallometer/mallometer-agent.jar=port=9464", agent_of(admitted(policy, pod)))
-        pod["metadata"]["labels"]["mallometer.io/scraped"] = "true"
-        self.assertEqual("/mallometer/mallometer-agent.jar=port=9464,host=0.0.0.0", agent_of(admitted(policy, pod)))
-
-    def test_the_policy_injects_nothing_twice(self):
-        policy = self.objects["ClusterPolicy", "mallometer"]
-        operated = self.without_mallometer("bare")
-        operated["spec"]["containers"][0]["env"] = self.objects["Instrumentation", "mallometer"]["spec"]["java"]["env"]
-        for name, pod in (
-            ("admitted again", admitted(policy, self.without_mallometer("chained"))),
-            ("injected by the component", self.pod("bare")),
-            ("injected by the component over an allocator", self.pod("chained")),
-            ("injected by the OpenTelemetry Operator", operated),
-        ):
-            with self.subTest(name):
-                self.assertEqual(pod, admitted(policy, pod))
-
-    def test_the_policy_leaves_other_pods_alone(self):
-        pod = self.without_mallometer("bare")
-        del pod["metadata"]["labels"]["mallometer.io/enabled"]
-        self.assertEqual(pod, admitted(self.objects["ClusterPolicy", "mallometer"], pod))
-
-    def test_a_policy_without_preconditions_is_found(self):
-        faulty = copy.deepcopy(self.objects["ClusterPolicy", "mallometer"])
-        del faulty["spec"]["rules"][1]["mutate"]["foreach"][0]["preconditions"]
-        once = admitted(faulty, self.without_mallometer("bare"))
-        self.assertNotEqual(once, admitted(faulty, once))
 
     def test_a_rendered_container_counts_over_its_own_allocator(self):
         _, environment = self.container("chained")

@@ -1,7 +1,7 @@
 /*
- * A program and a library whose structs differ in length. Compiled with the present header, and with one in which every
- * struct and row is longer (its last field is `appended`); runs over libraries of both. Whatever meets, each figure that
- * both know is in its place, and nothing is written beyond.
+ * A program and a library whose structs differ in length. Compiled with the present header, and with one in which
+ * every struct and row is longer (its last field is `appended`); runs over libraries of both. Whatever meets, each
+ * figure that both know is in its place, and nothing is written beyond.
  */
 #include <errno.h>
 #include <pthread.h>

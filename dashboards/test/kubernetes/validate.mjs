@@ -13,7 +13,6 @@ const PACKAGES = {
   'batch/v1': 'kubernetes-models/batch/v1',
   'networking.k8s.io/v1': 'kubernetes-models/networking.k8s.io/v1',
   'monitoring.coreos.com/v1': '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
-  'kyverno.io/v1': '@kubernetes-models/kyverno/kyverno.io/v1',
   'opentelemetry.io/v1alpha1': '@kubernetes-models/opentelemetry-operator/opentelemetry.io/v1alpha1',
 };
 const LITERALS = fileURLToPath(new URL('literals.ts', import.meta.url));

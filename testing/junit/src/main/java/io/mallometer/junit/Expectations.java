@@ -1,7 +1,7 @@
 package io.mallometer.junit;
 
-import io.mallometer.junit.MeasuredProcess.Counting;
-import io.mallometer.junit.MeasuredProcess.Watch;
+import io.mallometer.junit.ThisProcess.Counting;
+import io.mallometer.junit.ThisProcess.Watch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ record Expectations(
    * @param figures takes what the runs used, also if the check fails
    * @throws AssertionFailedError if an expectation is not met
    */
-  void check(MeasuredProcess process, Class<?> test, boolean alone, Body body, Figures figures)
+  void check(ThisProcess process, Class<?> test, boolean alone, Body body, Figures figures)
       throws Throwable {
     if (most.isPresent()) {
       checkMost(most.get(), process, test, body, figures);
@@ -61,7 +61,7 @@ record Expectations(
   // ---- At most so much
 
   private static void checkMost(
-      ExpectMaxNative most, MeasuredProcess process, Class<?> test, Body body, Figures figures)
+      ExpectMaxNative most, ThisProcess process, Class<?> test, Body body, Figures figures)
       throws Throwable {
     Limits limits = new Limits(most.calls(), most.bytes(), most.peak());
     if (most.iterations() < 1) {
@@ -83,7 +83,7 @@ record Expectations(
   }
 
   /** What one run uses. */
-  static NativeUse count(MeasuredProcess process, Of of, Body body) throws Throwable {
+  static NativeUse count(ThisProcess process, Of of, Body body) throws Throwable {
     try (Counting counting = process.count(of)) {
       body.run();
       return counting.use();
@@ -94,7 +94,7 @@ record Expectations(
 
   private static void checkFreed(
       ExpectNativeFreed freed,
-      MeasuredProcess process,
+      ThisProcess process,
       Class<?> test,
       boolean alone,
       Body body,
@@ -126,7 +126,7 @@ record Expectations(
 
   private static void checkGrowth(
       ExpectNoNativeGrowth noGrowth,
-      MeasuredProcess process,
+      ThisProcess process,
       Class<?> test,
       boolean alone,
       Body body,

@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-import io.mallometer.junit.MeasuredProcess.Watch;
+import io.mallometer.junit.ThisProcess.Watch;
 import java.util.List;
 
 /**

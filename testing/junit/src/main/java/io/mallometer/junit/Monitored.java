@@ -3,7 +3,7 @@ package io.mallometer.junit;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.internal.text.Words;
-import io.mallometer.junit.MeasuredProcess.Watch;
+import io.mallometer.junit.ThisProcess.Watch;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.NativeCounters;
@@ -31,7 +31,7 @@ import org.opentest4j.AssertionFailedError;
  * thread of this class looks at the process's live bytes, and writes rows, only if that is asked
  * for.
  */
-final class Monitored implements MeasuredProcess.Monitoring {
+final class Monitored implements ThisProcess.Monitoring {
 
   private static final String HEAD =
       "milliseconds,live_bytes,peak_bytes,allocations,frees,requested_bytes\n";

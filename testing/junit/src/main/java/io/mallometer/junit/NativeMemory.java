@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-import io.mallometer.junit.MeasuredProcess.Watch;
+import io.mallometer.junit.ThisProcess.Watch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NativeMemory {
 
-  private final MeasuredProcess process;
+  private final ThisProcess process;
   private final Class<?> test;
   private final boolean alone;
 
   /** Guarded by this, as is the phase that is open. */
   private final List<Map.Entry<String, String>> phases = new ArrayList<>();
 
-  private MeasuredProcess.@Nullable Counting phase;
+  private ThisProcess.@Nullable Counting phase;
   private String phaseName = "";
 
-  NativeMemory(MeasuredProcess process, Class<?> test, boolean alone) {
+  NativeMemory(ThisProcess process, Class<?> test, boolean alone) {
     this.process = process;
     this.test = test;
     this.alone = alone;
@@ -56,7 +56,7 @@ public final class NativeMemory {
 
   /** Runs a piece of code once and returns the native memory that it used. */
   public <E extends Throwable> NativeUse measure(Of of, Action<E> action) throws E {
-    try (MeasuredProcess.Counting counting = process.count(of)) {
+    try (ThisProcess.Counting counting = process.count(of)) {
       action.run();
       return counting.use();
     }
@@ -78,7 +78,7 @@ public final class NativeMemory {
   }
 
   synchronized Optional<NativeUse> endPhase() {
-    MeasuredProcess.Counting ending = phase;
+    ThisProcess.Counting ending = phase;
     phase = null;
     if (ending == null) {
       return Optional.empty();

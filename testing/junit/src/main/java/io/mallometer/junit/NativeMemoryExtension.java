@@ -59,9 +59,9 @@ public final class NativeMemoryExtension
   /** Called by JUnit. */
   public NativeMemoryExtension() {}
 
-  /** Measures another process in tests of a context and below. */
-  static void measure(ExtensionContext context, MeasuredProcess process) {
-    context.getStore(NAMESPACE).put(MeasuredProcess.class, process);
+  /** Measures a process that is fed by hand in tests of a context and below. */
+  static void measure(ExtensionContext context, ThisProcess process) {
+    context.getStore(NAMESPACE).put(ThisProcess.class, process);
   }
 
   @Override
@@ -119,14 +119,14 @@ public final class NativeMemoryExtension
     }
     if (wanted.present() != MonitorNative.NONE && !alone) {
       throw new ExtensionConfigurationException(
-          "What is present is the memory of all tests that run in parallel: @MonitorNative(present ="
-              + " ...) needs @Isolated");
+          "What is present is the memory of all tests that run in parallel: @MonitorNative(present"
+              + " = ...) needs @Isolated");
     }
     Optional<Path> rows =
         wanted.periodicMillis() > 0
             ? resultsDirectory(context).map(directory -> directory.resolve(rowsName(context)))
             : Optional.empty();
-    MeasuredProcess.Monitoring monitoring =
+    ThisProcess.Monitoring monitoring =
         counted(context).monitor(wanted, of, context.getRequiredTestClass(), rows);
     try {
       test.run();
@@ -141,7 +141,7 @@ public final class NativeMemoryExtension
     monitoring.check(report(monitoring, context));
   }
 
-  private static String report(MeasuredProcess.Monitoring monitoring, ExtensionContext context) {
+  private static String report(ThisProcess.Monitoring monitoring, ExtensionContext context) {
     String report = monitoring.end();
     context.publishReportEntry("native memory", report);
     return report;
@@ -161,7 +161,7 @@ public final class NativeMemoryExtension
       invocation.proceed();
       return;
     }
-    MeasuredProcess process = counted(context);
+    ThisProcess process = counted(context);
     Figures figures = new Figures();
     try {
       expectations
@@ -250,9 +250,9 @@ public final class NativeMemoryExtension
     return !parallel || find(context, Isolated.class).isPresent();
   }
 
-  private static MeasuredProcess process(ExtensionContext context) {
-    @Nullable MeasuredProcess other =
-        context.getStore(NAMESPACE).get(MeasuredProcess.class, MeasuredProcess.class);
+  private static ThisProcess process(ExtensionContext context) {
+    @Nullable ThisProcess other =
+        context.getStore(NAMESPACE).get(ThisProcess.class, ThisProcess.class);
     return other == null ? ThisProcess.INSTANCE : other;
   }
 
@@ -262,8 +262,8 @@ public final class NativeMemoryExtension
    * @throws AssertionFailedError if it does not count
    * @throws TestAbortedException in the same case, if the configuration says so
    */
-  private static MeasuredProcess counted(ExtensionContext context) {
-    MeasuredProcess process = process(context);
+  private static ThisProcess counted(ExtensionContext context) {
+    ThisProcess process = process(context);
     Status status = process.status();
     if (!status.active()) {
       uncounted(status, context.getConfigurationParameter(UNCOUNTED).orElse(FAIL));

@@ -24,19 +24,6 @@ public record NativeUse(
     double peak,
     double largest) {
 
-  /** What was used after an earlier reading of the same counters; nothing is known of its peak. */
-  NativeUse minus(NativeUse earlier) {
-    return new NativeUse(
-        calls - earlier.calls,
-        small - earlier.small,
-        large - earlier.large,
-        bytes - earlier.bytes,
-        frees - earlier.frees,
-        kept - earlier.kept,
-        Double.NaN,
-        Double.NaN);
-  }
-
   static NativeUse of(ScopeCounts counted) {
     return new NativeUse(
         counted.calls(),

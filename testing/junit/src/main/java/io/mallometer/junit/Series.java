@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-import io.mallometer.junit.MeasuredProcess.Watch;
+import io.mallometer.junit.ThisProcess.Watch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

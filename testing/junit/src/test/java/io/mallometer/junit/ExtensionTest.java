@@ -183,10 +183,6 @@ class ExtensionTest {
     }
 
     @Test
-    @MonitorNative(threshold = 1)
-    void isOfAnotherProcess() {}
-
-    @Test
     @MonitorNative(present = 1)
     void isPresent() {}
 
@@ -226,7 +222,8 @@ class ExtensionTest {
             Native memory grows by 1.0 KiB a run (95 % interval 1.0 KiB to 1.0 KiB), allowed are 0 B.
             After 4 runs to warm up, 10 runs left 9.8 KiB. Of the last 5: least 1.0 KiB, median 1.0 KiB, most 1.0 KiB.
             Counted (by hand): everything.
-            A garbage collection freed 0 B of it.""");
+            A garbage collection freed 0 B of it.\
+            """);
   }
 
   @Test
@@ -250,7 +247,8 @@ class ExtensionTest {
         .isEqualTo(
             """
             Whether native memory is kept is not known: 3 allocations of the runs found no room among the call sites of this JVM.
-            Run the test class in a JVM of its own, as with Surefire's reuseForks=false.""");
+            Run the test class in a JVM of its own, as with Surefire's reuseForks=false.\
+            """);
     assertThat(failure(run("isEmptiedByItselfWithoutRoom"))).contains("not known: 10 allocations");
     assertThat(failure(run("mayKeepWithoutRoom"))).contains("not known: 1 allocations");
     assertThat(run("allocatesWithoutRoomBefore").getStatus()).isEqualTo(Status.SUCCESSFUL);
@@ -288,7 +286,8 @@ class ExtensionTest {
             """
             Native memory: 4 calls of malloc, allowed are 3.
             Of 5 runs: least 2, median 4, most 6.
-            Counted (by hand): everything.""");
+            Counted (by hand): everything.\
+            """);
     assertThat(run("callsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
   }
 
@@ -325,18 +324,14 @@ class ExtensionTest {
         .isEqualTo(
             """
             Native memory is not counted: it is not there. What to do: put it there
-            To skip such tests: configuration parameter mallometer.uncounted=skip""");
+            To skip such tests: configuration parameter mallometer.uncounted=skip\
+            """);
     assertThat(failure(run("asserts"))).contains("it is not there");
     TestExecutionResult skipped = run("grows", Map.of("mallometer.uncounted", "skip"));
     assertThat(skipped.getStatus()).isEqualTo(Status.ABORTED);
     assertThat(skipped.getThrowable().orElseThrow()).hasMessageContaining("it is not there");
     assertThat(failure(run("grows", Map.of("mallometer.uncounted", "ignore"))))
         .contains("can be fail or skip");
-  }
-
-  @Test
-  void monitorsAreOfThisProcess() {
-    assertThat(failure(run("isOfAnotherProcess"))).contains("the process that the tests run in");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.mallometer.junit;
 
+import io.mallometer.FakeMallometer;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.util.Map;
@@ -7,7 +8,7 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** A process whose memory is what the test says. */
-final class HandFedProcess implements MeasuredProcess, BeforeEachCallback {
+final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
   Status status = Status.counting();
   double live;
@@ -18,6 +19,10 @@ final class HandFedProcess implements MeasuredProcess, BeforeEachCallback {
   long notFollowed;
   double processLive;
   Of watched = Of.PROCESS;
+
+  HandFedProcess() {
+    super(new FakeMallometer());
+  }
 
   @Override
   public void beforeEach(ExtensionContext context) {
@@ -30,12 +35,12 @@ final class HandFedProcess implements MeasuredProcess, BeforeEachCallback {
   }
 
   @Override
-  public Status status() {
+  Status status() {
     return status;
   }
 
   @Override
-  public Watch watch(Of of, Class<?> test) {
+  Watch watch(Of of, Class<?> test) {
     watched = of;
     return new Watch() {
       @Override
@@ -67,7 +72,7 @@ final class HandFedProcess implements MeasuredProcess, BeforeEachCallback {
   }
 
   @Override
-  public Counting count(Of of) {
+  Counting count(Of of) {
     long callsBefore = calls;
     double liveBefore = live;
     return new Counting() {

@@ -45,8 +45,8 @@ class MonitoredTest {
   }
 
   private Monitored monitored(Mallometer mallometer, Class<?> annotated) {
-    MeasuredProcess.Watch look =
-        new MeasuredProcess.Watch() {
+    ThisProcess.Watch look =
+        new ThisProcess.Watch() {
           @Override
           public Reading read() {
             assertThat(closed).isFalse();
