@@ -345,9 +345,7 @@ final class ConclusionRules {
   private String leaking(SiteVerdict leak, String text) {
     double perHour = leak.growth().bytesPerHour();
     return perHour > 0
-        ? "%s leaks %s, %s%s"
-            .formatted(
-                text, rate(perHour / HOUR), leaked(leak), reaching())
+        ? "%s leaks %s, %s%s".formatted(text, rate(perHour / HOUR), leaked(leak), reaching())
         : "%s leaked: %s; %s"
             .formatted(
                 text,

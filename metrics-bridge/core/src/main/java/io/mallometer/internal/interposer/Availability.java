@@ -27,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Availability {
 
-
   /** What the kernel adds to the path of a file that was deleted or replaced. */
   private static final String DELETED = " (deleted)";
 

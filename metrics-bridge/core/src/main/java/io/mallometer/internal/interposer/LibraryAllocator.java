@@ -13,8 +13,7 @@ final class LibraryAllocator {
 
   private final Abi.AllocatorState state =
       new Abi.AllocatorState(Structs.keep(Abi.AllocatorState.BYTES));
-  private final ByteBuffer arenas =
-      Structs.keep(Abi.Arena.BYTES * AllocatorStatistics.MOST_ARENAS);
+  private final ByteBuffer arenas = Structs.keep(Abi.Arena.BYTES * AllocatorStatistics.MOST_ARENAS);
 
   /** Reads the statistics; empty if the allocator has none. */
   synchronized Optional<AllocatorStatistics> read(Instant time) {

@@ -28,8 +28,7 @@ final class LibraryCounters {
       return Baseline.NONE;
     }
     boolean unknown = (read.flags() & Abi.BASELINE_UNKNOWN) != 0;
-    return new Baseline(
-        unknown ? Double.NaN : read.baselineBytes(), read.baselineErrorBytes());
+    return new Baseline(unknown ? Double.NaN : read.baselineBytes(), read.baselineErrorBytes());
   }
 
   /** Returns the counters of a thread, which has no peak and no largest request. */

@@ -85,8 +85,7 @@ final class LibraryMonitors {
     ByteBuffer monitor = Structs.allocate(Abi.Monitor.BYTES);
     new Abi.Monitor(monitor).prepare();
     monitor.putLong(Abi.Monitor.CONTEXT_AT, Structs.address(counts));
-    monitor.putLong(
-        Abi.Monitor.ALLOCATED_AT, LibraryCalls.address("mallometer_count_actual"));
+    monitor.putLong(Abi.Monitor.ALLOCATED_AT, LibraryCalls.address("mallometer_count_actual"));
     int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
     if (registered > 0) {
       number = registered;

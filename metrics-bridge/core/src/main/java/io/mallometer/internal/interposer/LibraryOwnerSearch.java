@@ -122,10 +122,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
     int freedSince =
         (int) holds.stream().filter(Hold::freed).mapToInt(Hold::sample).distinct().count();
     return new HeapGraph(
-        figures.samples(),
-        Math.max(freedSince, figures.samplesFreed()),
-        holds,
-        objects(byObject));
+        figures.samples(), Math.max(freedSince, figures.samplesFreed()), holds, objects(byObject));
   }
 
   /** Returns how many rows were copied. */

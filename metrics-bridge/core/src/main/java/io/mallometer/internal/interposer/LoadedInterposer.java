@@ -327,8 +327,7 @@ final class LoadedInterposer implements Interposer {
   @Override
   public OpenScope threadScope(ScopeOptions options) {
     return scopes.open(
-        options.matched() ? Abi.SCOPE_MATCHED : Abi.SCOPE_THREAD,
-        () -> currentStatus().reason());
+        options.matched() ? Abi.SCOPE_MATCHED : Abi.SCOPE_THREAD, () -> currentStatus().reason());
   }
 
   @Override

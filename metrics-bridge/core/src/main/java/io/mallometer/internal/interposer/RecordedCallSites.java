@@ -324,8 +324,7 @@ final class RecordedCallSites {
 
   private long[] stack(int number) {
     int count =
-        LibraryFunctions.mallometer_site_stack(
-            number, Structs.address(frames), MOST_FRAMES);
+        LibraryFunctions.mallometer_site_stack(number, Structs.address(frames), MOST_FRAMES);
     long[] stack = new long[Math.max(0, count)];
     frames.asLongBuffer().get(stack);
     return stack;
@@ -374,10 +373,7 @@ final class RecordedCallSites {
     while (count == MODULES_AT_ONCE) {
       count =
           LibraryFunctions.mallometer_modules(
-              Structs.address(moduleRows),
-              Abi.Module.BYTES,
-              MODULES_AT_ONCE,
-              modules.count());
+              Structs.address(moduleRows), Abi.Module.BYTES, MODULES_AT_ONCE, modules.count());
       List<RecordedModule> added = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         RecordedModule module = module(Abi.Module.row(moduleRows, i));
@@ -414,9 +410,7 @@ final class RecordedCallSites {
     }
     int count =
         LibraryFunctions.mallometer_objects(
-            Structs.address(objects),
-            Abi.Object.BYTES,
-            objects.capacity() / Abi.Object.BYTES);
+            Structs.address(objects), Abi.Object.BYTES, objects.capacity() / Abi.Object.BYTES);
     return SampledAges.of(objects, Math.max(0, count), System.nanoTime());
   }
 }

@@ -73,7 +73,8 @@ final class SamplesBySite {
     for (SampledObject object : samples) {
       if (object.bornNanos() <= bornBy * NANOS) {
         double weight = object.weight();
-        variances[SampledObject.placeOf(object.site())] += weight * (weight - 1) * object.bytes() * object.bytes();
+        variances[SampledObject.placeOf(object.site())] +=
+            weight * (weight - 1) * object.bytes() * object.bytes();
       }
     }
     return variances;

@@ -268,8 +268,7 @@ public final class Owners {
    * @param marksWhileWalking whether walks over the heap see no garbage
    * @param lost whether searches of the whole process's memory found no address of most objects
    */
-  public static String sentence(
-      List<Way> ways, int live, boolean marksWhileWalking, boolean lost) {
+  public static String sentence(List<Way> ways, int live, boolean marksWhileWalking, boolean lost) {
     if (live < FEWEST_SAMPLES) {
       return tooFew(live);
     }

@@ -91,8 +91,7 @@ final class ProcessMemorySource implements MemorySource {
               figure(StatusFile.kilobytes("MemAvailable:", machine)),
               figure(statedLimit));
       boolean sameLimit = Double.compare(memory.setLimit().bytes(), latest.setLimit().bytes()) == 0;
-      Optional<ResidentMemory> resident =
-          splitDue ? split(counted) : latest.resident();
+      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
       if (splitDue) {
         pause = interval(costs(resident));
         nextSplit = now + borrowed + pause;

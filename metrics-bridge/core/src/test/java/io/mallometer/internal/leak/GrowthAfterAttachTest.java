@@ -200,6 +200,7 @@ class GrowthAfterAttachTest {
       }
       latest = Math.max(latest, steps);
     }
-    System.out.printf(Locale.ROOT, "%.1f GiB: grows after %.0f s at the latest%n", gib, latest * STEP);
+    System.out.printf(
+        Locale.ROOT, "%.1f GiB: grows after %.0f s at the latest%n", gib, latest * STEP);
   }
 }
