@@ -8,14 +8,14 @@ import java.util.zip.Deflater;
 /**
  * Holds memory of malloc in several arenas, and ends with its input: each of eight threads lets
  * zlib take 268 KB 90 times, in pieces of up to 64 KiB, writes to all of it, and frees a third. Then
- * it takes 100 objects of a mebibyte, most of which are sampled.
+ * it takes 140 objects of 700 KiB, most of which are sampled.
  */
 public final class Holder {
 
   private static final int THREADS = 8;
   private static final int OBJECTS = 90;
   private static final int FREED = 3;
-  private static final int LARGE_OBJECTS = 100;
+  private static final int LARGE_OBJECTS = 140;
 
   private static final List<Deflater> KEPT = new ArrayList<>();
   private static final List<ByteBuffer> LARGE = new ArrayList<>();
@@ -33,7 +33,7 @@ public final class Holder {
     }
     full.await();
     for (int i = 0; i < LARGE_OBJECTS; i++) {
-      LARGE.add(ByteBuffer.allocateDirect(1 << 20));
+      LARGE.add(ByteBuffer.allocateDirect(700 << 10));
     }
     System.out.println("ready");
     while (System.in.read() >= 0) {}

@@ -21,6 +21,8 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 LONGEST_SECONDS = 240
+# Sampled objects are on pages of their own only from then on.
+OBSERVED_AFTER_SECONDS = 10
 PRELOADED = "preloaded"
 # glibc's tunables, and options of the JVM, which begin with a hyphen. What was live before an attach is unknown where the
 # main arena is not below the break, as with hugetlb=2.
@@ -56,9 +58,9 @@ def figure(series, name, **labels):
     return float(found[1]) if found else float("nan")
 
 
-def scrape(port, path="metrics"):
+def scrape(port):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
             return answer.read().decode()
     except OSError:
         return ""
@@ -119,9 +121,9 @@ def run(java, library, agent, classes, name):
                                    env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             end = time.monotonic() + LONGEST_SECONDS
-            # Sampled objects are on pages of their own only while their use is observed.
-            while '"state":"on"' not in scrape(port, "leaks") and time.monotonic() < end:
+            while "native_malloc_live_bytes" not in scrape(port) and time.monotonic() < end:
                 time.sleep(1)
+            time.sleep(OBSERVED_AFTER_SECONDS)
             program.stdin.write("\n")
             program.stdin.flush()
             program.stdout.readline()

@@ -103,9 +103,7 @@ final class ArenaHeaps {
     long used = word(begin + 2 * Long.BYTES);
     long writable = word(begin + 3 * Long.BYTES);
     boolean sound = isPages(used) && isPages(writable) && used <= writable;
-    return known && sound && isMapped(begin + writable, index)
-        ? endWithRest(begin, begin + writable, index)
-        : begin;
+    return known && sound ? endWithRest(begin, begin + writable, index) : begin;
   }
 
   private static boolean isPages(long bytes) {
@@ -125,29 +123,24 @@ final class ArenaHeaps {
     return memory.word(address).orElse(-1);
   }
 
-  /** Whether writable memory reaches from a mapping on to an address. */
-  private boolean isMapped(long end, int index) {
-    int last = index;
-    while (mappings.get(last).end() < end && isFollowed(last) && mappings.get(last).writable()) {
-      last++;
-    }
-    return mappings.get(last).end() >= end && mappings.get(last).writable();
-  }
-
   private boolean isFollowed(int index) {
     return index + 1 < mappings.size()
         && mappings.get(index + 1).startsAtEndOf(mappings.get(index));
   }
 
-  /** The heap's addresses behind its writable ones, which are in no other's way. */
+  /**
+   * The heap's addresses behind its writable ones are in no other's way. It may have grown since
+   * the mappings were read.
+   */
   private long endWithRest(long begin, long writable, int index) {
-    for (int i = index; i < mappings.size() && mappings.get(i).start() <= writable; i++) {
-      Mapping rest = mappings.get(i);
-      if (rest.start() == writable && rest.inaccessible()) {
-        return Math.min(rest.end(), Math.max(writable, begin / LARGEST * LARGEST + LARGEST));
-      }
+    int last = index;
+    while (isFollowed(last) && mappings.get(last).writable()) {
+      last++;
     }
-    return writable;
+    Mapping rest = mappings.get(last);
+    return rest.inaccessible() && rest.start() <= writable
+        ? Math.min(rest.end(), Math.max(writable, begin / LARGEST * LARGEST + LARGEST))
+        : writable;
   }
 
   private long endOfUnreadable(int index) {

@@ -21,7 +21,8 @@ import java.util.Map;
  * a chunk, and each chunk's size leads to the next.
  *
  * <p>The more places are looked at, the more often other memory looks like a header by chance, so
- * the last way believes in sizes from glibc's own threshold of 128 KiB on only.
+ * the last way believes in sizes below glibc's own threshold of 128 KiB only if two such objects
+ * follow each other.
  */
 final class MappedChunks {
 
@@ -151,17 +152,25 @@ final class MappedChunks {
       }
       if (address >= next) {
         long word = sizeWord(address);
-        if ((word & FLAGS) == PREVIOUS_IN_USE) {
+        if ((word & FLAGS) == PREVIOUS_IN_USE && word > 0 && word < mapping.end() - address) {
           next = endOfMainArena(address, mapping);
         } else {
           next = endOfObject(address, word, mapping);
-          if (next - address >= GLIBCS_THRESHOLD) {
+          if (isBelievable(address, next, mapping, found)) {
             found.add(new Range(address, next));
           }
         }
       }
     }
     return Math.max(end, next);
+  }
+
+  /** A small object is one only beside another. */
+  private boolean isBelievable(long start, long end, Mapping mapping, List<Range> found) {
+    return end - start >= GLIBCS_THRESHOLD
+        || end > start
+            && (!found.isEmpty() && found.get(found.size() - 1).end() == start
+                || end < mapping.end() && endOfObject(end, mapping) > end);
   }
 
   /** Where an object in a mapping ends; at its own address if there is none. */

@@ -440,6 +440,32 @@ class ResidentSplitTest {
         .isEqualTo(8 * MIB);
   }
 
+  /** The mappings were read before the heap's header. */
+  @Test
+  void aHeapMayGrowWhileItIsLookedAt() {
+    long heap = 0x7f0014000000L;
+    List<Mapping> mappings =
+        List.of(
+            new Mapping(heap, heap + 2 * MIB, "rw-p", "", 2 * MIB, false),
+            new Mapping(heap + 2 * MIB, heap + 64 * MIB, "---p", "", 0, false));
+
+    assertThat(mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, 3 * MIB, 3 * MIB)))
+        .isEqualTo(2 * MIB);
+  }
+
+  /** As with {@code glibc.malloc.mmap_threshold}, above foreign memory. */
+  @Test
+  void smallMappedObjectsAreBelievedInRows() {
+    long start = 0x7f0014001000L;
+    long bytes = 68 << 10;
+    List<Mapping> mappings = List.of(new Mapping(start, start + MIB, "rw-p", "", MIB, false));
+    MemoryByHand memory = new MemoryByHand().object(start + 4096, bytes);
+
+    assertThat(mallocOf(mappings, memory)).isZero();
+    memory.object(start + 4096 + bytes, bytes).object(start + 4096 + 2 * bytes, bytes);
+    assertThat(mallocOf(mappings, memory)).isEqualTo(3 * bytes);
+  }
+
   /** In what the JVM names, a program may write what it likes. */
   @Test
   void nothingInTheJavaHeapIsTakenForAHeapOfMalloc() {
