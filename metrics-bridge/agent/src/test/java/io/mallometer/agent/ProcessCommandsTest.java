@@ -869,6 +869,8 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
+          // What a killed JVM of this process id left, which this one does not remove.
+          Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))
               .doesNotExist();
@@ -916,8 +918,10 @@ class ProcessCommandsTest {
 
   /** Runs a program that writes "runs" when it does; its output is in the log. */
   private static void withCommand(List<String> command, Path log, Use use) throws Exception {
-    Process process =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    builder.environment().put("MALLOMETER_ATTACH", "on");
+    Process process = builder.start();
     try {
       assertThat(ChildJvm.await(() -> Files.readString(log).contains("runs"))).isTrue();
       use.of(process);
