@@ -49,6 +49,7 @@ prints() { local text; while IFS= read -r text; do ! grep -qF -- "$text" /tmp/ou
 done_with() {
   local code=0
   say "\\$ $3"
+  rm -f /tmp/out # a command in the background keeps its own
   bash -euc "$3" >/tmp/out 2>&1 </dev/null || code=$?
   sed 's/^/            /' <(tail -n 12 /tmp/out)
   ((code == $1)) || { wrong "exit code $code, not $1"; return; }
@@ -57,6 +58,7 @@ done_with() {
 # until_it_says TEXT COMMANDS
 until_it_says() {
   say "\\$ $2"
+  rm -f /tmp/out
   : >/tmp/out
   setsid bash -euc "$2" >/tmp/out 2>&1 </dev/null &
   running+=($!)
