@@ -174,7 +174,9 @@ final class Evaluation {
     }
     Judgement grown = growth.of(number, samples.of(number)).map(judged::growing).orElse(judged);
     @Nullable Lost proof = lost.of(number);
-    return proof == null ? knownFrom(grown, sites.get(0)) : grown.losing(proof, lost(proof, grown.suspected(), sites.get(0)));
+    return proof == null
+        ? knownFrom(grown, sites.get(0))
+        : grown.losing(proof, lost(proof, grown.suspected(), sites.get(0)));
   }
 
   private Suspected lost(Lost proof, Suspected idle, CallSite site) {

@@ -337,8 +337,7 @@ final class LeakTest {
    * many there are. What is in a slot always counts, so that there is an arrival wherever something
    * is idle.
    */
-  static List<SampledObject> observable(
-      List<SampledObject> live, Window window, double seconds) {
+  static List<SampledObject> observable(List<SampledObject> live, Window window, double seconds) {
     return those(
         live,
         object ->
@@ -394,8 +393,7 @@ final class LeakTest {
   /** {@code NaN} if there are too few. */
   private double rate(double lag, double seconds) {
     List<SampledObject> recent =
-        those(
-            observable(live, window, lag), object -> window.ageSeconds(object) <= lag + seconds);
+        those(observable(live, window, lag), object -> window.ageSeconds(object) <= lag + seconds);
     return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
         ? Double.NaN
         : bytes(recent).value() / seconds * HOUR;

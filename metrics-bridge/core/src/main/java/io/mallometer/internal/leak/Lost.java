@@ -22,8 +22,8 @@ record Lost(int sought, int lost, Share bytes, Share objects) {
   /**
    * Returns the lost objects of a site. A search misses some: garbage and unused memory have
    * addresses of lost objects, most often of young ones. So objects that are old enough to be idle
-   * are lost if they are idle, and of the others the share that two searches found is lost. They have no
-   * idle time, as many are too young.
+   * are lost if they are idle, and of the others the share that two searches found is lost. They
+   * have no idle time, as many are too young.
    *
    * @param idle the idle objects of the site
    * @param oldBytes the bytes that are old enough to be idle

@@ -89,9 +89,9 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown of a thread beside which only other processes run. The processors that this
-   * process does not get serve others, or nobody. Each of the others' threads gets as much as one
-   * of this process.
+   * Returns the slowdown of a thread beside which only other processes run. The processors that
+   * this process does not get serve others, or nobody. Each of the others' threads gets as much as
+   * one of this process.
    *
    * @param thread processors that one thread gets while the others run: 1 or less
    * @param process processors that all threads of the process get

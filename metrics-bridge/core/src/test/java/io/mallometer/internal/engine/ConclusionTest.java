@@ -392,7 +392,8 @@ class ConclusionTest {
     assertThat(leaks.conclusion().state()).isEqualTo(State.ACT);
     assertThat(leaks.conclusion().sentence())
         .isEqualTo(
-            "B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB not accessed for 12 min or more; limit of 1.0 GiB in about 7 h");
+            "B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB not accessed for 12 min or more; limit"
+                + " of 1.0 GiB in about 7 h");
     assertThat(leaks.conclusion().actions())
         .containsExactly("Save the evidence", "Open the runbook: docs/runbooks/leak-suspected.md");
   }
@@ -407,7 +408,8 @@ class ConclusionTest {
 
     assertThat(leaks.conclusion().sentence())
         .isEqualTo(
-            "B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB lost so far; limit of 1.0 GiB in about 7 h");
+            "B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB lost so far; limit of 1.0 GiB in about 7"
+                + " h");
   }
 
   @Test
@@ -420,11 +422,13 @@ class ConclusionTest {
     assertThat(unknown.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(unknown.conclusion().sentence())
         .isEqualTo(
-            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; whether it grows is not known yet");
+            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; whether it grows is"
+                + " not known yet");
     assertThat(stopped.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(stopped.conclusion().sentence())
         .isEqualTo(
-            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; it has not grown since 12:00 UTC");
+            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; it has not grown"
+                + " since 12:00 UTC");
   }
 
   @Test

@@ -71,7 +71,6 @@ class StandingTest {
 
   private static Judgement proven() {
     Share share = Share.of(47, 50, 50);
-    return GROWS.losing(
-        new Lost(50, 47, share, share), GROWS.suspected());
+    return GROWS.losing(new Lost(50, 47, share, share), GROWS.suspected());
   }
 }
