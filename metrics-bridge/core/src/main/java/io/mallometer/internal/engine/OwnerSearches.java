@@ -146,7 +146,8 @@ public final class OwnerSearches {
       return "searches of the Java heap are switched off: mallometer.owners.pause is 0";
     }
     if (estimated > most || estimated > left) {
-      return "a walk over the heap would stop the program for about %s, and %s; mallometer owners has options (--pause, --total) that allow more for one search"
+      return ("a walk over the heap would stop the program for about %s, and %s; mallometer owners has"
+              + " options (--pause, --total) that allow more for one search")
           .formatted(
               seconds(estimated),
               estimated > most

@@ -293,8 +293,8 @@ public final class Owners {
           case GARBAGE ->
               ": held by "
                   + by
-                  + ", whose owner is garbage that no collection has found yet. This is no leak: the"
-                  + " heap is too idle to be collected.";
+                  + ", whose owner is garbage that no collection has found yet. This is no leak:"
+                  + " the heap is too idle to be collected.";
           case NOBODY ->
               ": no Java long holds their address. "
                   + (lost
@@ -308,8 +308,8 @@ public final class Owners {
           case UNREACHABLE ->
               ": only garbage has their address, in "
                   + by
-                  + ", and no cleaner is there to free them. They are lost, unless native code holds"
-                  + " their address, too, or that is the address of something that was freed"
+                  + ", and no cleaner is there to free them. They are lost, unless native code"
+                  + " holds their address, too, or that is the address of something that was freed"
                   + " before.";
         };
   }
