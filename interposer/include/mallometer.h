@@ -1100,6 +1100,14 @@ MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_o
 /* Closes a scope, from any thread, and reads it; `figures` may be NULL. -EINVAL: no such scope is open. */
 MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures);
 
+/* Opens a scope over the process; the same as mallometer_scope_open(MALLOMETER_SCOPE_PROCESS). */
+static inline int mallometer_hook(void) { return mallometer_scope_open(MALLOMETER_SCOPE_PROCESS); }
+
+/* Closes the scope that mallometer_hook() opened, and reads its statistics; the same as mallometer_scope_close(). */
+static inline int mallometer_unhook(int number, struct mallometer_scope *statistics) {
+  return mallometer_scope_close((uint32_t)number, statistics);
+}
+
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
 /*

@@ -605,6 +605,17 @@ static void of_process(void) {
   CHECK(of_outer.largest_bytes >= size && of_outer.largest_bytes - of_outer.largest_error_bytes <= size);
 }
 
+static void hooked(void) {
+  struct mallometer_scope statistics = {.size = sizeof statistics};
+  int scope = mallometer_hook();
+  CHECK(scope > 0);
+  void *mine = kept(8 << 20);
+  CHECK_EQUAL(mallometer_unhook(scope, &statistics), 0);
+  free(mine);
+  CHECK(calls(&statistics) >= 1 && statistics.net_bytes >= 8 << 20);
+  CHECK_EQUAL(mallometer_unhook(scope, &statistics), -EINVAL);
+}
+
 static void of_process_many(void) {
   uint32_t scopes[32];
   for (unsigned i = 0; i < 32; i++) scopes[i] = opened(MALLOMETER_SCOPE_PROCESS);
@@ -729,6 +740,7 @@ int main(int count, char **arguments) {
                {"counting_off", counting_off_within},
                {"signals", signals},
                {"process", of_process},
+               {"hooked", hooked},
                {"process_many", of_process_many},
                {"peak_of_process", peak_of_process_within}};
   CHECK(count > 1);

@@ -183,7 +183,6 @@ static void describe_life(struct box_header *header, const struct black_box_writ
     header->life = header->started_realtime_ns ^ (uint64_t)getpid() << 48;
   }
   header->pid = (uint32_t)getpid();
-  header->flags = BOX_BY_LIBRARY;
   header->process_start_ticks = process_start_ticks();
   header->byte_unit = origin->byte_unit;
   header->regions_used = REGIONS;

@@ -1,13 +1,13 @@
 /*
  * The black box's file, byte by byte. docs/reference/blackbox.md is the reference; io.mallometer.internal.history reads
- * and writes the same.
+ * it, and writes its own regions.
  *
  * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a
  * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
  * different age, has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
  *
- * Records only grow at their end: `length` tells a reader of another version how much is there, and slots are as large
- * as the region says. The header keeps its size. Any other change is another BOX_FORMAT, which readers refuse.
+ * A slot is as large as the region says; `length` tells how much of it the record takes. Any change is another
+ * BOX_FORMAT, which readers refuse.
  *
  * Numbers are little-endian. Records of this size never cross a page.
  */
@@ -53,12 +53,6 @@ struct box_region {
 #define BOX_DOCUMENT_BYTES 16384u
 #define BOX_PROFILE_BYTES 73728u
 
-/* Bits of box_header.flags. */
-enum box_header_flags {
-  /* The library's thread writes the samples; otherwise Java does, without counters. */
-  BOX_BY_LIBRARY = 1u
-};
-
 struct box_header {
   char magic[16];
   uint32_t format;
@@ -70,7 +64,7 @@ struct box_header {
   uint64_t started_realtime_ns;
   uint64_t started_monotonic_ns;
   uint32_t pid;
-  uint32_t flags;
+  uint32_t unused;
   /* Clock ticks from the machine's start to the process's (/proc/self/stat, field 22). */
   uint64_t process_start_ticks;
   /* enum mallometer_byte_unit; 0 if unknown */

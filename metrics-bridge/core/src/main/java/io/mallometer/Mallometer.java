@@ -108,7 +108,7 @@ public interface Mallometer extends AutoCloseable {
   /** Returns the clock that {@link Snapshot#time()} is taken from. */
   Clock clock();
 
-  /** Returns what begins, ends and brackets the counting. */
+  /** Returns what begins and ends the counting, and measures pieces of work. */
   Counting counting();
 
   /** Returns the call sites. */
@@ -204,23 +204,12 @@ public interface Mallometer extends AutoCloseable {
     }
 
     /**
-     * Opens a bracket over the whole process.
-     *
-     * @deprecated {@link #processScope()} has the peak and the largest allocation too
+     * Opens a scope over the whole process, as {@link #processScope()} does. {@link
+     * NativeScope#unhook()} closes it and returns its figures.
      */
-    @Deprecated
-    @SuppressWarnings("deprecation")
-    Bracket hook();
-
-    /**
-     * Opens a bracket over the calling thread alone, which stays empty on a virtual thread.
-     *
-     * @deprecated {@link #threadScope()} has the peak and the largest allocation too, and any
-     *     thread can read it
-     */
-    @Deprecated
-    @SuppressWarnings("deprecation")
-    Bracket hookThread();
+    default NativeScope hook() {
+      return processScope();
+    }
   }
 
   /** The code that allocates. Nothing here throws: what prevents a reading is its reason. */
@@ -396,8 +385,7 @@ public interface Mallometer extends AutoCloseable {
 
     /**
      * Ends the process's current phase, and begins the next. A process has one phase at a time,
-     * whichever facade begins it; for brackets that overlap there is {@link
-     * Counting#processScope()}.
+     * whichever facade begins it; for scopes that overlap there is {@link Counting#processScope()}.
      *
      * @param name of the next phase; an empty name begins none
      * @return the phase that ended; empty if there was none

@@ -70,6 +70,12 @@ public final class NativeScope implements AutoCloseable {
     }
   }
 
+  /** Ends the scope and returns its figures. The second time it returns the same. */
+  public ScopeFigures unhook() {
+    close();
+    return figures();
+  }
+
   /** Ends the scope. Its figures do not change after that. Does nothing the second time. */
   @Override
   public synchronized void close() {

@@ -3,7 +3,6 @@ package io.mallometer;
 import io.mallometer.internal.engine.AutomaticTrim;
 import io.mallometer.internal.engine.HugeAllocationWatch;
 import io.mallometer.internal.engine.LeakNews;
-import io.mallometer.internal.engine.OwnThread;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.engine.ReadyMadeMonitors;
 import io.mallometer.internal.interposer.Interposer;
@@ -222,9 +221,15 @@ class PolledMallometer implements Mallometer {
   }
 
   static NativeScope threadScope(Poller poller, ScopeOptions options) {
-    return OwnThread.isVirtual(Thread.currentThread())
+    return isVirtual(Thread.currentThread())
         ? new NativeScope(OpenScope.none(ON_A_VIRTUAL_THREAD))
         : open(() -> poller.interposer().threadScope(options));
+  }
+
+  /** {@code Thread.isVirtual()} came with JDK 21; all virtual threads are in this one group. */
+  private static boolean isVirtual(Thread thread) {
+    ThreadGroup group = thread.getThreadGroup();
+    return group != null && group.getName().equals("VirtualThreads");
   }
 
   private static NativeScope open(Supplier<OpenScope> opening) {
@@ -259,20 +264,6 @@ class PolledMallometer implements Mallometer {
     @Override
     public ScopedExecutor across(Executor executor, ScopeOptions options) {
       return new ScopedExecutor(executor, () -> threadScope(options));
-    }
-
-    @Override
-    @Deprecated
-    @SuppressWarnings("deprecation")
-    public Bracket hook() {
-      return new Bracket(poller.interposer()::process);
-    }
-
-    @Override
-    @Deprecated
-    @SuppressWarnings("deprecation")
-    public Bracket hookThread() {
-      return new Bracket(new OwnThread(poller.interposer()));
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ScopeCounts;
+import io.mallometer.model.ScopeFigures;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
@@ -31,13 +32,13 @@ class NativeScopeTest {
   }
 
   @Test
-  void aLibraryWithoutScopesGivesCountsAndSaysWhatIsUnknown() {
+  void countersFedByHandGiveCountsAndSayWhatIsUnknown() {
     try (NativeScope scope = mallometer.counting().threadScope()) {
       ScopeCounts counts = scope.figures().counts().orElseThrow();
 
       assertThat(counts.peakBytes()).isNaN();
       assertThat(counts.largestBytes()).isNaN();
-      assertThat(scope.figures().reason()).contains("too old");
+      assertThat(scope.figures().reason()).contains("not measured");
     }
   }
 
@@ -93,5 +94,15 @@ class NativeScopeTest {
         7,
         1,
         true);
+  }
+
+  @Test
+  void unhookEndsTheScopeOfTheProcessThatHookOpened() {
+    NativeScope scope = mallometer.counting().hook();
+    ScopeFigures figures = scope.unhook();
+
+    assertThat(figures.counts()).isPresent();
+    assertThat(scope.unhook()).isEqualTo(figures);
+    assertThat(scope.figures()).isEqualTo(figures);
   }
 }

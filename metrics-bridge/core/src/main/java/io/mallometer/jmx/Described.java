@@ -92,10 +92,11 @@ final class Described {
     @Description("Starts a measurement of this MBean; a measurement that is running is dropped")
     void hook();
 
-    @Description("Ends the measurement of this MBean and returns its counts; null if unknown")
+    @Description(
+        "Ends the measurement of this MBean and returns its counts; null if none is running")
     @Nullable Statistics unhook();
 
-    @Description("Counts of the running measurement of this MBean; null if unknown")
+    @Description("Counts of the running measurement of this MBean; null if none is running")
     @Nullable Statistics statistics();
 
     @Description(

@@ -8,6 +8,7 @@ import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
+import io.mallometer.model.ScopeFigures;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
@@ -172,15 +173,18 @@ final class NativeMemory implements Described.OfNativeMemory {
 
   @Override
   public synchronized @Nullable Statistics unhook() {
-    if (scope != null) {
-      scope.close();
-    }
-    return statistics();
+    @Nullable NativeScope open = scope;
+    scope = null;
+    return open == null ? null : statistics(open.unhook());
   }
 
   @Override
   public synchronized @Nullable Statistics statistics() {
-    return scope == null ? null : scope.figures().counts().map(Statistics::of).orElse(null);
+    return scope == null ? null : statistics(scope.figures());
+  }
+
+  private static @Nullable Statistics statistics(ScopeFigures figures) {
+    return figures.counts().map(Statistics::of).orElse(null);
   }
 
   @Override

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * does not count, and live and peak once counting was interrupted or where it began with an attach
  * that could not tell what was in use.
  *
- * <p>The operations work on a bracket of this MBean alone. They disturb only another user of the
- * same MBean.
+ * <p>The operations work on a scope of this MBean alone. They disturb only another user of the same
+ * MBean.
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 

@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * Counts of native allocations since counting began, or within a bracket.
+ * Counts of native allocations since counting began, or within a scope.
  *
  * <p>A successful malloc, calloc, memalign, ... is one allocation, free of a pointer is one free, a
  * successful realloc of a pointer is one of each, also in place; failures count only as failed.

@@ -19,7 +19,6 @@ public enum Owner {
 
   private static final List<String> OWN_CLASSES =
       List.of(
-          "io.mallometer.Bracket",
           "io.mallometer.Mallometer",
           "io.mallometer.NativeScope",
           "io.mallometer.PolledMallometer",

@@ -159,7 +159,7 @@ class NativeMemoryMBeansTest {
   }
 
   @Test
-  void theOperationsWorkOnABracketOfTheirOwn() throws Exception {
+  void theOperationsWorkOnAScopeOfTheirOwn() throws Exception {
     NativeMemoryMBeans.register(mallometer, server);
     NativeMemoryMXBean bean = JMX.newMXBeanProxy(server, name, NativeMemoryMXBean.class);
     assertThat(bean.statistics()).isNull();
@@ -168,6 +168,9 @@ class NativeMemoryMBeansTest {
     bean.hook();
     assertThat(bean.statistics()).extracting(Statistics::allocationCount).isEqualTo(0L);
     assertThat(bean.unhook()).extracting(Statistics::liveBytes).isEqualTo(0L);
+    assertThat(bean.unhook()).isNull();
+    assertThat(bean.statistics()).isNull();
+    bean.hook();
     assertThat(bean.getAllocationCount()).isEqualTo(22);
 
     CompositeData statistics =

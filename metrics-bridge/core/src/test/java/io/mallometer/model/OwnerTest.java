@@ -49,7 +49,8 @@ class OwnerTest {
   void whatItsScopesCallAndItsSamplesAreTheApplications() {
     assertThat(
             Owner.of(
-                "any", List.of(java("com.shop.Cart", "add"), java("io.mallometer.Bracket", "of"))))
+                "any",
+                List.of(java("com.shop.Cart", "add"), java("io.mallometer.ScopedExecutor", "of"))))
         .isEqualTo(Owner.APPLICATION);
     assertThat(Owner.of("any", List.of(java("io.mallometer.samples.leaky.Zip", "open"))))
         .isEqualTo(Owner.APPLICATION);

@@ -3,17 +3,14 @@ package io.mallometer.internal.history;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
-import io.mallometer.model.Baseline;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.KeptMoment;
-import io.mallometer.model.NativeCounters;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.nio.ByteBuffer;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -32,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * the limit are crossed, beside the counters that the library writes; and, when it begins, one line
  * in the log about how the life before ended.
  *
- * <p>Without the library Java makes the file and writes the samples as well, at each poll, with
- * malloc's counters unknown.
+ * <p>Only the library makes the file. Where it is not in the process, nothing is recorded, and the
+ * recording says so; it begins when the library is attached.
  *
  * <p>Files are opened and written on the poller's thread. Whatever fails is logged once, and
  * recording is off from then on. In a JVM with several class loaders the first of them writes.
@@ -44,12 +41,13 @@ public final class BlackBox {
   private static final String OWNER = "io.mallometer.recording";
 
   private static final String VARIABLE = "MALLOMETER_BLACKBOX";
+  private static final String NO_LIBRARY =
+      "the library is not in this process, and only it writes the black box";
+
   private static final long MINUTE = 60_000_000_000L;
 
   /** Polls do not come at full seconds. */
   private static final long TOLERANCE = 1_000_000_000L;
-
-  private static final int SAMPLE_RINGS = 3;
 
   private final Interposer interposer;
   private final Clock clock;
@@ -69,7 +67,6 @@ public final class BlackBox {
 
   private @Nullable Thread goodbye;
   private boolean opened;
-  private boolean writesSamples;
   private Optional<Long> lastMinute = Optional.empty();
   private Optional<Long> lastPeak = Optional.empty();
 
@@ -77,7 +74,6 @@ public final class BlackBox {
   private final Map<KeptMoment, CallSites> profiles = new EnumMap<>(KeptMoment.class);
 
   private List<KnownLeak> lastLeaks = List.of();
-  private final long[] nextSample = new long[SAMPLE_RINGS];
 
   /**
    * Records if the environment says so, or the library does already, or {@link #want} is called.
@@ -230,9 +226,6 @@ public final class BlackBox {
         return;
       }
     }
-    if (file != null && writesSamples) {
-      sayGoodbye(file);
-    }
     closeFile();
     opened = false;
     asked.set(wanted.isPresent());
@@ -246,7 +239,9 @@ public final class BlackBox {
     if (library.state() == Recording.State.OFF && wanted.isPresent()) {
       library = interposer.record(wanted.get());
     }
-    if (library.state() == Recording.State.OFF && wanted.isEmpty()) {
+    if (library.state() == Recording.State.OFF) {
+      recording =
+          wanted.map(path -> Recording.failed(path.toString(), NO_LIBRARY)).orElse(recording);
       return;
     }
     opened = true;
@@ -254,8 +249,7 @@ public final class BlackBox {
       fail(library.path(), library.reason());
       return;
     }
-    Path path =
-        library.state() == Recording.State.ON ? Path.of(library.path()) : wanted.orElseThrow();
+    Path path = Path.of(library.path());
     if (System.getProperties().putIfAbsent(OWNER, path.toString()) != null) {
       recording =
           Recording.failed(
@@ -271,11 +265,7 @@ public final class BlackBox {
   }
 
   private void open(Path path, Recording library) throws IOException {
-    writesSamples = library.state() != Recording.State.ON;
-    BoxFile open =
-        writesSamples
-            ? BoxFile.createOrContinue(path, BoxHeader.ofThisProcess(clock, nanoTime))
-            : BoxFile.join(path, library.life());
+    BoxFile open = BoxFile.join(path, library.life());
     file = open;
     boolean first = !open.holds(BoxFormat.JVM);
     if (first) {
@@ -347,9 +337,6 @@ public final class BlackBox {
 
   private void write(BoxFile open, Snapshot snapshot, List<KnownLeak> leaks) throws IOException {
     long now = nanoTime.getAsLong();
-    if (writesSamples) {
-      writeSamples(open, snapshot, now);
-    }
     List<Integer> crossed = thresholds.crossedBy(shareOfLimit(snapshot));
     if (!crossed.isEmpty()) {
       MemoryText text = MemoryLines.of(snapshot, leaks);
@@ -370,53 +357,6 @@ public final class BlackBox {
 
   private static double shareOfLimit(Snapshot snapshot) {
     return snapshot.memory().setLimit().usedShare();
-  }
-
-  private void writeSamples(BoxFile open, Snapshot snapshot, long now) throws IOException {
-    for (int ring = 0; ring < SAMPLE_RINGS; ring++) {
-      if (nextSample[ring] == 0 || now - nextSample[ring] >= 0) {
-        nextSample[ring] = now + BoxFormat.LAYOUT[ring].intervalNanos() - TOLERANCE / 2;
-        open.writeSample(ring, snapshot.time(), now, sample(snapshot));
-      }
-    }
-  }
-
-  private static ByteBuffer sample(Snapshot snapshot) {
-    ByteBuffer sample = BoxFormat.buffer(BoxFormat.SAMPLE_BYTES);
-    for (int at = BoxFormat.ALLOCATIONS; at < BoxFormat.SAMPLE_BYTES; at += Long.BYTES) {
-      sample.putLong(at, BoxFormat.UNKNOWN);
-    }
-    sample.putInt(BoxFormat.KIND, BoxFormat.RECORD_SAMPLE);
-    sample.putInt(BoxFormat.FLAGS, BoxFormat.INCOMPLETE);
-    snapshot.process().ifPresent(counted -> put(sample, counted));
-    put(sample, BoxFormat.RESIDENT_BYTES, snapshot.memory().residentBytes());
-    Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
-    if (cgroup.isPresent()) {
-      CgroupMemory known = cgroup.get();
-      put(sample, BoxFormat.CHARGED_BYTES, known.chargedBytes());
-      put(sample, BoxFormat.LIMIT_BYTES, known.limitBytes());
-      put(sample, BoxFormat.CACHED_FILE_BYTES, known.chargedBytes() - known.usedBytes());
-      Long kills = known.events().get("oom_kill");
-      put(sample, BoxFormat.OOM_KILLS, kills == null ? Double.NaN : kills);
-    }
-    return sample;
-  }
-
-  /** The library came after the file was begun. */
-  private static void put(ByteBuffer sample, NativeCounters counted) {
-    boolean live = counted.complete() && counted.baseline().equals(Baseline.NONE);
-    sample.putInt(BoxFormat.FLAGS, live ? 0 : BoxFormat.INCOMPLETE);
-    sample.putLong(BoxFormat.ALLOCATIONS, counted.allocations());
-    sample.putLong(BoxFormat.FREES, counted.frees());
-    sample.putLong(BoxFormat.REQUESTED_BYTES, counted.requestedBytes());
-    sample.putLong(BoxFormat.ALLOCATED_BYTES, counted.allocatedBytes());
-    sample.putLong(BoxFormat.FREED_BYTES, counted.freedBytes());
-  }
-
-  private static void put(ByteBuffer sample, int offset, double figure) {
-    if (Double.isFinite(figure)) {
-      sample.putLong(offset, (long) figure);
-    }
   }
 
   // ---- The end

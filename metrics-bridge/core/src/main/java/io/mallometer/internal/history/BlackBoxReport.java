@@ -102,11 +102,7 @@ public final class BlackBoxReport {
                 line(
                     "  JVM        %s %s",
                     jvm.word("vm-name").orElse("?"), jvm.word("vm-version").orElse("?")));
-    line(
-        "  mallometer %s",
-        header.byLibrary()
-            ? header.build() + " over " + header.allocator()
-            : counted() ? "recorded by Java" : "not preloaded: malloc was not counted");
+    line("  mallometer %s over %s", header.build(), header.allocator());
     attach();
     line("  started    %s", Words.date(header.started()));
     if (!life.empty()) {
@@ -114,13 +110,6 @@ public final class BlackBoxReport {
           "  last entry %s, after %s",
           Words.date(life.last().time()), Words.duration(life.duration()));
     }
-  }
-
-  private boolean counted() {
-    return life.latest()
-        .flatMap(text -> text.text().word("mode"))
-        .filter(ways -> !ways.equals("none"))
-        .isPresent();
   }
 
   private void attach() {
@@ -141,7 +130,7 @@ public final class BlackBoxReport {
 
   /** The counters went on and Java did not. */
   private void lateJava() {
-    if (life.empty() || life.minutes().isEmpty() || !life.header().byLibrary()) {
+    if (life.empty() || life.minutes().isEmpty()) {
       return;
     }
     RecordedText latest = life.minutes().get(life.minutes().size() - 1);

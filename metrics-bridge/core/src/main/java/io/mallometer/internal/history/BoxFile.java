@@ -7,35 +7,21 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Java's hand in the black box's file: its own regions of the library's file, or, without the
- * library, a file of its own with everything in it.
+ * Java's hand in the black box's file: its own regions of the file that the library made.
  *
  * <p>Written by plain writes and not through a mapping: a mapped file that somebody truncates ends
  * the process. The kernel keeps what was written when the process is gone, as it does for mapped
  * pages. A stream and not a channel, which an interrupt of the writing thread would close.
- *
- * <p>A file of its own is made as the library makes one ({@code black_box_file.c}): complete before
- * it has its name, locked while it is open, the life before moved aside, nothing overwritten that
- * is no black box of this user.
  */
 final class BoxFile implements Closeable {
-
-  /** A life that got this far in the ring of the longest interval lasted five minutes. */
-  private static final int SAMPLES_OF_A_LONG_LIFE = 5;
 
   /** Slots of profiles at the peak; the first ones. */
   private static final int PEAKS = 2;
@@ -88,127 +74,13 @@ final class BoxFile implements Closeable {
     }
   }
 
-  /**
-   * Goes on in a file that this process made before, or makes one as {@link #create} does.
-   *
-   * @param header what a new file begins with
-   */
-  static BoxFile createOrContinue(Path path, ByteBuffer header) throws IOException {
-    if (isOwn(path)) {
-      RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
-      try {
-        ByteBuffer there = header(file);
-        if (BoxHeader.sameProcess(there, header)) {
-          lock(file, path);
-          BoxFile continued = new BoxFile(file, there.getLong(BoxFormat.HEADER_LIFE));
-          continued.takeBackShutdown();
-          return continued;
-        }
-      } catch (IOException e) {
-        file.close();
-        throw e;
-      }
-      file.close();
-    }
-    return create(path, header);
-  }
-
   private static ByteBuffer header(RandomAccessFile file) throws IOException {
     ByteBuffer header = BoxFormat.buffer(BoxFormat.HEADER_BYTES);
     file.readFully(header.array());
     return header;
   }
 
-  /**
-   * Makes a file and moves the life before aside.
-   *
-   * @param header what the file begins with
-   * @throws IOException if that is not possible; the message says why, with the file's name
-   */
-  static BoxFile create(Path path, ByteBuffer header) throws IOException {
-    Path previous = Path.of(path + ".previous");
-    Path kept = Path.of(path + ".kept");
-    try (Closeable old = lockOwn(path)) {
-      boolean displaces = old != null;
-      boolean keep = displaces && shouldKeep(previous, kept);
-      BoxFile fresh = fresh(path, header);
-      try {
-        if (keep) {
-          move(previous, kept);
-        }
-        if (displaces) {
-          move(path, previous);
-        }
-        Files.move(Path.of(path + ".new"), path);
-        return fresh;
-      } catch (IOException e) {
-        fresh.close();
-        Files.deleteIfExists(Path.of(path + ".new"));
-        throw e;
-      }
-    }
-  }
-
-  private static BoxFile fresh(Path path, ByteBuffer header) throws IOException {
-    Path name = Path.of(path + ".new");
-    if (Files.exists(name, LinkOption.NOFOLLOW_LINKS)) {
-      removeUnfinished(name);
-    }
-    Files.createFile(
-        name, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    RandomAccessFile file = new RandomAccessFile(name.toFile(), "rw");
-    try {
-      // Zeros and not a hole, so that later writes find their blocks on a disk that is full by
-      // then.
-      byte[] zeros = new byte[64 << 10];
-      for (int written = 0; written < BoxFormat.FILE_BYTES; written += zeros.length) {
-        file.write(zeros);
-      }
-      file.seek(0);
-      file.write(header.array());
-      lock(file, path);
-      return new BoxFile(file, header.getLong(BoxFormat.HEADER_LIFE));
-    } catch (IOException e) {
-      file.close();
-      Files.deleteIfExists(name);
-      throw new IOException("cannot write " + path + ": " + e.getMessage(), e);
-    }
-  }
-
   // ---- What lies there already
-
-  /** Opens and locks a black box that may be moved aside; null if there is none. */
-  private static @Nullable Closeable lockOwn(Path path) throws IOException {
-    if (!isOwn(path)) {
-      return null;
-    }
-    RandomAccessFile old = new RandomAccessFile(path.toFile(), "rw");
-    try {
-      lock(old, path);
-      return old;
-    } catch (IOException e) {
-      old.close();
-      throw e;
-    }
-  }
-
-  /** Until the file is closed. It conflicts with the library's lock, too. */
-  private static void lock(RandomAccessFile file, Path path) throws IOException {
-    // An interrupt that is pending would close the file.
-    boolean interrupted = Thread.interrupted();
-    try {
-      FileLock lock = file.getChannel().tryLock();
-      if (lock == null) {
-        throw new IOException(path + " is in use by another process");
-      }
-    } catch (IllegalStateException e) {
-      throw new IOException(path + " is in use by this process", e);
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
 
   /**
    * Whether a black box of this user is there; false if nothing is.
@@ -239,49 +111,6 @@ final class BoxFile implements Closeable {
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
       byte[] beginning = new byte[BoxFormat.MAGIC.length];
       return Arrays.copyOf(beginning, Math.max(0, file.read(beginning)));
-    }
-  }
-
-  /** One that a killed process left before it was complete; never somebody else's file. */
-  private static void removeUnfinished(Path name) throws IOException {
-    byte[] beginning =
-        Files.isRegularFile(name, LinkOption.NOFOLLOW_LINKS) ? beginning(name) : new byte[] {1};
-    boolean unfinished = Arrays.equals(beginning, new byte[beginning.length]);
-    if (!unfinished && !isOwn(name)) {
-      return;
-    }
-    try (RandomAccessFile file = new RandomAccessFile(name.toFile(), "rw")) {
-      lock(file, name);
-      Files.delete(name);
-    }
-  }
-
-  /** Whether the life before the last one displaces the one that is kept. */
-  private static boolean shouldKeep(Path previous, Path kept) throws IOException {
-    boolean keptExists = isOwn(kept);
-    return isOwn(previous) && (!keptExists || lastedLong(previous));
-  }
-
-  private static boolean lastedLong(Path path) {
-    try {
-      BoxRegion minutes = BoxFormat.LAYOUT[2];
-      try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
-        file.seek(minutes.offsetOf(SAMPLES_OF_A_LONG_LIFE + 1) + BoxFormat.SEQUENCE);
-        return file.readLong() != 0;
-      }
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
-  private static void move(Path from, Path to) throws IOException {
-    try {
-      Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
-    } catch (AtomicMoveNotSupportedException e) {
-      Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
-    } catch (NoSuchFileException e) {
-      // Somebody has removed it meanwhile; nothing is lost by us.
-      return;
     }
   }
 
@@ -361,23 +190,8 @@ final class BoxFile implements Closeable {
     write(indexOf(BoxFormat.SHUTDOWN), time, monotonicNanos, record);
   }
 
-  /** The life goes on: whoever closed the file before did not end it. */
-  private synchronized void takeBackShutdown() throws IOException {
-    int index = indexOf(BoxFormat.SHUTDOWN);
-    if (sequences[index] > 0) {
-      file.seek(BoxFormat.LAYOUT[index].offset());
-      file.write(new byte[BoxFormat.LAYOUT[index].slotBytes()]);
-      sequences[index] = 0;
-    }
-  }
-
-  /** Writes a sample into one of the rings of samples, the finest of which is 0. */
-  void writeSample(int ring, Instant time, long monotonicNanos, ByteBuffer sample)
-      throws IOException {
-    write(ring, time, monotonicNanos, sample);
-  }
-
-  private synchronized void write(int index, Instant time, long monotonicNanos, ByteBuffer record)
+  /** Writes a record into the next slot of a region. */
+  synchronized void write(int index, Instant time, long monotonicNanos, ByteBuffer record)
       throws IOException {
     BoxRegion region = BoxFormat.LAYOUT[index];
     long sequence = ++sequences[index];

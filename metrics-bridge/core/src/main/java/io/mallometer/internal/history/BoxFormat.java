@@ -48,7 +48,6 @@ final class BoxFormat {
   static final int HEADER_STARTED_REALTIME = 40;
   static final int HEADER_STARTED_MONOTONIC = 48;
   static final int HEADER_PID = 56;
-  static final int HEADER_FLAGS = 60;
   static final int HEADER_START_TICKS = 64;
   static final int HEADER_BYTE_UNIT = 72;
   static final int HEADER_REGIONS_USED = 76;
@@ -68,9 +67,6 @@ final class BoxFormat {
   static final int REGION_BYTES = 32;
   static final int HEADER_CHECKSUM = HEADER_REGIONS + REGIONS * REGION_BYTES + 4;
   static final int HEADER_BYTES = HEADER_CHECKSUM + 4;
-
-  /** The header's flag: the library's thread writes the samples. */
-  static final int BY_LIBRARY = 1;
 
   // The frame of each record.
   static final int CHECKSUM = 0;
@@ -114,7 +110,7 @@ final class BoxFormat {
 
   private BoxFormat() {}
 
-  /** The layout of files that this version writes; the library's is the same. */
+  /** The layout of the files that the library makes. */
   static final BoxRegion[] LAYOUT = {
     new BoxRegion(SAMPLES, SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
     new BoxRegion(SAMPLES, SAMPLE_BYTES, 90_112, 360, 10_000_000_000L),
@@ -157,10 +153,5 @@ final class BoxFormat {
       end++;
     }
     return new String(bytes.array(), bytes.arrayOffset() + offset, end, StandardCharsets.UTF_8);
-  }
-
-  static void putText(ByteBuffer bytes, int offset, int length, String text) {
-    byte[] encoded = text.getBytes(StandardCharsets.UTF_8);
-    bytes.put(offset, encoded, 0, Math.min(encoded.length, length - 1));
   }
 }

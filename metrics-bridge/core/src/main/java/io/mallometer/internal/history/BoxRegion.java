@@ -26,12 +26,4 @@ record BoxRegion(int kind, int slotBytes, long offset, int slots, long intervalN
         bytes.getInt(at + 16),
         bytes.getLong(at + 24));
   }
-
-  void write(ByteBuffer bytes, int at) {
-    bytes.putInt(at, kind);
-    bytes.putInt(at + 4, slotBytes);
-    bytes.putLong(at + 8, offset);
-    bytes.putInt(at + 16, slots);
-    bytes.putLong(at + 24, intervalNanos);
-  }
 }

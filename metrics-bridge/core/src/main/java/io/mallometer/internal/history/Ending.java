@@ -110,9 +110,6 @@ record Ending(Kind kind, String sentence) {
   }
 
   private static Ending inShutdown(RecordedLife life, String memory) {
-    if (!life.header().byLibrary()) {
-      return new Ending(Kind.EXITED, "shut down, or closed mallometer," + at(life.last()) + memory);
-    }
     Duration since = Duration.between(life.shutdown().orElseThrow(), life.last().time());
     String words = since.isNegative() ? "" : ", " + Words.duration(since) + " after it had begun,";
     return new Ending(

@@ -64,7 +64,6 @@ record RecordedLife(
    * @param started when recording began, with the process or with mallometer
    * @param startedMonotonicNanos the same by a clock that nobody sets
    * @param pid the process id
-   * @param byLibrary whether the native library counted
    * @param startTicks when the process started, in the kernel's ticks since the machine did
    * @param bootId the kernel's name for the machine's run
    * @param build mallometer's version
@@ -78,7 +77,6 @@ record RecordedLife(
       Instant started,
       long startedMonotonicNanos,
       long pid,
-      boolean byLibrary,
       long startTicks,
       String bootId,
       String build,
@@ -323,7 +321,6 @@ record RecordedLife(
           Sample.instant(file.getLong(BoxFormat.HEADER_STARTED_REALTIME)),
           file.getLong(BoxFormat.HEADER_STARTED_MONOTONIC),
           Integer.toUnsignedLong(file.getInt(BoxFormat.HEADER_PID)),
-          (file.getInt(BoxFormat.HEADER_FLAGS) & BoxFormat.BY_LIBRARY) != 0,
           file.getLong(BoxFormat.HEADER_START_TICKS),
           BoxFormat.text(file, BoxFormat.HEADER_BOOT_ID, BoxFormat.BOOT_ID_BYTES),
           BoxFormat.text(file, BoxFormat.HEADER_BUILD, BoxFormat.BUILD_BYTES),

@@ -2,9 +2,12 @@ package io.mallometer.internal.history;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
+import java.nio.file.StandardCopyOption;
 import java.time.Instant;
+import java.util.Arrays;
 
 /** Black boxes as the library would have written them, with known contents. */
 public final class Boxes {
@@ -16,15 +19,27 @@ public final class Boxes {
   /** Of the clock that nobody sets, at {@link #START}. */
   static final long START_NANOS = 77 * SECOND;
 
+  private static long lives;
+
   private Boxes() {}
 
   /** A header by the library, of a process that started at {@link #START}. */
   static ByteBuffer header() {
-    ByteBuffer header =
-        BoxHeader.ofThisProcess(Clock.fixed(START, java.time.ZoneOffset.UTC), () -> START_NANOS);
-    header.putInt(BoxFormat.HEADER_FLAGS, BoxFormat.BY_LIBRARY);
+    ByteBuffer header = BoxFormat.buffer(BoxFormat.HEADER_BYTES);
+    header.put(0, BoxFormat.MAGIC);
+    header.putInt(BoxFormat.HEADER_FORMAT, BoxFormat.FORMAT);
+    header.putInt(BoxFormat.HEADER_LENGTH, BoxFormat.HEADER_BYTES);
+    header.putLong(BoxFormat.HEADER_FILE_BYTES, BoxFormat.FILE_BYTES);
+    header.putLong(BoxFormat.HEADER_LIFE, ++lives);
+    header.putLong(BoxFormat.HEADER_STARTED_REALTIME, BoxFile.realtimeNanos(START));
+    header.putLong(BoxFormat.HEADER_STARTED_MONOTONIC, START_NANOS);
+    header.putInt(BoxFormat.HEADER_REGIONS_USED, BoxFormat.LAYOUT.length);
+    putText(header, BoxFormat.HEADER_EXECUTABLE, "java");
+    for (int i = 0; i < BoxFormat.LAYOUT.length; i++) {
+      write(BoxFormat.LAYOUT[i], header, BoxFormat.HEADER_REGIONS + i * BoxFormat.REGION_BYTES);
+    }
     header.putInt(BoxFormat.HEADER_PID, 4711);
-    BoxFormat.putText(header, BoxFormat.HEADER_ALLOCATOR, BoxFormat.ALLOCATOR_BYTES, "glibc 2.36");
+    putText(header, BoxFormat.HEADER_ALLOCATOR, "glibc 2.36");
     return seal(header);
   }
 
@@ -34,15 +49,34 @@ public final class Boxes {
         BoxFormat.HEADER_CHECKSUM, BoxFormat.checksum(header, 0, BoxFormat.HEADER_CHECKSUM));
   }
 
-  /** An open file with nothing but a header. */
+  /** An open file with nothing but a header; a file that is there becomes the previous one. */
   static BoxFile open(Path file) throws IOException {
-    return BoxFile.create(file, header());
+    ByteBuffer header = header();
+    byte[] whole = Arrays.copyOf(header.array(), BoxFormat.FILE_BYTES);
+    if (Files.exists(file)) {
+      Files.move(file, Path.of(file + ".previous"), StandardCopyOption.REPLACE_EXISTING);
+    }
+    Files.write(file, whole);
+    return BoxFile.join(file, header.getLong(BoxFormat.HEADER_LIFE));
+  }
+
+  private static void putText(ByteBuffer header, int offset, String text) {
+    header.put(offset, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Writes the row of a region into a header. */
+  static void write(BoxRegion region, ByteBuffer bytes, int at) {
+    bytes.putInt(at, region.kind());
+    bytes.putInt(at + 4, region.slotBytes());
+    bytes.putLong(at + 8, region.offset());
+    bytes.putInt(at + 16, region.slots());
+    bytes.putLong(at + 24, region.intervalNanos());
   }
 
   /** Writes a sample into a ring. */
   static void sample(BoxFile file, int ring, double second, ByteBuffer sample) throws IOException {
     long nanos = (long) (second * SECOND);
-    file.writeSample(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
+    file.write(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
   }
 
   /** A sample of known figures, in bytes. */

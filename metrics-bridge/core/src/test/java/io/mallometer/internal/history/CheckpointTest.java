@@ -30,12 +30,7 @@ class CheckpointTest {
   }
 
   @Test
-  void theBoxOfJavaIsClosedForACheckpointAndContinuedAfterIt() throws Exception {
-    continuesTheBox(new ChildJvm());
-  }
-
-  @Test
-  void soIsJavasPartOfTheLibrarysBox() throws Exception {
+  void javasPartOfTheBoxIsClosedForACheckpointAndContinuedAfterIt() throws Exception {
     continuesTheBox(new ChildJvm().preload(BundledLibrary.extract(directory.resolve("library"))));
   }
 

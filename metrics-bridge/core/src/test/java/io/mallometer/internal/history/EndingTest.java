@@ -174,7 +174,7 @@ class EndingTest {
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");
     return new RecordedLife(
         new RecordedLife.Header(
-            1, Boxes.START, 0, 4711, true, 1, boot, "", "", "java", cgroup.toString(), inode),
+            1, Boxes.START, 0, 4711, 1, boot, "", "", "java", cgroup.toString(), inode),
         List.of(),
         Optional.empty(),
         0,
