@@ -115,11 +115,7 @@ public final class LeakThresholds {
    */
   static final double PACE_OF_GROWTH_SECONDS = 180;
 
-  /**
-   * The samples of which a rate is told, at least. Its standard error is a sixth of it, so 97 of 100
-   * rates are within 0.67 and 1.5 of the truth.
-   */
-  static final int LATEST_SAMPLES = 36;
+  static final int LATEST_SAMPLES = 20;
 
   /**
    * So many times as long as samples were apart, none came: with steady arrivals that happens by
