@@ -193,7 +193,7 @@ def follow(page, pristine, directory):
         write(project, "src/main/resources/application.properties", found.group() + "\n")
     (project / "bin").symlink_to("../mallometer/bin")
     (project / "dashboards").symlink_to("../mallometer/dashboards")
-    end = 'for each in "${running[@]}"; do kill -TERM -- "-$each" 2>/dev/null || kill "$each" 2>/dev/null; done; exit "$failed"'
+    end = 'for each in "${running[@]}"; do kill -TERM -- "-$each" 2>/dev/null || kill "$each" 2>/dev/null; wait "$each"; done; exit "$failed"'
     return run(root, "\n".join(["cd ~/project", *script_of(page, project), end]))
 
 
