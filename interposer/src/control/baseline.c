@@ -179,9 +179,9 @@ void baseline_find(void) {
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 /*
- * Bytes that glibc and the loader allocate and free for a thread past every function that can be redirected. 20 attached
- * JVMs with some 15 threads differed by up to 832 bytes in all, a program with 41 threads by 62 KiB over glibc 2.42, one
- * with 400 by 290 KiB.
+ * Bytes that glibc and the loader allocate and free for a thread past every function that can be redirected. 20
+ * attached JVMs with some 15 threads differed by up to 832 bytes in all, a program with 41 threads by 62 KiB over
+ * glibc 2.42, one with 400 by 290 KiB.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 
@@ -190,8 +190,8 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
 /*
  * Whether what glibc has in use is still what was counted. The difference may be what the baseline was not known to:
  * where it is known better now, it is corrected. It may be what threads have in their caches, if those were not read,
- * and what is allocated for threads; beyond these, calls are not seen. Reading takes its time, and waits for locks or swapped memory: at most a thousandth
- * of the time goes to it.
+ * and what is allocated for threads; beyond these, calls are not seen. Reading takes its time, and waits for locks or
+ * swapped memory: at most a thousandth of the time goes to it.
  */
 bool baseline_watch(void) {
   enum { SHARE = 1000 };
