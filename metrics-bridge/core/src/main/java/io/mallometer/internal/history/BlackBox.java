@@ -4,7 +4,6 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;

@@ -1,6 +1,7 @@
 package io.mallometer.internal.process;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.VMOption;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.InvocationTargetException;
@@ -147,6 +148,17 @@ final class DiagnosticCommands {
           new Option(option.getValue(), NOBODYS.contains(option.getOrigin().name())));
     } catch (IllegalArgumentException | SecurityException | LinkageError e) {
       return Optional.empty();
+    }
+  }
+
+  /** Returns the CPU time of all threads of the process, in nanoseconds; below 0 if unknown. */
+  static long processNanos() {
+    try {
+      return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+          ? system.getProcessCpuTime()
+          : -1;
+    } catch (SecurityException | LinkageError e) {
+      return -1;
     }
   }
 }

@@ -1,6 +1,5 @@
 package io.mallometer.internal.process;
 
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -40,7 +39,7 @@ public final class ProcessorShare {
 
   /** Measures by the clocks of this process. */
   public ProcessorShare() {
-    this(System::nanoTime, ProcessMemorySource::processorNanos, ProcessorShare::ownNanos);
+    this(System::nanoTime, ProcessMemorySource::processorNanos, DiagnosticCommands::processNanos);
   }
 
   /**
@@ -53,13 +52,6 @@ public final class ProcessorShare {
     this.nanoTime = nanoTime;
     this.threadNanos = threadNanos;
     this.processNanos = processNanos;
-  }
-
-  private static long ownNanos() {
-    return ManagementFactory.getOperatingSystemMXBean()
-            instanceof com.sun.management.OperatingSystemMXBean system
-        ? system.getProcessCpuTime()
-        : -1;
   }
 
   /**
