@@ -112,8 +112,7 @@ public final class PublicNames {
         text.append(shown.contains(line) ? '+' : '-').append(line).append('\n');
       }
     }
-    return text.append(
-            "These names are a contract: an old one stays for one version, with a warning.\n")
+    return text.append("These names are a contract.\n")
         .append("If it changes, change " + FILE + " in the same commit; its head says how.\n")
         .toString();
   }
