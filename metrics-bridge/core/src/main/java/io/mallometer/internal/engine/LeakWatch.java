@@ -208,14 +208,18 @@ public final class LeakWatch {
     return healthySitesFile;
   }
 
-  /** Evaluates if it is time, or if a search of memory found something. */
+  /**
+   * Evaluates if it is time, or if a search of memory found something. An evaluation that is due
+   * waits for the next reading of the call sites: a reading of its own would cost as much again.
+   */
   synchronized void evaluateIfDue(Room room, int threads) {
     long now = nanoTime.getAsLong();
     if (!options.enabled()) {
       return;
     }
     boolean found = detector != null && detector.search(interposer, latest, threads, now);
-    if (found || !everEvaluated || now - nextEvaluation >= 0) {
+    boolean due = now - nextEvaluation >= 0 && callSites.isAffordable(options.timeScale());
+    if (found || !everEvaluated || due) {
       evaluate(room);
     }
   }
@@ -226,7 +230,10 @@ public final class LeakWatch {
     long start = nanoTime.getAsLong();
     everEvaluated = true;
     try {
-      publish(evaluate(current, room));
+      CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
+      // The reader of call sites paces its readings itself.
+      start = nanoTime.getAsLong();
+      publish(evaluate(current, sites, room));
       watchTheWorst();
       warn();
       tellOfFailure();
@@ -238,13 +245,12 @@ public final class LeakWatch {
     }
   }
 
-  private LeakReport evaluate(LeakOptions current, Room room) {
+  private LeakReport evaluate(LeakOptions current, CallSites sites, Room room) {
     if (observedScale != current.timeScale()) {
       observedScale = current.timeScale();
       interposer.observeUse(
           Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
     }
-    CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
     Evidence evidence = interposer.evidence();
     LastUses uses = lastUses(evidence);
     return detector(current)
