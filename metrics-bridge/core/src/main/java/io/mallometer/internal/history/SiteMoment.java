@@ -120,8 +120,8 @@ final class SiteMoment {
   }
 
   /**
-   * So many sites: half of them those with most live bytes. The bytes are sorted as numbers, not the
-   * sites with a comparator: this code runs too seldom for the JVM to compile it well.
+   * So many sites: half of them those with most live bytes. The bytes are sorted as numbers, not
+   * the sites with a comparator: this code runs too seldom for the JVM to compile it well.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     List<CallSite> kept = new ArrayList<>(most);
