@@ -152,7 +152,7 @@ final class SiteMoment {
     }
     double[] sorted = figures.clone();
     Arrays.sort(sorted);
-    double least = most >= sorted.length ? Double.NEGATIVE_INFINITY : sorted[sorted.length - most];
+    double least = most == 0 ? Double.POSITIVE_INFINITY : sorted[Math.max(0, sorted.length - most)];
     int equal = most;
     for (double one : figures) {
       equal -= one > least ? 1 : 0;
