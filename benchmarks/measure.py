@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -109,6 +110,42 @@ class ThreadTimes:
                     continue
                 times = after.split()
                 last[task] = (before.partition("(")[2], (int(times[11]) + int(times[12])) / tick)
+
+
+class ThreadShares(ThreadTimes):
+    """The same, and the share of a processor that the threads of each name took in each whole minute."""
+
+    PAUSE = 1
+
+    def __init__(self):
+        super().__init__()
+        self.looks = []
+
+    def _look(self, pid, ended, last):
+        begin, spent = time.monotonic(), {}
+        while not ended.wait(self.PAUSE):
+            sums = {}
+            for task in glob.glob(f"/proc/{pid}/task/*"):
+                try:
+                    name = pathlib.Path(task, "comm").read_text().strip()
+                    spent[task] = name, int(pathlib.Path(task, "schedstat").read_text().split()[0]) / 1e9
+                except OSError:
+                    continue
+            for name, seconds in spent.values():
+                sums[name] = sums.get(name, 0) + seconds
+            self.looks.append((time.monotonic() - begin, sums))
+        last.update(spent)
+
+    def minutes(self):
+        """Thread name to shares, minute by minute."""
+        shares, (since, before) = {}, (0, {})
+        for at, sums in self.looks:
+            if at - since >= 60:
+                for name, seconds in sums.items():
+                    shares.setdefault(name, []).append((seconds - before.get(name, 0)) / (at - since))
+                since, before = at, sums
+        most = max(map(len, shares.values()), default=0)
+        return {name: [0.0] * (most - len(one)) + one for name, one in shares.items()}
 
 
 def children_cpu_seconds():

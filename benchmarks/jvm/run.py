@@ -48,6 +48,8 @@ SLICE_MILLISECONDS = 500
 WARM_SECONDS = 6
 TAIL_SECONDS = 60
 QUICK_TAIL_SECONDS = 20
+# Call sites get their names and the JVM compiles.
+SETTLING_MINUTES = 2
 PAIRS, QUICK_PAIRS = 100, 30
 PROCESSES = 10
 # Slices of a process, without a switch.
@@ -178,7 +180,7 @@ def in_groups(threads):
     return seconds
 
 
-def run_slices(variant, version, home, parts, pairs, tail, directory):
+def run_slices(variant, version, home, parts, pairs, tail, directory, threads=None):
     kinds = list((variant.kinds or {"steady": ("on", "on")}).items())
     words = {
         "tool": variant.tool,
@@ -195,7 +197,7 @@ def run_slices(variant, version, home, parts, pairs, tail, directory):
     command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
     command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
     command += ["io.mallometer.benchmarks.Slices", *(f"{name}={value}" for name, value in words.items())]
-    threads = measure.ThreadTimes()
+    threads = threads or measure.ThreadTimes()
     output, errors = measure.run(command, variant.environment(), directory, timeout=7200, threads=threads)
     if variant.evidence not in errors:
         raise Unavailable(f"its standard error does not say {variant.evidence!r}")
@@ -324,6 +326,28 @@ def aims(version, ratios):
     return found
 
 
+def run_threads(jdks, library, seconds):
+    """How much of a processor each thread of mallometer takes, by the minute: one minute may hold many rare readings."""
+    variant = next(one for one in variants(library) if one.name == EVERYTHING)
+    rows, found = [], []
+    for version, home in jdks.items():
+        measure.progress(f"JDK {version}: {seconds} s of work with {EVERYTHING}")
+        with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+            threads = measure.ThreadShares()
+            run_slices(variant, version, home, list(PARTS), 1, seconds, directory, threads)
+        own = {name: minutes for name, minutes in threads.minutes().items() if group_of(name) == "mallometer's own"}
+        for name, minutes in sorted(own.items()):
+            rows.append([version, name, *(f"{share:.2%}" for share in minutes)])
+        steady = [sum(shares) for shares in zip(*own.values())][SETTLING_MINUTES:]
+        if steady:
+            found.append(Target(f"JDK {version}, its threads after {SETTLING_MINUTES} minutes, of a processor", 0.003,
+                                sum(steady) / len(steady)))
+    columns = max(map(len, rows), default=2) - 2
+    measure.print_table("threads of mallometer, of a processor", ["JDK", "thread", *(f"min {i + 1}" for i in range(columns))],
+                        padded(rows, columns + 2))
+    measure.print_targets(found)
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="bin/bench jvm", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -333,6 +357,7 @@ def parse_arguments():
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part of the load (repeatable)")
     parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
     parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
+    parser.add_argument("--threads", type=int, metavar="SECONDS", help="only the time of mallometer's threads, by the minute")
     parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
     arguments = parser.parse_args()
     arguments.pairs = arguments.pairs or (QUICK_PAIRS if arguments.quick else PAIRS)
@@ -356,6 +381,8 @@ def main():
                 if is_chosen(variant) and (variant.quick or not arguments.quick)]
     by_process = [variant for variant in processes(library) if variant.name == REFERENCE or is_chosen(variant)]
     build()
+    if arguments.threads:
+        return run_threads(jdks, library, arguments.threads)
     print(f"## bin/bench jvm\n\n{measure.describe_machine()}")
     must, may = [], []
     for version, home in jdks.items():

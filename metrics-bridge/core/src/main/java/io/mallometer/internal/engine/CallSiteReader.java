@@ -113,6 +113,15 @@ public final class CallSiteReader {
   }
 
   /**
+   * Returns whether {@link #notOlderThan} has a reading, or may make one within the cost of the
+   * readings.
+   */
+  synchronized boolean isAffordable(double timeScale) {
+    double pause = (nextByCost - readAt) / timeScale;
+    return !isMissing() || !everRead || nanoTime.getAsLong() - readAt >= pause;
+  }
+
+  /**
    * The latest reading if it is younger than a second, else a new one; empty if that would cost too
    * much now. For the poller's thread, which lets it go afterwards.
    *

@@ -207,14 +207,18 @@ public final class LeakWatch {
     return healthySitesFile;
   }
 
-  /** Evaluates if it is time, or if a search of memory found something. */
+  /**
+   * Evaluates if it is time, or if a search of memory found something. An evaluation that is due
+   * waits for the next reading of the call sites: a reading of its own would cost as much again.
+   */
   synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
     if (!options.enabled()) {
       return;
     }
     boolean found = detector != null && detector.search(interposer, latest, threads, now);
-    if (found || !everEvaluated || now - nextEvaluation >= 0) {
+    boolean due = now - nextEvaluation >= 0 && callSites.isAffordable(options.timeScale());
+    if (found || !everEvaluated || due) {
       evaluate();
     }
   }
@@ -225,7 +229,10 @@ public final class LeakWatch {
     long start = nanoTime.getAsLong();
     everEvaluated = true;
     try {
-      publish(evaluate(current));
+      CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
+      // The reader of call sites paces its readings itself.
+      start = nanoTime.getAsLong();
+      publish(evaluate(current, sites));
       watchTheWorst();
       warn();
       tellOfFailure();
@@ -237,13 +244,12 @@ public final class LeakWatch {
     }
   }
 
-  private LeakReport evaluate(LeakOptions current) {
+  private LeakReport evaluate(LeakOptions current, CallSites sites) {
     if (observedScale != current.timeScale()) {
       observedScale = current.timeScale();
       interposer.observeUse(
           Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
     }
-    CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
     Evidence evidence = interposer.evidence();
     LastUses uses = lastUses(evidence);
     return detector(current)

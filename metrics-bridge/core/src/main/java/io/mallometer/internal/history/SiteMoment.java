@@ -2,15 +2,13 @@ package io.mallometer.internal.history;
 
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.SiteOrder;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Figures of the call sites at one moment: 24 bytes a site, in the order of their numbers. Of more
@@ -121,18 +119,52 @@ final class SiteMoment {
     return complete ? 0 : Double.NaN;
   }
 
-  /** So many sites: half of them those with most live bytes. */
+  /**
+   * So many sites: half of them those with most live bytes. The bytes are sorted as numbers, not
+   * the sites with a comparator: this code runs too seldom for the JVM to compile it well.
+   */
   static Collection<CallSite> largest(CallSites read, int most) {
-    Map<Integer, CallSite> kept = new LinkedHashMap<>();
-    read.sortedBy(SiteOrder.LIVE).stream()
-        .limit(most / 2)
-        .forEach(site -> kept.put(site.number(), site));
-    for (CallSite site : read.sortedBy(SiteOrder.ALLOCATED)) {
-      if (kept.size() == most) {
-        break;
-      }
-      kept.put(site.number(), site);
+    List<CallSite> kept = new ArrayList<>(most);
+    List<CallSite> others = addLargest(read.sites(), SiteMoment::liveBytes, most / 2, kept);
+    addLargest(others, SiteMoment::allocatedBytes, most - kept.size(), kept);
+    return kept;
+  }
+
+  private static double liveBytes(CallSite site) {
+    return known(site.liveBytes().value());
+  }
+
+  private static double allocatedBytes(CallSite site) {
+    return known(site.allocatedBytes().value());
+  }
+
+  /** Returns less than any number of bytes for one that is unknown. */
+  private static double known(double bytes) {
+    return Double.isNaN(bytes) ? Double.NEGATIVE_INFINITY : bytes;
+  }
+
+  /** Adds so many sites with the largest figures, of equal ones the first; returns the others. */
+  private static List<CallSite> addLargest(
+      List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {
+    double[] figures = new double[sites.size()];
+    for (int i = 0; i < figures.length; i++) {
+      figures[i] = figure.applyAsDouble(sites.get(i));
     }
-    return kept.values();
+    double[] sorted = figures.clone();
+    Arrays.sort(sorted);
+    double least = most == 0 ? Double.POSITIVE_INFINITY : sorted[Math.max(0, sorted.length - most)];
+    int equal = most;
+    for (double one : figures) {
+      equal -= one > least ? 1 : 0;
+    }
+    List<CallSite> others = new ArrayList<>(Math.max(0, sites.size() - most));
+    for (int i = 0; i < figures.length; i++) {
+      if (figures[i] > least || figures[i] == least && equal-- > 0) {
+        kept.add(sites.get(i));
+      } else {
+        others.add(sites.get(i));
+      }
+    }
+    return others;
   }
 }

@@ -56,16 +56,21 @@ final class SiteRates {
     return now - moment.nanos();
   }
 
-  /** The site with its rate, unless it has one or no moment before is known. */
+  /**
+   * The site with its rate, unless it has one or no moment before is known. Most sites never have
+   * {@value #ENOUGH_SAMPLES} samples: they are looked up in the oldest moment only.
+   */
   CallSite of(CallSite site) {
     if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {
       return site;
     }
-    for (Dated<SiteMoment> moment : youngestFirst) {
-      SiteMoment then = moment.point();
-      double before = then.allocatedBytes(site.number());
-      if (!Double.isNaN(before) && site.samples() - then.samples(site.number()) >= ENOUGH_SAMPLES) {
-        return since(moment, before, site);
+    for (int i = 0; i < youngestFirst.size() && site.samples() >= ENOUGH_SAMPLES; i++) {
+      SiteMoment then = youngestFirst.get(i).point();
+      if (site.samples() - then.samples(site.number()) >= ENOUGH_SAMPLES) {
+        double before = then.allocatedBytes(site.number());
+        if (!Double.isNaN(before)) {
+          return since(youngestFirst.get(i), before, site);
+        }
       }
     }
     Dated<SiteMoment> oldest = youngestFirst.get(youngestFirst.size() - 1);

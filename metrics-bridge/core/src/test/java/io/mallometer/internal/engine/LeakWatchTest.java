@@ -52,6 +52,8 @@ class LeakWatchTest {
   private static final class Library extends SilentInterposer {
     long now;
     int readings;
+    int siteReadings;
+    long siteReadingNanos;
     long voidEpochs;
     int voidForEachReading;
     long costNanos;
@@ -69,6 +71,8 @@ class LeakWatchTest {
 
     @Override
     public CallSites callSites(Instant time, List<String> applicationPackages) {
+      siteReadings++;
+      now += siteReadingNanos;
       return SitesByHand.reading(
           time, List.of(SitesByHand.site(1, "com.shop.Cart.zip", "libzip.so", 64e3)));
     }
@@ -221,6 +225,23 @@ class LeakWatchTest {
     library.costNanos = SECOND / 2;
     live(Duration.ofMinutes(10));
     assertThat(library.readings).isBetween(9, 11);
+  }
+
+  /** As the poller does: a reading is let go after each poll. */
+  @Test
+  void anEvaluationCausesNoReadingOfItsOwn() {
+    watch.configure(LeakOptions.defaults());
+    library.costNanos = SECOND / 50;
+    library.siteReadingNanos = SECOND / 25;
+    for (int polls = 0; polls < 20 * 12; polls++) {
+      callSites.readIfDue();
+      watch.evaluateIfDue(Room.UNKNOWN, 20);
+      callSites.letGo();
+      library.now += 5 * SECOND;
+    }
+    // A reading of 40 ms every 40 s is a thousandth of the time.
+    assertThat(library.siteReadings).isBetween(25, 31);
+    assertThat(library.readings).isBetween(20, 31);
   }
 
   @Test

@@ -8,11 +8,14 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteOrder;
 import io.mallometer.model.SiteTrends;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +44,31 @@ class SiteHistoryTest {
     assertThat(growing.liveBytesGrowth()).isEqualTo(600);
     assertThat(growing.liveObjectsGrowth()).isEqualTo(60);
     assertThat(growing.allocatedBytes()).isEqualTo(1_200);
+  }
+
+  /** The live bytes of every third site are equal, those of others unknown. */
+  @Test
+  void halfOfTheKeptSitesHoldMostAndTheOthersAllocatedMost() {
+    List<CallSite> sites = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      double live = i % 3 == 0 ? 5 : i % 3 == 1 ? i : Double.NaN;
+      sites.add(SitesByHand.site(i, "a.B.m" + i, "liba.so", live));
+    }
+    CallSites read = SitesByHand.reading(START, sites);
+    for (int most = 0; most < sites.size(); most++) {
+      Set<Integer> expected = new TreeSet<>();
+      read.sortedBy(SiteOrder.LIVE).stream()
+          .limit(most / 2)
+          .forEach(site -> expected.add(site.number()));
+      for (CallSite site : read.sortedBy(SiteOrder.ALLOCATED)) {
+        if (expected.size() < most) {
+          expected.add(site.number());
+        }
+      }
+      assertThat(SiteMoment.largest(read, most))
+          .extracting(CallSite::number)
+          .containsExactlyInAnyOrderElementsOf(expected);
+    }
   }
 
   @Test
