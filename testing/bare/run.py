@@ -43,6 +43,7 @@ exec chroot "$0" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin
 FUNCTIONS = """
 failed=0 running=()
 say() { printf '%6d s  %s\\n' "$SECONDS" "$*"; }
+shown() { tail -n 12 /tmp/out | sed $'s/\\e\\[[0-9;]*m//g; s/^/            /' | cut -c 1-180; }
 wrong() { say "FAILED: $*"; tail -n 40 /tmp/out; failed=1; }
 prints() { local text; while IFS= read -r text; do ! grep -qF -- "$text" /tmp/out || return 0; done <<<"${1//|/$'\\n'}"; return 1; }
 # done_with EXIT_CODE TEXT COMMANDS
@@ -51,7 +52,7 @@ done_with() {
   say "\\$ $3"
   rm -f /tmp/out # a command in the background keeps its own
   bash -euc "$3" >/tmp/out 2>&1 </dev/null || code=$?
-  sed 's/^/            /' <(tail -n 12 /tmp/out)
+  shown
   ((code == $1)) || { wrong "exit code $code, not $1"; return; }
   prints "$2" || wrong "it does not print $2"
 }
@@ -63,7 +64,7 @@ until_it_says() {
   setsid bash -euc "$2" >/tmp/out 2>&1 </dev/null &
   running+=($!)
   for ((i = 0; i < 1800; i++)); do
-    if prints "$1"; then sed 's/^/            /' <(tail -n 12 /tmp/out); say "it says: $1"; return; fi
+    if prints "$1"; then shown; say "it says: $1"; return; fi
     kill -0 "${running[-1]}" 2>/dev/null || break
     sleep 0.5
   done
