@@ -235,7 +235,7 @@ class LeakWatchTest {
     library.siteReadingNanos = SECOND / 25;
     for (int polls = 0; polls < 20 * 12; polls++) {
       callSites.readIfDue();
-      watch.evaluateIfDue(Room.UNKNOWN, 20);
+      watch.evaluateIfDue(20);
       callSites.letGo();
       library.now += 5 * SECOND;
     }
