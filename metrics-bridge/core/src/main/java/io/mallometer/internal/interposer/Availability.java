@@ -297,8 +297,10 @@ final class Availability {
 
   private static Status otherVersion(int version) {
     return unavailable(
-        "the preloaded library has interface version 0x%08x, but this bridge needs version 0x%08x"
-            .formatted(version, Abi.ABI_VERSION),
+        "the preloaded library has interface version "
+            + version
+            + ", but this bridge needs version "
+            + Abi.ABI_VERSION,
         Remedy.preload());
   }
 
