@@ -281,8 +281,9 @@ static bool has_live_samples(const struct site *site) {
 /* The binary logarithm of how long a site had no sample, which orders sites well enough; 0 for one that stays. */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t idle = now - __atomic_load_n(&site->latest, __ATOMIC_RELAXED);
-  bool last_number = site->number > INT32_MAX - SITES;
-  if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || idle < YOUNGEST_FORGOTTEN || last_number) return 0;
+  /* A sample that came after `now` was read is younger than that. */
+  bool young = idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN, last_number = site->number > INT32_MAX - SITES;
+  if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || young || last_number) return 0;
   return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
