@@ -370,6 +370,19 @@ CASE(young_sites_are_not_forgotten) {
   CHECK_EQUAL(call_sites_totals().sites, MOST_SITES);
 }
 
+CASE(reports_in_a_row_look_for_stale_sites_once_a_second) {
+  start();
+  for (uintptr_t i = 0; i < MOST_SITES; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 4 * 3);
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 4 * 3);
+  given_monotonic_ns += (uint64_t)2 * SECOND;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 2);
+}
+
 static void another_forgets_sites(void) {
   given_monotonic_ns += (uint64_t)20 * SECOND;
   call_sites_make_room();
@@ -932,6 +945,7 @@ int main(int argc, char **argv) {
   RUN(a_site_in_the_place_of_another_has_a_number_of_its_own);
   RUN(nothing_is_forgotten_while_there_is_room);
   RUN(young_sites_are_not_forgotten);
+  RUN(reports_in_a_row_look_for_stale_sites_once_a_second);
   CHECK(at_each_point(a_site_is_sampled_while_it_is_forgotten) > 20);
   CHECK(at_each_point(a_sample_comes_while_its_site_is_forgotten) > 30);
   CHECK(at_each_point(a_young_site_is_sampled_while_others_are_forgotten) > 30);
