@@ -214,20 +214,14 @@ class KubernetesFiles(unittest.TestCase):
 
     def test_a_pod_starts_as_it_did_without_mallometer(self):
         """As root, with a quality of service and under a quota."""
-        source = yaml.safe_load((KUBERNETES / "example/guaranteed.yaml").read_text())["spec"]["template"]
-        source["metadata"]["labels"]["mallometer.io/enabled"] = "true"
-        self.assertEqual("Guaranteed", quality_of_service(source["spec"]))
-        for way, pod in (
-            ("component", self.pod("guaranteed")),
-            ("policy", admitted(self.objects["ClusterPolicy", "mallometer"], source)),
-        ):
-            with self.subTest(way):
-                pod = pod["spec"]
-                self.assertIn("mallometer", by_name(pod["initContainers"]))
-                self.assertEqual([], list(not_started(pod)))
-                self.assertEqual("Guaranteed", quality_of_service(pod))
-                self.assertEqual([], list(without_quota(pod)))
-                self.assertEqual(0, pod["securityContext"]["runAsUser"])
+        source = yaml.safe_load((KUBERNETES / "example/guaranteed.yaml").read_text())["spec"]["template"]["spec"]
+        self.assertEqual("Guaranteed", quality_of_service(source))
+        pod = self.pod("guaranteed")["spec"]
+        self.assertIn("mallometer", by_name(pod["initContainers"]))
+        self.assertEqual([], list(not_started(pod)))
+        self.assertEqual("Guaranteed", quality_of_service(pod))
+        self.assertEqual([], list(without_quota(pod)))
+        self.assertEqual(0, pod["securityContext"]["runAsUser"])
         self.assertEqual("Burstable", quality_of_service(self.pod("bare")["spec"]))
 
     def test_a_restricted_pod_stays_restricted(self):

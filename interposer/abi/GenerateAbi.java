@@ -37,6 +37,9 @@ final class GenerateAbi {
   private static final String PREFIX = "mallometer_";
   private static final int POINTER_BYTES = 8;
   private static final int MOST_ARGUMENTS = 5;
+  private static final List<String> RESULTS = List.of("int", "uint32_t", "void");
+  private static final List<String> PARAMETERS =
+      List.of("int", "uint32_t", "int32_t", "uint64_t", "int64_t", "size_t", "pointer");
 
   private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
   private static final Pattern DEFINE =
@@ -172,6 +175,10 @@ final class GenerateAbi {
       }
     }
     require(list.size() <= MOST_ARGUMENTS, name + " has too many parameters");
+    require(RESULTS.contains(result), name + " returns " + result);
+    for (Field parameter : list) {
+      require(PARAMETERS.contains(parameter.type()), name + " takes " + parameter.type());
+    }
     return new Function(result, name, list);
   }
 

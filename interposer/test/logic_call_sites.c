@@ -370,6 +370,19 @@ CASE(young_sites_are_not_forgotten) {
   CHECK_EQUAL(call_sites_totals().sites, MOST_SITES);
 }
 
+CASE(reports_in_a_row_look_for_stale_sites_once_a_second) {
+  start();
+  for (uintptr_t i = 0; i < MOST_SITES; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 4 * 3);
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 4 * 3);
+  given_monotonic_ns += (uint64_t)2 * SECOND;
+  call_sites_make_room();
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES / 2);
+}
+
 static void another_forgets_sites(void) {
   given_monotonic_ns += (uint64_t)20 * SECOND;
   call_sites_make_room();
@@ -422,6 +435,29 @@ static int a_sample_comes_while_its_site_is_forgotten(unsigned point) {
   CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
   CHECK_EQUAL(frame, CALLER);
   CHECK(deallocate(OTHER_OBJECT));
+  return REACHED;
+}
+
+static void a_second_passes_and_another_samples(void) {
+  given_monotonic_ns += SECOND;
+  struct thread_block *own = current_block;
+  begin_thread();
+  allocate_and_free(CALLER);
+  current_block = own;
+}
+
+static int a_young_site_is_sampled_while_others_are_forgotten(unsigned point) {
+  start();
+  for (uintptr_t i = 0; i < THREE_QUARTERS; i++) allocate_and_free(0x10000 + 64 * i);
+  given_monotonic_ns += (uint64_t)20 * SECOND;
+  allocate(CALLER, OBJECT, BYTES);
+  uint32_t number = site_of_live(OBJECT);
+  CHECK(deallocate(OBJECT));
+  interrupt_at(point * point * point, a_second_passes_and_another_samples);
+  call_sites_make_room();
+  if (!was_interrupted()) return NOT_REACHED;
+  const struct mallometer_site *row = row_with(number);
+  CHECK(row && row->allocated.samples == 2);
   return REACHED;
 }
 
@@ -909,8 +945,10 @@ int main(int argc, char **argv) {
   RUN(a_site_in_the_place_of_another_has_a_number_of_its_own);
   RUN(nothing_is_forgotten_while_there_is_room);
   RUN(young_sites_are_not_forgotten);
+  RUN(reports_in_a_row_look_for_stale_sites_once_a_second);
   CHECK(at_each_point(a_site_is_sampled_while_it_is_forgotten) > 20);
   CHECK(at_each_point(a_sample_comes_while_its_site_is_forgotten) > 30);
+  CHECK(at_each_point(a_young_site_is_sampled_while_others_are_forgotten) > 30);
   RUN(threads_sample_while_sites_are_forgotten);
   RUN(samples_without_a_place_count_as_freed);
   RUN(an_object_freed_past_us_is_freed_when_its_address_comes_again);

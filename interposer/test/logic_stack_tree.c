@@ -118,6 +118,19 @@ CASE(a_node_is_not_used_again_before_it_may_be) {
   CHECK_EQUAL(add(others, 1), released);
 }
 
+CASE(a_stack_that_finds_no_room_keeps_no_caller) {
+  uint32_t released = add(common, FRAMES), innermost, work = 0, taken = tree.taken;
+  tree.taken = STACK_NODES;
+  uint64_t frames[FRAMES];
+  memcpy(frames, common, sizeof frames);
+  frames[0]++;
+  for (unsigned i = 0; i < 3; i++) CHECK(!stack_tree_add(&tree, frames, FRAMES, &innermost, &work));
+  tree.taken = taken;
+  stack_tree_release(&tree, released);
+  stack_tree_reuse(&tree);
+  CHECK_EQUAL(stack_tree_in_use(&tree), 0);
+}
+
 int main(void) {
   CHECK(at_each_point(two_that_add_the_same_stack_get_the_same_node) > 3 * FRAMES - 1);
   CHECK(at_each_point(two_stacks_share_their_callers) > 3 * FRAMES - 1);
@@ -125,5 +138,6 @@ int main(void) {
   CHECK(at_each_point(a_stack_is_added_while_another_with_the_same_callers_goes) > 3 * FRAMES - 1);
   RUN(nodes_without_a_stack_are_used_again);
   RUN(a_node_is_not_used_again_before_it_may_be);
+  RUN(a_stack_that_finds_no_room_keeps_no_caller);
   return 0;
 }

@@ -322,7 +322,7 @@ static bool covers(struct estimate e, double truth) {
          truth <= scale / 2 * chi_squared(z, 2 * (e.value / scale + 2));
 }
 
-/* As its SiteLayout. */
+/* As its SiteEstimates. */
 static struct estimate allocated_of(const struct sums *allocated, double value, double variance) {
   double left = 1 - allocated->bytes / allocated->objects / (double)sampler_interval();
   double mean = value / allocated->samples;

@@ -29,6 +29,8 @@ enum {
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* Units of live_sample_birth(): 10 s. */
   YOUNGEST_FORGOTTEN = 596,
+  /* Between two looks for stale sites: a second. */
+  BETWEEN_LOOKS = 60,
 };
 
 /* A slot whose site was forgotten. */
@@ -253,6 +255,7 @@ static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, by whether their turn is odd */
 static bool forgetting;    /* held by the thread that does */
 static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
+static uint32_t latest_look; /* in units of live_sample_birth() */
 
 static uint32_t enter(void) {
   for (;;) {
@@ -282,7 +285,9 @@ static bool has_live_samples(const struct site *site) {
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t idle = now - __atomic_load_n(&site->latest, __ATOMIC_RELAXED);
   bool last_number = site->number > INT32_MAX - SITES;
-  if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || idle < YOUNGEST_FORGOTTEN || last_number) return 0;
+  /* A sample may have come after `now` was read. */
+  bool is_young = idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
+  if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
@@ -295,8 +300,11 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
+/* Programs may ask for reports all the time, and a look at all sites takes a millisecond. */
 static bool sites_begin_to_leave(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
+  if (now - latest_look < BETWEEN_LOOKS) return false;
+  latest_look = now;
   unsigned least = least_staleness(now, count);
   for (unsigned stale = least + 1; stale >= least; stale--) {
     for (uint32_t i = 0; i < count && chosen < FORGOTTEN_AT_ONCE; i++) {

@@ -43,6 +43,11 @@ static bool add_user(struct stack_tree *tree, uint32_t node) {
   return true;
 }
 
+/* Takes back what add_user() did for a node that does not come. */
+static void remove_user(struct stack_tree *tree, uint32_t caller) {
+  if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
+}
+
 static void make_free(struct stack_tree *tree, uint32_t node) {
   uint64_t first = __atomic_load_n(&tree->free, __ATOMIC_RELAXED);
   do __atomic_store_n(&tree->nodes[node - 1].users, NODE_LEFT | (uint32_t)first, __ATOMIC_RELAXED);
@@ -53,8 +58,12 @@ static void make_free(struct stack_tree *tree, uint32_t node) {
 
 /* 1 + the number of a new node, which no other thread sees yet; 0 if there is no room. */
 static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
-  uint32_t node = caller && !add_user(tree, caller) ? 0 : unused_node(tree);
-  if (!node) return 0;
+  if (caller && !add_user(tree, caller)) return 0;
+  uint32_t node = unused_node(tree);
+  if (!node) {
+    remove_user(tree, caller);
+    return 0;
+  }
   tree->nodes[node - 1].frame = frame;
   tree->nodes[node - 1].caller = caller;
   __atomic_store_n(&tree->nodes[node - 1].users, 0, __ATOMIC_RELAXED);
@@ -63,8 +72,7 @@ static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t fram
 
 /* Gives a new node back that no other thread has seen. */
 static void give_back(struct stack_tree *tree, uint32_t node) {
-  uint32_t caller = tree->nodes[node - 1].caller;
-  if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
+  remove_user(tree, tree->nodes[node - 1].caller);
   make_free(tree, node);
 }
 

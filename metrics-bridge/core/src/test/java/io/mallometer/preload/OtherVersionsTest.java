@@ -57,11 +57,12 @@ class OtherVersionsTest {
                 """));
 
     assertThat(output.lines())
-        .contains(
-            "status UNAVAILABLE the preloaded library has interface version 2, but this bridge"
-                + " needs version 1",
-            "site none: the native library is not loaded, so nothing records them",
-            "end");
+        .anyMatch(
+            line ->
+                line.matches(
+                    "status UNAVAILABLE the preloaded library has interface version [0-9a-f]+, but"
+                        + " this bridge needs version [0-9a-f]+"))
+        .contains("site none: the native library is not loaded, so nothing records them", "end");
   }
 
   private Path compiled(String source) throws Exception {

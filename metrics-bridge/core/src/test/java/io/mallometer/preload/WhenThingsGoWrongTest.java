@@ -150,13 +150,13 @@ class WhenThingsGoWrongTest {
 
   @Test
   void anotherVersionOfTheInterface() throws Exception {
-    Path other = compile("unsigned mallometer_abi_version(void) { return 99; }");
+    Path other = compile("unsigned mallometer_abi_version(void) { return 0x99; }");
     Result result =
         new ChildJvm().preload(other).environment("XDG_CACHE_HOME", cache()).run(Program.class);
 
     assertThat(result.output())
         .contains("state=UNAVAILABLE")
-        .contains("has interface version 99, but this bridge needs version 1")
+        .contains("has interface version 99, but this bridge needs version ")
         .contains("remedy=LD_PRELOAD=" + cache())
         .doesNotContain("remedy=LD_PRELOAD=" + other)
         .contains("done");
@@ -164,7 +164,12 @@ class WhenThingsGoWrongTest {
 
   @Test
   void aLibraryThatLacksAFunction() throws Exception {
-    Path other = compile("unsigned mallometer_abi_version(void) { return 1; }");
+    Path other =
+        compile(
+            """
+            #include "mallometer.h"
+            uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
+            """);
     Result result =
         new ChildJvm().preload(other).environment("XDG_CACHE_HOME", cache()).run(Program.class);
 
@@ -515,7 +520,14 @@ class WhenThingsGoWrongTest {
     Path code = Files.writeString(directory.resolve("other.c"), source);
     Path shared = directory.resolve("libmallometer.so");
     Process gcc =
-        new ProcessBuilder("gcc", "-shared", "-fPIC", "-o", shared.toString(), code.toString())
+        new ProcessBuilder(
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-I../../interposer/include",
+                "-o",
+                shared.toString(),
+                code.toString())
             .redirectErrorStream(true)
             .start();
     String output = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -105,8 +105,9 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         answer(Path.of(line(asking)));
         asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
-      } catch (IOException | RuntimeException e) {
-        // A command that ended meanwhile, a pause, or no descriptor left: the next one is answered.
+      } catch (IOException | RuntimeException | Error e) {
+        // A command that ended meanwhile, a pause, or no descriptor or heap left: the next one is
+        // answered.
         LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
       }
     }

@@ -298,9 +298,9 @@ final class Availability {
   private static Status otherVersion(int version) {
     return unavailable(
         "the preloaded library has interface version "
-            + version
+            + Integer.toHexString(version)
             + ", but this bridge needs version "
-            + Abi.ABI_VERSION,
+            + Integer.toHexString(Abi.ABI_VERSION),
         Remedy.preload());
   }
 

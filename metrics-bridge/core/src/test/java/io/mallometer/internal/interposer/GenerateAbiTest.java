@@ -46,6 +46,17 @@ class GenerateAbiTest {
     assertThat(generate(bits)).contains("not understood: uint64_t frees : 3");
   }
 
+  @Test
+  void aFunctionThatTheBridgeCannotCallIsRefused() throws Exception {
+    String number =
+        header().replace("int mallometer_trim(void);", "int mallometer_trim(double share);");
+    String result =
+        header().replace("int mallometer_trim(void);", "uint64_t mallometer_trim(void);");
+
+    assertThat(generate(number)).contains("trim takes double");
+    assertThat(generate(result)).contains("trim returns uint64_t");
+  }
+
   private static String header() throws Exception {
     return Files.readString(HEADER);
   }
