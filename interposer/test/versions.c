@@ -1,7 +1,7 @@
 /*
- * A program and a library whose structs differ in length. Compiled with the present header, and with one in which
- * every struct and row is longer (its last field is `appended`); runs over libraries of both. Whatever meets, each
- * figure that both know is in its place, and nothing is written beyond.
+ * A program and a library whose structs differ in length. The program is compiled with the header, and with a copy in
+ * which every struct and row has one more field, `appended`. Each runs over libraries of both. In each pair, figures
+ * that both know are in their places, and the library writes nothing beyond the program's structs.
  */
 #include <errno.h>
 #include <pthread.h>
