@@ -9,10 +9,11 @@ import java.util.function.LongUnaryOperator;
 import sun.misc.Unsafe;
 
 /**
- * Holds memory, prints a line, waits for one, and then leaks at known rates: {@code Growing MIB}. In between mallometer is attached.
+ * Leaks at known rates, beside memory from before an attach: {@code Growing MIB}. It allocates this memory, prints a line, and waits for a
+ * line of input, during which mallometer is attached. Then the leaks begin.
  *
- * <p>Half of the memory from before is a pool that is replaced within five minutes, oldest first, and again and again. A twentieth is
- * freed and allocated all the time.
+ * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth is freed and allocated all
+ * the time.
  */
 final class Growing {
   private static final double MIB = 1 << 20;

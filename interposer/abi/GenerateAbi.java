@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
- * Derives from {@code mallometer.h} what the bridge and the library must agree on.
+ * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree.
  *
  * <p>The header is the only description of the interface. This program reads its constants, structs
  * and functions, computes the offset of each field, and writes
@@ -19,18 +19,18 @@ import java.util.zip.CRC32;
  * <ul>
  *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each
  *       struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method for each function;
- *   <li>{@code c HEADER DIRECTORY}: {@code abi_functions.h}, which fails to compile where a compiler lays a struct out
- *       in another way, and has the table of the functions' addresses in the order in which Java numbers them.
+ *   <li>{@code c HEADER DIRECTORY}: {@code abi_functions.h}. It fails to compile if the compiler lays a struct out in
+ *       another way, and contains the table of the functions' addresses in the order in which Java numbers them.
  * </ul>
  *
- * <p>The header uses a small part of C, and anything else ends this program with an error: constants
+ * <p>The header uses a small part of C; anything else ends this program with an error. Constants
  * are numbers; enums state each value; fields are fixed-width numbers, {@code double}, {@code float},
  * pointers, texts ({@code char[]}), other structs, and arrays of these, in an order without padding;
  * functions return {@code int}, {@code uint32_t} or {@code void} and take at most five numbers and
  * pointers. All platforms have pointers of eight bytes.
  *
- * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations. Two builds that differ
- * in them therefore never take each other's structs for their own.
+ * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations. Two builds with different declarations
+ * therefore refuse each other.
  */
 final class GenerateAbi {
 
@@ -113,7 +113,7 @@ final class GenerateAbi {
     }
   }
 
-  /** Leaves a file alone that has the text already, so that nothing is compiled again for it. */
+  /** Writes a file unless it has the text already: an unchanged file causes no compilation. */
   private static void write(Path file, String text) throws IOException {
     if (!Files.exists(file) || !Files.readString(file).equals(text)) {
       Files.writeString(file, text);
@@ -201,7 +201,7 @@ final class GenerateAbi {
         : size(type);
   }
 
-  /** A number without its suffix; a name stands for the number that it was defined as. */
+  /** Returns a number without its suffix. A name is replaced by the number that it was defined as. */
   private String number(String value) {
     return constants.getOrDefault(value, value).replaceFirst("(?<=[0-9a-f])u$", "");
   }
@@ -308,7 +308,7 @@ final class GenerateAbi {
     String prepared =
         """
 
-            /** Says how much the library may fill; to be called before each call. */
+            /** Sets the size up to which the library may fill the struct. Must precede each call. */
             void prepare() {
               memory.putInt(at, BYTES).putInt(at + 4, ABI_VERSION);
             }
@@ -328,7 +328,7 @@ final class GenerateAbi {
         + (versioned ? prepared : "");
   }
 
-  /** {@code live_bytes} as {@code LIVE_BYTES_AT}. */
+  /** Returns the name of a field's offset: {@code LIVE_BYTES_AT} for {@code live_bytes}. */
   private static String offsetName(Field field) {
     return field.name().toUpperCase(Locale.ROOT) + "_AT";
   }
@@ -382,7 +382,7 @@ final class GenerateAbi {
     };
   }
 
-  /** {@code live_bytes} as {@code liveBytes}, {@code _site_sums} as {@code SiteSums}. */
+  /** Returns a name in Java's style: {@code live_bytes} as {@code liveBytes}, {@code _site_sums} as {@code SiteSums}. */
   private static String camel(String name) {
     StringBuilder camel = new StringBuilder();
     for (String word : name.split("_")) {

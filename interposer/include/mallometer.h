@@ -1,9 +1,9 @@
 /*
  * mallometer: counts every malloc and free of a process.
  *
- * The library is loaded with LD_PRELOAD and counts from then on, or is loaded by dlopen and counts from
- * mallometer_attach() on. This header is its only public
- * interface (the ABI); the Java bridge uses nothing else. It compiles as C99 and as C++17.
+ * The library is loaded with LD_PRELOAD and counts from the start, or it is loaded by dlopen and counts from
+ * mallometer_attach() on. This header is its only public interface (the ABI); the Java bridge uses nothing else. The
+ * header compiles as C99 and as C++17.
  *
  * Definitions used throughout
  *   event       A successful malloc, calloc, memalign, ... is one allocation. free(p) with p != NULL is
@@ -28,13 +28,13 @@
  * Structs begin with their size and version. The caller sets `size` to what it was compiled with; the library fills at
  * most that many bytes and sets `size` to what it filled. Fields beyond that are unknown.
  *
- * Rows are elements of arrays, and have no such beginning: the caller passes the size of its rows beside the array. The
- * library cuts its rows to that size, or fills them up with zeros.
+ * Rows are elements of arrays and do not begin with size and version: the caller passes the size of its rows beside the
+ * array. The library truncates its rows to that size, or fills the rest with zeros.
  *
- * Where an error says "not preloaded", the library was not attached either.
+ * An error "not preloaded" means that the library was neither preloaded nor attached.
  *
- * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
- * allocate, takes no lock, leaves errno alone, and returns 0 or a negative errno value.
+ * Unless a function says otherwise it may be called from any thread and from signal handlers, does not allocate, takes
+ * no lock, leaves errno alone, and returns 0 or a negative errno value.
  */
 #ifndef MALLOMETER_H
 #define MALLOMETER_H
@@ -69,7 +69,7 @@ enum mallometer_state {
 enum mallometer_mode {
   /* The library does not count. */
   MALLOMETER_MODE_NONE = 0,
-  /* LD_PRELOAD: from the process's start. */
+  /* By LD_PRELOAD; counting began with the process. */
   MALLOMETER_MODE_PRELOADED = 1,
   /* mallometer_attach(): from the attach. */
   MALLOMETER_MODE_ATTACHED = 2
@@ -187,9 +187,12 @@ struct mallometer_report {
    * in its table (16,384), because all paths in it were in use within ten seconds: sampled by their size alone, as if
    * they had one call path. */
   uint64_t samples_by_size_only;
-  /* Samples of call sites for which there was no room (16,384, see mallometer_site.number; in its second half new ones
-   * must stand for 4 KiB, then 64), and those that could not be followed until they are freed: there was no room
-   * either, or they were freed past the library, as the next sample at their address shows. */
+  /*
+   * The first counts samples of call sites for which there was no room. There is room for 16,384 (see
+   * mallometer_site.number); from half full on, the first sample of a new call site must stand for 4 KiB, in the last
+   * quarter for 64 KiB. The second counts samples that could not be followed until they are freed: there was no room,
+   * or they were freed past the library, as the next sample at their address shows.
+   */
   uint64_t samples_without_site;
   uint64_t samples_not_followed;
   /* Sampled objects that are live. */
@@ -197,7 +200,7 @@ struct mallometer_report {
   uint32_t call_sites;
   /*
    * Samples of call sites whose stack had more frames than are kept: 128 native ones, 512 of Java. While more than half
-   * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 6 in the last quarter.
+   * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 7 in the last quarter.
    */
   uint64_t samples_truncated;
   /* Samples of Java threads whose Java frames the JVM did not return, or which had too little stack left for the walk.
@@ -249,15 +252,15 @@ struct mallometer_report {
   /*
    * Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
    * mallometer_attach_check(), which runs so seldom that it takes less than 0.1 % of the time. Differences up to
-   * drift_bound_bytes are normal: the errors of both readings, and what glibc and the loader allocate for threads, 1,600
-   * bytes for each. Beyond that, calls are not seen, and `reason` says "incomplete". Both are 0 before the first
-   * comparison.
+   * drift_bound_bytes are normal. The bound is the sum of the errors of both readings and of 1,600 bytes for each
+   * thread, which glibc and the loader allocate. A larger difference means that calls are not seen, and `reason` says
+   * "incomplete". Both are 0 before the first comparison.
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
   /*
-   * The addresses that are reserved for slots of sampled objects, 0 without any; whole pages of the slots in use; and
-   * what these take beyond the bytes of their objects, which is part of footprint_bytes.
+   * The addresses that are reserved for slots of sampled objects (0 if there are none); the bytes of the pages of slots
+   * in use; and the bytes of these pages beyond their objects, which are part of footprint_bytes.
    */
   uint64_t slots_address;
   uint64_t slots_reserved_bytes;
@@ -391,10 +394,10 @@ struct mallometer_site_sums {
  */
 struct mallometer_site {
   /*
-   * A site keeps its number, and no other ever has it. When half of the room is taken, mallometer_self() and
-   * mallometer_sites() from row 0 on forget the sites that had no sample for longest: at most a quarter of all at once,
-   * none with a live sample, none with a sample in the last 10 s. A site that takes the room of a forgotten one has its
-   * number plus a multiple of 16,384: the numbers of all known sites differ modulo 16,384.
+   * A site keeps its number, and no other site ever gets it. When half of the room is taken, mallometer_self() and
+   * mallometer_sites() from row 0 on forget the sites whose latest sample is oldest: at most a quarter of all at once,
+   * none with a live sample, none with a sample in the last 10 s. A site that takes the room of a forgotten one gets
+   * its number plus 16,384, so the numbers of all known sites differ modulo 16,384.
    */
   uint32_t number;
   /* Frames of its stack, see mallometer_site_stack(). */
@@ -847,25 +850,24 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
  * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach, and
  * where MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from
- * the first call of one of these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or
- * RLIMIT_DATA leaves less than 64 times as much; it is tried again at each call.
+ * the first call of one of these functions on. They need 10 MiB, which are reserved when recording begins. They are not
+ * reserved while RLIMIT_AS or RLIMIT_DATA leaves less than 64 times as much; each call tries again.
  *
- * Copies rows of call sites from row `first` on, at most `capacity`; at most 16,384 are known. A site keeps its row, a
- * reading begins with row 0, and rows without samples are to be ignored. `site_size`
- * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
- * is below 88; -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or
- * there is no memory: mallometer_report.reason).
+ * Copies rows of call sites from row `first` on, at most `capacity`; at most 16,384 are known. A site keeps its row. A
+ * reading begins with row 0. Callers ignore rows without samples. `site_size` is sizeof(struct mallometer_site) of the
+ * caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size is below 88; -ENODATA: call sites are not
+ * recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory: mallometer_report.reason).
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
                                     uint32_t first);
 
 /*
  * Copies the frames of a call site, innermost first, at most `capacity`: return addresses up to the first that belongs
- * to no loaded object, then Java frames. A Java frame has its highest bit set, which no address has; below are the
- * number of the method for mallometer_method_name() (all ones: unknown), and in the lowest 16 bits the bytecode index
- * (0xffff: unknown, or a native method). Where compiled code calls by the foreign-function interface the JVM is asked
- * for the true frames, if the calling thread is one of its threads; there may then be more or fewer than the site says.
- * Returns how many; -EINVAL: frames is NULL, or there is no such site, or not any more; -ENODATA as above.
+ * to no loaded object, then Java frames. A Java frame has its highest bit set, which no address has. The lowest 16 bits
+ * are the bytecode index (0xffff: unknown, or a native method); the bits between are the number of the method for
+ * mallometer_method_name() (all ones: unknown). Where compiled code calls by the foreign-function interface the JVM is
+ * asked for the true frames, if the calling thread is one of its threads; there may then be more or fewer than the site
+ * says. Returns how many; -EINVAL: frames is NULL, or there is no such site, or it was forgotten; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 
@@ -1100,10 +1102,10 @@ MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_o
 /* Closes a scope, from any thread, and reads it; `figures` may be NULL. -EINVAL: no such scope is open. */
 MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures);
 
-/* Opens a scope over the process; the same as mallometer_scope_open(MALLOMETER_SCOPE_PROCESS). */
+/* Opens a scope over the process, as mallometer_scope_open(MALLOMETER_SCOPE_PROCESS) does. */
 static inline int mallometer_hook(void) { return mallometer_scope_open(MALLOMETER_SCOPE_PROCESS); }
 
-/* Closes the scope that mallometer_hook() opened, and reads its statistics; the same as mallometer_scope_close(). */
+/* Closes the scope that mallometer_hook() opened and reads its statistics, as mallometer_scope_close() does. */
 static inline int mallometer_unhook(int number, struct mallometer_scope *statistics) {
   return mallometer_scope_close((uint32_t)number, statistics);
 }

@@ -324,7 +324,10 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Threads differ by what glibc and the loader allocate for them: that is stated, is never 0, and no gap. */
+/*
+ * Memory that glibc and the loader allocate for threads is part of the stated bound and is no gap. The bound is never
+ * 0.
+ */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);

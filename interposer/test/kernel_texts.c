@@ -125,7 +125,7 @@ static void check_known(void) {
   CHECK_EQUAL(reading.oom_kills, 3);
 }
 
-/* A kernel that does not tell shared memory from files. */
+/* Some kernels do not tell shared memory from files. */
 static void without_shared_memory(void) {
   version_2();
   files_used--;

@@ -288,7 +288,7 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_look((const void *)object).site; }
 
-/* Every script of Groovy is a class: there are ever new stacks. */
+/* Each Groovy script is a class, so a program can have ever new stacks. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -312,12 +312,12 @@ CASE(the_stalest_sites_give_way) {
   given_monotonic_ns += (uint64_t)60 * SECOND;
   for (uintptr_t i = OLD; i < ALL; i++) allocate_and_free(0x10000 + 64 * i);
   given_monotonic_ns += (uint64_t)11 * SECOND;
-  allocate_and_free(0x10000); /* is not stale any more */
+  allocate_and_free(0x10000); /* is sampled again */
   uint32_t before = call_sites_totals().sites;
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
   copy_sites();
-  /* The live one, the one that came again, and those that are not among the stalest stay, with their numbers. */
+  /* Sites keep their numbers if they have a live sample, were sampled again, or are not among the stalest. */
   for (uint32_t number = 0; number <= ALL; number++) {
     bool stays = number < 2 || number >= 2 + FORGOTTEN;
     CHECK_EQUAL(sites[number].number, stays ? number : number + MOST_SITES);
@@ -388,7 +388,7 @@ static void another_forgets_sites(void) {
   call_sites_make_room();
 }
 
-/* The stalest is the one that is sampled just then. */
+/* Samples the stalest site while another thread forgets it. */
 static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
   start();
   allocate_and_free(CALLER);
@@ -404,7 +404,7 @@ static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
     uint64_t frame;
     CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
     CHECK_EQUAL(frame, CALLER);
-    another_forgets_sites(); /* now it is live */
+    another_forgets_sites(); /* the site has a live sample */
   }
   uint32_t number = site_of_live(OBJECT);
   CHECK(deallocate(OBJECT));
@@ -467,7 +467,7 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Each has ever new callers, some that all have, and some objects that live long. */
+/* Samples stacks of ever new callers and of callers that all threads have, and keeps some objects for long. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();
@@ -509,7 +509,7 @@ CASE(threads_sample_while_sites_are_forgotten) {
   CHECK_EQUAL(live_samples_count(), 0);
   uint32_t count = copy_sites();
   for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
-  /* All that is stale can be forgotten: no site and no node was lost on the way. */
+  /* All sites are stale and can be forgotten, which shows that no site and no node was lost. */
   given_monotonic_ns += (uint64_t)20 * SECOND;
   for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
   given_monotonic_ns += (uint64_t)20 * SECOND;

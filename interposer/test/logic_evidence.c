@@ -228,7 +228,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* What comes late of the forgotten one is nobody's. */
+  /* A late free of the forgotten site's object counts for no site. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(&(struct rows){rows, sizeof *rows, MOST_SITES_WITH_EVIDENCE}, 0);

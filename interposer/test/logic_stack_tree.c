@@ -70,7 +70,8 @@ static void another_releases_what_it_has(void) {
   of_other = 0;
 }
 
-/* The callers that both have stay, whichever way they meet; a stack that just misses them counts as one without room.
+/*
+ * Common callers stay, however the two threads meet. A stack that finds its callers leaving counts as one without room.
  */
 static int a_stack_is_added_while_another_with_the_same_callers_goes(unsigned point) {
   of_other = add(others, FRAMES);

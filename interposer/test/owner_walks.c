@@ -275,7 +275,7 @@ static NOINLINE void allocate(void) {
   }
 }
 
-/* Takes the site of all of them from those of the process. */
+/* Finds the site of all objects among the sites of the process. */
 static void find_site(int (*read)(struct mallometer_site *, uint32_t, uint32_t, uint32_t)) {
   static struct mallometer_site sites[SITES];
   int count = read(sites, sizeof *sites, SITES, 0);

@@ -1,6 +1,6 @@
 /*
- * The functions that search for owners, in a program without a JVM: each refuses with its reason, and nothing stays
- * behind. Searches are tested where there is a heap (OwnersOfARealJvmTest).
+ * The functions that search for owners, in a program without a JVM: each refuses with its reason and leaves nothing
+ * behind. OwnersOfARealJvmTest tests searches of a heap.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -6,9 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.zip.Deflater;
 
 /**
- * Holds memory of malloc in several arenas, and ends with its input: each of eight threads lets
- * zlib take 268 KB 90 times, in pieces of up to 64 KiB, writes to all of it, and frees a third. Then
- * it takes 140 objects of 700 KiB, most of which are sampled.
+ * Holds memory of malloc in several arenas until its input ends. Each of eight threads lets zlib
+ * allocate 268 KB 90 times, in pieces of up to 64 KiB, writes to all of it, and frees a third. Then
+ * the program allocates 140 objects of 700 KiB, most of which are sampled.
  */
 public final class Holder {
 
@@ -61,7 +61,7 @@ public final class Holder {
     }
     full.countDown();
     try {
-      // The arena stays this thread's.
+      // The thread keeps its arena while it lives.
       Thread.sleep(Long.MAX_VALUE);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

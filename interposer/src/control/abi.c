@@ -124,7 +124,7 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   return result;
 }
 
-/* The sizes of rows: no caller has shorter ones. */
+/* The smallest row sizes that a caller may pass. */
 enum {
   FIRST_EVENT_BYTES = 176,
   FIRST_ARENA_BYTES = 40,

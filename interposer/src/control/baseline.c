@@ -179,19 +179,19 @@ void baseline_find(void) {
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 /*
- * Bytes that glibc and the loader allocate and free for a thread past every function that can be redirected. 20
- * attached JVMs with some 15 threads differed by up to 832 bytes in all, a program with 41 threads by 62 KiB over
- * glibc 2.42, one with 400 by 290 KiB.
+ * Bytes for each thread that glibc and the loader allocate and free past every function that can be redirected. 20
+ * attached JVMs with some 15 threads differed by up to 832 bytes in all, a program with 41 threads by 62 KiB over glibc
+ * 2.42, one with 400 by 290 KiB.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 
 static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * (threads > 0 ? threads : 1); }
 
 /*
- * Whether what glibc has in use is still what was counted. The difference may be what the baseline was not known to:
- * where it is known better now, it is corrected. It may be what threads have in their caches, if those were not read,
- * and what is allocated for threads; beyond these, calls are not seen. Reading takes its time, and waits for locks or
- * swapped memory: at most a thousandth of the time goes to it.
+ * Compares the live bytes that glibc reports with those counted. Returns whether it did. Three things explain a
+ * difference: the error of the baseline, which is corrected where a later reading is more exact; the threads' caches,
+ * if they were not read; and memory that is allocated for threads. A larger difference means that calls are not seen. A
+ * reading takes long and may wait for locks or swapped memory, so readings take at most a thousandth of the time.
  */
 bool baseline_watch(void) {
   enum { SHARE = 1000 };

@@ -6,8 +6,8 @@
  * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
  * different age, has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
  *
- * A slot is as large as the region says; `length` tells how much of it the record takes. Any change is another
- * BOX_FORMAT, which readers refuse.
+ * A slot is as large as the region says; `length` tells how much of it the record takes. Every change of the layout
+ * gets another BOX_FORMAT. Readers refuse any format but their own.
  *
  * Numbers are little-endian. Records of this size never cross a page.
  */

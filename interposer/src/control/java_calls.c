@@ -1,11 +1,11 @@
 /*
- * How the Java bridge calls the functions of mallometer.h without a library for native calls in between, which would
- * take a JVM most of the bridge's start: four native methods of its class
- * io.mallometer.internal.interposer.DirectCalls. The class loader that loads the library by its path has them; the path
- * leads to the copy that the process has.
+ * Four native methods of the bridge's class io.mallometer.internal.interposer.DirectCalls, by which it calls the
+ * functions of mallometer.h. They spare the bridge JNA, which takes a JVM as long to load as all the rest of the bridge's
+ * start. Only the class loader that loads the library by its path can use them; the path leads to the copy that the
+ * process has.
  *
- * A function has the number of its row in a table that is generated from mallometer.h. The bridge numbers functions in
- * the same way, and uses the table only if the version of the interface, which is its first row, is its own.
+ * A function's number is its row in a table that is generated from mallometer.h. The bridge has the same numbers. It
+ * first calls row 0, which returns the version of the interface, and uses the table only if that is its own version.
  */
 #include <dlfcn.h>
 #include <jni.h>
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-/* After mallometer.h, whose functions it lists. */
+/* This must follow mallometer.h, whose functions it lists. */
 #include "abi_functions.h"
 #include "platform/glibc_versions.h"
 #include "platform/memory.h"

@@ -9,7 +9,7 @@
 
 enum {
   MOST_STEPS = 3,
-  /* The JVM's description of a thread has its areas, and they have their first pieces. */
+  /* Steps from the JVM's description of a thread: to the thread's areas, and from them to their first pieces. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
   /* Structures have their pointers in front. */
@@ -61,7 +61,7 @@ struct way {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  uint8_t *threads; /* of each block, how many threads lead to it, up to SEVERAL; NULL while no thread is followed */
+  uint8_t *threads; /* how many threads lead to each block, up to SEVERAL; NULL while no thread is followed */
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
   uint64_t words[MOST_STEPS][WORDS + 1]; /* behind the word in front */
@@ -143,8 +143,8 @@ static void follow_candidates(struct way *way, bool are_of_threads) {
 }
 
 /*
- * The JVM's description of a thread leads to the thread's own memory and to the JVM's. What several threads lead to
- * belongs to none of them.
+ * Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
+ * block to which several threads lead belongs to none of them.
  */
 static void follow_threads(struct way *way) {
   struct owner_graph *graph = way->graph;

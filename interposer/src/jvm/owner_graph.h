@@ -83,7 +83,7 @@ struct owner_graph {
   struct heap_object object[MOST_HEAP_OBJECTS];
   struct heap_link link[MOST_HEAP_LINKS];
   uint64_t candidate[CANDIDATE_PLACES]; /* a set with open addressing; 0: free */
-  bool is_of_thread[CANDIDATE_PLACES];  /* whether a candidate is a value that only a Java thread has */
+  bool is_of_thread[CANDIDATE_PLACES];  /* for each candidate: whether only Java threads have its value */
   struct owner_pointer pointer[MOST_POINTERS];
   bool is_held[MOST_OWNED];
   uint32_t name_at[MOST_NAMES];

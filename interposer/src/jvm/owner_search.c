@@ -17,7 +17,10 @@
 #define CLASS_TAG ((jlong)1 << 40)
 /* Classes whose fields are addresses: they may point into a block. */
 #define ADDRESSES ((jlong)1 << 41)
-/* Threads: the JVM's description of a thread, whose address Thread.eetop is, leads to the JVM's own memory. */
+/*
+ * The tag of threads. Thread.eetop is the address of the JVM's description of a thread, which leads to the JVM's own
+ * memory.
+ */
 #define THREADS ((jlong)1 << 44)
 
 /* Tags of links of a chain that are none of the graph's objects, and of what leads to chains: with the entry's number.

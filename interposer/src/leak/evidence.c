@@ -51,8 +51,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
 /*
- * The place of a site that was forgotten is for the site that has its record. NULL if another thread makes it so just
- * now, or if it is a later one's already.
+ * Gives the place of a forgotten site to the site that has its record. Returns NULL if another thread does so at the
+ * same time, or if the place belongs to a later site already.
  */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);

@@ -1,10 +1,10 @@
 /*
- * What is known of how long the objects of a call site live and lie idle: histograms of durations, by powers of the
- * square root of two, in which each object in a slot counts for as many as it stands for.
+ * Histograms of how long the objects of a call site live and lie idle. Their buckets are powers of the square root of
+ * two, and each object in a slot counts with its weight.
  *
- * The threads that free objects write them, and the one that looks at the slots; nothing is locked. Sites come in as
- * they get their first slot, 8,192 at most. A site that has the record of a forgotten one has its evidence's place,
- * too.
+ * Threads that free objects and the thread that observes the slots write them, without locks. A site gets a place with
+ * its first slot, if fewer than 8,192 sites have one. A site that has the record of a forgotten one also gets its place
+ * here.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H

@@ -146,9 +146,7 @@ void machine_run_id(char *id, size_t capacity) {
 }
 
 /* The C library's function is younger than the call. */
-bool random_bytes(void *to, size_t bytes) {
-  return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes;
-}
+bool random_bytes(void *to, size_t bytes) { return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes; }
 
 /* ---- Where the cgroup is ------------------------------------------------------------------------------ */
 
@@ -268,8 +266,9 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Cached files of a memory.stat, whose names begin with `prefix` in version 1. The kernel counts shared memory among
- * them. Of older kernels, which do not tell it apart, those that it drops first.
+ * Returns the bytes of cached files without shared memory, by a memory.stat; its names begin with `prefix` in version
+ * 1. The kernel counts shared memory among cached files. Kernels that do not tell it apart give the files that they
+ * drop first.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

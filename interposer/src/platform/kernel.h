@@ -25,7 +25,7 @@ struct memory_reading {
   uint64_t charged_bytes;
   /* The lowest of the cgroup's limit and those above it that are visible. */
   uint64_t limit_bytes;
-  /* Cached files without shared memory, which the kernel drops before it kills. */
+  /* cached files without shared memory, which the kernel drops before it kills */
   uint64_t file_bytes;
   /* Processes of the cgroup that the kernel killed because of the limit. */
   uint64_t oom_kills;
@@ -69,10 +69,10 @@ bool random_bytes(void *to, size_t bytes);
 /* Finds the memory cgroup of this process. */
 void memory_cgroup_find(struct memory_cgroup *cgroup);
 
-/* Reads the figures that cost a microsecond or two: all but the limit and the cached files, which are left alone. */
+/* Reads all figures but the limit and the cached files, which stay unchanged. Takes a microsecond or two. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
-/* Reads the limit and the cached files, for which the kernel sums over processors first. */
+/* Reads the limit and the cached files. The kernel first sums over all processors for them. */
 void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
 #endif

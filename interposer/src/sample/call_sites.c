@@ -19,21 +19,21 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  /* With the library that makes a JNI global reference, for which HotSpot allocates through six frames of its own. */
+  /* HotSpot allocates a JNI global reference through six frames of its own; the seventh is the caller's library. */
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
   PROBES = 64,
-  /* Another thread may take the place of a new site so often before the sample counts as one without room. */
+  /* A sample counts as one without room after this many attempts: each time another thread took the slot. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
-  /* Units of live_sample_birth(): 10 s. */
+  /* The youngest age of a site that may be forgotten: 10 s, in units of live_sample_birth(). */
   YOUNGEST_FORGOTTEN = 596,
   /* Between two looks for stale sites: a second. */
   BETWEEN_LOOKS = 60,
 };
 
-/* A slot whose site was forgotten. */
+/* The content of a slot whose site was forgotten. */
 #define FORGOTTEN UINT32_MAX
 
 struct sums {
@@ -45,13 +45,13 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash;  /* of the stack; 0: being written, or none */
-  uint32_t stack; /* its innermost node */
+  uint64_t hash;  /* hash of the stack; 0: the record is being written or has no site */
+  uint32_t stack; /* innermost node of the stack */
   uint32_t frames;
-  uint32_t number;  /* its place, and a multiple of SITES */
+  uint32_t number;  /* the record's place plus a multiple of SITES */
   uint32_t latest;  /* live_sample_birth() of its latest sample */
-  uint32_t leaving; /* not found by new samples any more, and forgotten unless one has come meanwhile */
-  uint32_t next;    /* 1 + the next place without a site */
+  uint32_t leaving; /* new samples do not find the site; it is forgotten unless it has a live sample */
+  uint32_t next;    /* 1 + the next place in the list sites_free */
   struct sums allocated;
   struct sums freed;
 };
@@ -64,9 +64,9 @@ static struct memory {
 } * memory;
 
 static bool open_for_samples;
-static uint32_t sites_taken;  /* places that were ever used */
-static uint32_t sites_unused; /* of these without a site */
-static uint64_t sites_free;   /* 1 + the first of these; above 32 bits how often it was taken from */
+static uint32_t sites_taken;  /* records that were ever used */
+static uint32_t sites_unused; /* records in the list sites_free */
+static uint64_t sites_free;   /* 1 + the first record without a site; the upper 32 bits count removals */
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
@@ -134,7 +134,7 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
   return hash ? hash : 1;
 }
 
-/* By the highest bits of a product, which depend on all bits of the hash: then 64 slots in a row are never full. */
+/* Takes the highest bits of a product: they depend on all bits of the hash, so 64 slots in a row are never full. */
 static uint32_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }
@@ -145,13 +145,13 @@ static uint32_t sites_in_use(void) {
   return __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) - __atomic_load_n(&sites_unused, __ATOMIC_RELAXED);
 }
 
-/* Of two stacks in 16,384 all 64 bits agree by chance once in 10^11 programs. */
+/* Compares hashes and not frames: two of 16,384 stacks have the same 64 bits in one of 10^11 programs. */
 static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
   return __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) == hash && site->frames == count &&
          !__atomic_load_n(&site->leaving, __ATOMIC_SEQ_CST);
 }
 
-/* NULL if there is none. */
+/* Takes the record of a forgotten site from the list; NULL if the list is empty. */
 static struct site *forgotten_site(void) {
   uint64_t first = __atomic_load_n(&sites_free, __ATOMIC_ACQUIRE), next;
   struct site *site;
@@ -198,18 +198,18 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
   return site;
 }
 
-/* A record that no slot leads to is left without frames, to be taken for none, until it is forgotten. */
+/* Marks a record to which no slot leads as empty: without frames readers ignore it until it is forgotten. */
 static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
 
-/* Where a site belongs: the first slot that leads to none, and what is in it. NULL if there is none near. */
+/* The first slot without a site in the probe sequence of a hash, and its content; slot is NULL if there is none. */
 struct gap {
   uint32_t *slot;
   uint32_t content;
 };
 
-/* NULL if it is not there. */
+/* Returns the site of a stack, or NULL and the gap where it belongs. */
 static struct site *look(uint64_t hash, uint32_t count, struct gap *gap) {
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
@@ -222,7 +222,7 @@ static struct site *look(uint64_t hash, uint32_t count, struct gap *gap) {
   return NULL;
 }
 
-/* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
+/* Returns the number of a stack's site. Two threads that meet the same new stack make two records; one is discarded. */
 static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
   struct site *fresh = NULL, *found = NULL;
@@ -241,19 +241,19 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
   return found ? found->number : NO_SITE;
 }
 
-/* ---- Sites that are forgotten ------------------------------------------------------------------------- */
+/* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * A sample is taken in a section. The thread that forgets sites first makes them leave, so that no look finds them,
- * and begins another turn: threads that enter from then on count for that. When the sections of the turn before have
- * ended, no thread is between finding one of the sites and adding a sample to it: a site that has no live sample then
- * gets none. It is forgotten, and so are the nodes that its stack alone had. These in turn may be seen by the sections
- * of this turn, and are used again after the next. Nobody waits: a step whose sections have not ended is left to the
- * next time.
+ * Every thread takes a sample inside of a section. A section counts for the turn in which it began. One thread at a
+ * time forgets sites, in steps. First it marks sites as leaving, so that look() does not find them, and begins the next
+ * turn. When all sections of the earlier turn have ended, no thread is between finding such a site and adding a sample
+ * to it. A leaving site without live samples then gets none: the second step forgets it, and releases the stack nodes
+ * that only its stack used. Sections of the second turn may still see these nodes, so they are reused only after that
+ * turn. No thread waits: a step whose sections have not ended is left to the next call.
  */
 static uint32_t turn;
-static uint32_t inside[2]; /* threads in a section, by whether their turn is odd */
-static bool forgetting;    /* held by the thread that does */
+static uint32_t inside[2]; /* threads in a section, for even and odd turns */
+static bool forgetting;    /* true while a thread forgets sites */
 static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
 static uint32_t latest_look; /* in units of live_sample_birth() */
 
@@ -272,16 +272,16 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Where a thread was about to forget sites nobody does so in the child: half of a site may be forgotten. */
+/* If another thread was forgetting sites at the fork, the child forgets none: a site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
-/* Counts the samples that are freed first: those are among the allocated ones. */
+/* Reads the freed samples before the allocated ones: a sample counts as allocated before it counts as freed. */
 static bool has_live_samples(const struct site *site) {
   uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) != freed;
 }
 
-/* The binary logarithm of how long a site had no sample, which orders sites well enough; 0 for one that stays. */
+/* Returns the binary logarithm of the time since a site's latest sample; 0 for a site that must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t idle = now - __atomic_load_n(&site->latest, __ATOMIC_RELAXED);
   bool last_number = site->number > INT32_MAX - SITES;
@@ -291,7 +291,7 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
-/* The staleness of which, and of more, there are enough sites; 1 if there are fewer. */
+/* Returns the highest staleness that FORGOTTEN_AT_ONCE sites have or exceed; 1 if fewer sites are stale. */
 static unsigned least_staleness(uint32_t now, uint32_t count) {
   uint32_t sites[32] = {0}, enough = 0;
   unsigned stale = 32;
@@ -349,7 +349,7 @@ static void forget_those_that_left(void) {
 
 static uint32_t room_taken(void);
 
-/* False if there is nothing to do, or not yet. */
+/* Returns false if there is nothing to do, or sections of the earlier turn have not ended. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !sites_begin_to_leave())) return false;
@@ -404,7 +404,7 @@ void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
-/* In quarters, of sites or of the nodes of their stacks. */
+/* Returns the quarters that are taken of the room for sites or for stack nodes, whichever is more. */
 static uint32_t room_taken(void) {
   uint32_t of_sites = sites_in_use() / (SITES / 4);
   uint32_t of_nodes = stack_tree_in_use(&memory->stacks) / (STACK_NODES / 4);
@@ -452,8 +452,8 @@ static bool deserves_site(const struct sample *sample) {
 }
 
 /*
- * What was sampled at this address before and is not any more was freed past us (by __libc_free, for example), nobody
- * knows when.
+ * Removes an earlier sample at the address of a new object. The earlier object was freed past the library, by
+ * __libc_free for example, at an unknown time.
  */
 static void forget_object_before(const void *object) {
   struct live_sample before = live_sample_remove(object);
@@ -522,7 +522,7 @@ static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint3
   return add_to_site(sample, site);
 }
 
-/* One frame more than is kept is asked for: whether it is there says whether any are lost. */
+/* Limits the frames. Callers ask for one frame more than they keep: if it exists, the stack was cut. */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;
@@ -636,7 +636,10 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* What was measured is 1.7 KiB, with Java frames 16: AsyncGetCallTrace and room for its frames. */
+/*
+ * The stack that a sample needs at most. Measured: 1.7 KiB, and 16 KiB with Java frames, for AsyncGetCallTrace and its
+ * frames.
+ */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */
@@ -649,10 +652,10 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
   __atomic_load(&from->bytes_variance, &to->bytes_variance, __ATOMIC_ACQUIRE);
 }
 
-/* Places that have or had a site. */
+/* Returns how many records have or had a site. */
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
-/* Whether a site is the same as before something was read of it. */
+/* Returns whether a record still has the site that it had before something was read from it. */
 static bool is_still(const struct site *site, uint64_t hash, uint32_t number) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->hash, __ATOMIC_RELAXED) == hash &&
@@ -664,8 +667,8 @@ static struct mallometer_site row_of(const struct site *site) {
   uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
   struct mallometer_site none = row;
-  if (!hash) return none;                                        /* it is being written, or forgotten */
-  row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* stored before the hash, or made 0 later */
+  if (!hash) return none; /* the record is being written, or its site was forgotten */
+  row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* written before the hash, or made 0 later */
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);
   return is_still(site, hash, row.number) ? row : none;

@@ -1,6 +1,6 @@
 /*
- * Who allocates: one record for each call stack that was sampled, with estimates of what it allocated and of what is
- * still live.
+ * Call sites: one record for each call stack that was sampled, with estimates of its allocated and its live objects and
+ * bytes.
  *
  * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
  * 1/p, s/p and, for intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and Thompson,
@@ -8,14 +8,14 @@
  * go into a second set; live is the difference. At an interval of 1 all p are 1, the estimates are exact and the
  * variances 0.
  *
- * All lies in memory that is reserved when somebody will ask for it (src/control), and becomes resident as it is used:
- * records, stacks as a tree, modules. Nothing is locked. A record is filled before it is published and never moves;
- * sums are doubles that a compare-and-exchange adds to. What finds no room is counted.
+ * Records, the tree of stacks and modules lie in memory that src/control reserves when call sites will be read. Its
+ * pages become resident when they are used. There are no locks. A record is filled before it is published and never
+ * moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find no room are counted.
  *
- * A program that makes code again and again (each script of Groovy is a class) has ever new stacks. When half of the
- * room is taken, a reader forgets the sites that had no sample for longest: at most a quarter of all, none with a live
- * sample, none with a sample in the last ten seconds. A record that is used again has a number that no site had before:
- * 16,384 more.
+ * A program that generates code (each Groovy script is a class) has ever new stacks. When half of the room is taken, a
+ * reader forgets the sites whose latest sample is oldest: at most a quarter of all at once, none with a live sample,
+ * none with a sample in the last ten seconds. When a record gets another site, its number rises by 16,384, so that no
+ * two sites ever have the same number.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -97,16 +97,16 @@ void call_sites_count_free(struct live_sample sample);
 /* Counts all samples as freed that are live: of what comes nobody is told. */
 void call_sites_forget(void);
 
-/* In a forked child: what other threads were about when there were others is over. */
+/* Resets the sections in a forked child: the threads that were in them do not exist there. */
 void call_sites_forked(void);
 
 /* NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);
 
-/* Forgets the stalest sites if room gets scarce. Not inside of malloc's family. */
+/* Forgets sites if room gets scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
-/* Copies rows, which are in no order; a row may be of no site. Makes room before the first one. */
+/* Copies rows, in no order; some rows have no site. Calls call_sites_make_room() before row 0. */
 uint32_t call_sites_copy(const struct rows *sites, uint32_t first);
 int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 

@@ -5,7 +5,7 @@
 
 #include "sample/work.h"
 
-/* Another thread may take the place of a new node so often before the stack counts as one without room. */
+/* A stack counts as one without room after ATTEMPTS in which another thread took the slot of a new node. */
 enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
@@ -13,7 +13,7 @@ static uint64_t place_of(uint32_t caller, uint64_t frame) {
   return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u >> 32;
 }
 
-/* 1 + the number of a node that was used before; 0 if there is none. */
+/* Takes a node from the list of free ones. Returns 1 + its number; 0 if there is none. */
 static uint32_t used_node(struct stack_tree *tree) {
   uint64_t first = __atomic_load_n(&tree->free, __ATOMIC_ACQUIRE), next;
   uint32_t node;
@@ -34,7 +34,7 @@ static uint32_t unused_node(struct stack_tree *tree) {
   return number + 1;
 }
 
-/* Adds a user to a node, unless it left. */
+/* Adds a user to a node. Returns false if the node has left the index. */
 static bool add_user(struct stack_tree *tree, uint32_t node) {
   uint32_t *users = &tree->nodes[node - 1].users, before = __atomic_load_n(users, __ATOMIC_RELAXED);
   do {
@@ -56,7 +56,7 @@ static void make_free(struct stack_tree *tree, uint32_t node) {
   __atomic_fetch_add(&tree->unused, 1, __ATOMIC_RELAXED);
 }
 
-/* 1 + the number of a new node, which no other thread sees yet; 0 if there is no room. */
+/* Makes a node that no other thread sees yet. Returns 1 + its number; 0 if there is no room. */
 static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
   if (caller && !add_user(tree, caller)) return 0;
   uint32_t node = unused_node(tree);
@@ -70,19 +70,19 @@ static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t fram
   return node;
 }
 
-/* Gives a new node back that no other thread has seen. */
+/* Frees a new node that no other thread has seen. */
 static void give_back(struct stack_tree *tree, uint32_t node) {
   remove_user(tree, tree->nodes[node - 1].caller);
   make_free(tree, node);
 }
 
-/* Where a node belongs: the first slot without one, and what is in it. NULL if there is none near. */
+/* The first slot without a node in the probe sequence, and its content; slot is NULL if there is none. */
 struct gap {
   uint32_t *slot;
   uint32_t content;
 };
 
-/* The node; 0 if it is not there. */
+/* Returns 1 + the number of a node, or 0 and the gap where it belongs. */
 static uint32_t look(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
   gap->slot = NULL;
@@ -96,7 +96,9 @@ static uint32_t look(struct stack_tree *tree, uint32_t caller, uint64_t frame, s
   return 0;
 }
 
-/* The index, which is released, shows a new node to other threads. */
+/*
+ * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index releases a new node.
+ */
 static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
   uint32_t fresh = 0, found = 0;
   struct gap gap;

@@ -1,18 +1,19 @@
 /*
- * Call stacks that share what they have in common.
+ * Call stacks that share their common outer frames.
  *
  * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are kept as a
  * tree: a node is a frame and the node of its caller. A stack of 100 frames that differs from a known one in three
  * takes three nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are written before they are
- * published. Nothing is locked: of two threads that add the same node at once one wastes its own.
+ * published. There are no locks: if two threads add the same node at once, one frees its own.
  *
  * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
- * that begin with it. A node without users leaves the hash table, and is used again when no thread can have it from
- * there any more: stack_tree_reuse(). The caller sees to that, and that one thread at a time releases.
+ * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes it free for other frames;
+ * the caller must first make sure that no thread can still hold a node that it found in the table. Only one thread at a
+ * time may release stacks.
  *
- * A frame is a return address; or, with the highest bit set, which no address has, the number of a Java method and in
- * the lowest 16 bits its bytecode index (0xffff: unknown, or a native method). Before the Java frames there may be one
- * more, with the two highest bits set (jvm/foreign_calls.h).
+ * A frame is a return address or a Java frame. A Java frame has the highest bit set, which no address has, then the
+ * number of its method, and in the lowest 16 bits its bytecode index (0xffff: unknown, or a native method). One frame
+ * with the two highest bits set may precede the Java frames (jvm/foreign_calls.h).
  */
 #ifndef MALLOMETER_SAMPLE_STACK_TREE_H
 #define MALLOMETER_SAMPLE_STACK_TREE_H
@@ -40,13 +41,13 @@ struct stack_tree {
   struct stack_node {
     uint64_t frame;
     uint32_t caller; /* 1 + number of a node; 0: none */
-    uint32_t users;  /* or NODE_LEFT and the next in its list */
+    uint32_t users;  /* users, or NODE_LEFT and the next node of its list */
   } nodes[STACK_NODES];
-  uint32_t index[STACK_INDEX]; /* 1 + number of a node; 0: free; NODE_LEFT: it was one's that left */
+  uint32_t index[STACK_INDEX]; /* 1 + number of a node; 0: never used; NODE_LEFT: its node left */
   uint32_t taken;              /* nodes that were ever used */
-  uint32_t unused;             /* of these in `free` */
-  uint64_t free;               /* the first of a list; above 32 bits how often it was taken from */
-  uint32_t leaving;            /* the first of a list of nodes that left and may be seen yet */
+  uint32_t unused;             /* nodes in the list `free` */
+  uint64_t free;               /* the first free node; the upper 32 bits count removals */
+  uint32_t leaving;            /* the first node of those that left and that a thread may still see */
 };
 
 #define NODE_LEFT ((uint32_t)1 << 31)
@@ -65,7 +66,7 @@ bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t co
 /* Releases a stack that was added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
-/* Lets nodes be used again that left before: no thread is between finding one of them and the end of its look. */
+/* Frees the nodes that left. No thread may still hold one that it found in the index. */
 void stack_tree_reuse(struct stack_tree *tree);
 
 /* Copies at most `capacity` frames, innermost first. Returns how many. */

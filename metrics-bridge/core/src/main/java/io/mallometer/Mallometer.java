@@ -108,7 +108,7 @@ public interface Mallometer extends AutoCloseable {
   /** Returns the clock that {@link Snapshot#time()} is taken from. */
   Clock clock();
 
-  /** Returns what begins and ends the counting, and measures pieces of work. */
+  /** Returns the control of counting, which also measures pieces of work. */
   Counting counting();
 
   /** Returns the call sites. */
@@ -387,7 +387,7 @@ public interface Mallometer extends AutoCloseable {
      * Ends the process's current phase, and begins the next. A process has one phase at a time,
      * whichever facade begins it; for scopes that overlap there is {@link Counting#processScope()}.
      *
-     * @param name of the next phase; an empty name begins none
+     * @param name the name of the next phase; an empty name begins none
      * @return the phase that ended; empty if there was none
      */
     Optional<Phase> nextPhase(String name);

@@ -70,7 +70,7 @@ public final class NativeScope implements AutoCloseable {
     }
   }
 
-  /** Ends the scope and returns its figures. The second time it returns the same. */
+  /** Ends the scope and returns its figures. Further calls return the same figures. */
   public ScopeFigures unhook() {
     close();
     return figures();

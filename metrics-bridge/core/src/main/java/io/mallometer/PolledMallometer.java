@@ -226,7 +226,7 @@ class PolledMallometer implements Mallometer {
         : open(() -> poller.interposer().threadScope(options));
   }
 
-  /** {@code Thread.isVirtual()} came with JDK 21; all virtual threads are in this one group. */
+  /** Returns whether a thread is virtual, by its group: {@code Thread.isVirtual()} needs JDK 21. */
   private static boolean isVirtual(Thread thread) {
     ThreadGroup group = thread.getThreadGroup();
     return group != null && group.getName().equals("VirtualThreads");

@@ -18,8 +18,8 @@ import org.springframework.core.env.Environment;
  * first one found. Opening one early, and closing it at once, saves the application's own facade
  * that time.
  *
- * <p>With {@code mallometer.attach=early} the same thread attaches the library, before there are
- * beans.
+ * <p>With {@code mallometer.attach=early} the same thread attaches the library before beans are
+ * created.
  *
  * <p>Compiled for Java 8, because {@code spring.factories} names it: see {@link SupportedVersions}.
  */

@@ -30,7 +30,7 @@ final class CountingNotice {
   /**
    * Says what came of an attach.
    *
-   * @param page its address; empty without one
+   * @param page the address of the page; empty without one
    */
   static void log(Snapshot snapshot, String page) {
     if (snapshot.status().active()) {
@@ -71,10 +71,10 @@ final class CountingNotice {
   }
 
   /**
-   * The line after an attach.
+   * Returns the line after an attach.
    *
-   * @param page its address; empty without one
-   * @param preload how to preload the library; empty if it cannot be unpacked
+   * @param page the address of the page; empty without one
+   * @param preload the setting that preloads the library; empty if the library cannot be unpacked
    */
   static String attached(Snapshot snapshot, String page, String preload) {
     StringBuilder line = new StringBuilder(counted(snapshot, page)).append("; ");

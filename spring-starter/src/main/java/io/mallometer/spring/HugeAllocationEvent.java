@@ -18,8 +18,8 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>Each is published once in a context, on a thread of mallometer's, at most 64 a second. Those
- * of the time before the context was ready are published then, as far as they are known.
+ * <p>Each request is published once in a context, on a thread of mallometer's, at most 64 a second.
+ * Known requests from before the context was ready are published when it is.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {
 
@@ -34,15 +34,12 @@ public final class HugeAllocationEvent extends ApplicationEvent {
     this.missedBefore = missedBefore;
   }
 
-  /** The request: its size, time and thread. */
+  /** Returns the request: its size, time and thread. */
   public HugeAllocation allocation() {
     return allocation;
   }
 
-  /**
-   * Returns the number of requests between this one and the previous published one that are not
-   * known.
-   */
+  /** Returns the number of unknown requests between this one and the previously published one. */
   public long missedBefore() {
     return missedBefore;
   }

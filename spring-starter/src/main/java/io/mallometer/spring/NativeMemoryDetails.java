@@ -12,19 +12,17 @@ import io.mallometer.model.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * The few figures that health and info show. What is unknown is left out; bytes are whole numbers.
- */
+/** The figures that health and info show. Unknown figures are left out; bytes are whole numbers. */
 final class NativeMemoryDetails {
 
   private NativeMemoryDetails() {}
 
   /**
-   * The conclusion with its sentence and actions, how much memory there is, and how near the limit:
-   * state, reason if nothing is counted, mode and since when it is, what is not counted after an
-   * attach ({@code incomplete}), and in bytes resident, live, of that allocated before an attach,
-   * retained, trimmable, charged, limit; and what counts toward the limit as a share of it. How
-   * many sites leak, and the worst in words.
+   * Returns the details of health: the conclusion with its sentence and actions; the state, or the
+   * reason if nothing is counted; the mode and when counting began; the gaps of an attach ({@code
+   * incomplete}); in bytes the resident set, live memory and the part of it from before an attach,
+   * retained, trimmable and charged memory, and the limit; the share of the limit that is used; the
+   * number of leaking sites, and the worst in words.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);

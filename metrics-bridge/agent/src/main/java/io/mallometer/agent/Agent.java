@@ -10,19 +10,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}: the MBeans {@code
- * io.mallometer:type=*} and, if a port is given, a server for Prometheus and for people, and with
- * {@code record=FILE} a black box, without a change to the application.
+ * The entry point of {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}.
+ * Without a change to the application, the agent registers the MBeans {@code io.mallometer:type=*}.
+ * With a port it also serves metrics to Prometheus and a page to people. With {@code record=FILE}
+ * it also keeps a black box.
  *
- * <p>Where the library is not preloaded, the agent attaches it, and what was allocated before is
- * known as a sum only. One line on standard error says what came of it. Whatever fails is in that
- * line, and the application runs on.
+ * <p>If the library is not preloaded, the agent attaches it; memory that was allocated before is
+ * then known as a sum only. One line on standard error states the result. If something fails, this
+ * line says so and the application continues.
  *
- * <p>The command line loads the agent into a JVM that runs already, to ask it something: {@link
- * #agentmain}. Nothing is registered or served then.
+ * <p>The command line loads the agent into a running JVM to ask it a question: {@link #agentmain}.
+ * The agent then registers and serves nothing.
  *
- * <p>The MBeans are registered when the application, or somebody from outside, begins to use JMX:
- * the agent itself does not.
+ * <p>The MBeans are registered when the application or an external client begins to use JMX. The
+ * agent itself does not start JMX.
  */
 final class Agent {
 

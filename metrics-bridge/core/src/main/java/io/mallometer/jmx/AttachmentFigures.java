@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param complete whether no call is known to be missed
  * @param words pointers to malloc and its relatives that lead to mallometer
- * @param wordsRefused those that the system did not let change, whose calls are not counted
+ * @param wordsRefused pointers that the system did not let change, whose calls are not counted
  * @param callsUnseen places from which the program calls malloc past all such pointers
- * @param lockSeconds for how long threads that load libraries had to wait
- * @param driftBytes by how much what glibc has in use exceeds what was counted; 0 until that was
- *     compared
- * @param driftBoundBytes up to which difference is normal: the errors of both readings, and what
- *     glibc and the loader allocate for threads; 0 until that was compared
- * @param baselineBytes what was in use at the attach; null if unknown
- * @param baselineErrorBytes how much more or less that may have been; if it is unknown, the most
+ * @param lockSeconds the time that threads that load libraries had to wait
+ * @param driftBytes the live bytes that glibc reports less those counted; 0 before the first
+ *     comparison
+ * @param driftBoundBytes the largest normal difference: the errors of both readings, and the memory
+ *     that glibc and the loader allocate for threads; 0 before the first comparison
+ * @param baselineBytes the live bytes at the attach; null if unknown
+ * @param baselineErrorBytes the error of the baseline; if the baseline is unknown, its maximum
  */
 public record AttachmentFigures(
     boolean complete,

@@ -27,24 +27,24 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
    * A verdict, as composite data.
    *
    * @param verdict leak, growing, pool or healthy
-   * @param site who allocates
+   * @param site the call site's name
    * @param library the library that asked for the memory
    * @param number the call site's number
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict leak is right
-   * @param suspectedBytes bytes in objects that are lost, or were not accessed for long
+   * @param suspectedBytes bytes of the suspected objects: lost ones, or idle ones
    * @param suspectedBytesLow the lower end of its 95 % interval
    * @param suspectedBytesHigh the upper end
-   * @param suspectedObjects those objects
-   * @param liveBytes bytes in use
-   * @param growthBytesPerHour by how many live bytes rise each hour, by the last minutes
-   * @param idleSeconds the smallest idle time among the suspected
-   * @param oldestSeconds the age of the oldest
-   * @param evidence lost, outlasted or known of a leak, else slots, ages or none
-   * @param since since when it is this verdict, ISO 8601
-   * @param lastAccess where an object was last used, or why that is not known
-   * @param lastWrite where one was last written, or why that is not known
-   * @param acknowledged whether this site is known to be fine
+   * @param suspectedObjects the suspected objects
+   * @param liveBytes live bytes
+   * @param growthBytesPerHour the rise of live bytes in an hour, at the rate of the last minutes
+   * @param idleSeconds the smallest idle time of a suspected object
+   * @param oldestSeconds the age of the oldest suspected object
+   * @param evidence lost, outlasted or known for a leak; slots, ages or none for other verdicts
+   * @param since the time from which on the verdict holds, ISO 8601
+   * @param lastAccess the code that last used an object, or why it is unknown
+   * @param lastWrite the code that last wrote an object, or why it is unknown
+   * @param acknowledged whether a person acknowledged the site
    */
   record Site(
       String verdict,

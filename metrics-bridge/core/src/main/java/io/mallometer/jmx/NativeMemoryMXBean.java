@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Native memory of the process as of the latest poll.
  *
- * <p>What is unknown is null, which JConsole shows as an empty value: every count while the library
- * does not count, and live and peak once counting was interrupted or where it began with an attach
- * that could not tell what was in use.
+ * <p>An unknown figure is null, which JConsole shows as an empty value. Every count is unknown
+ * while the library does not count. Live and peak are unknown after counting was interrupted, or
+ * after an attach that could not determine the live bytes.
  *
- * <p>The operations work on a scope of this MBean alone. They disturb only another user of the same
- * MBean.
+ * <p>The operations work on one scope that belongs to this MBean. They disturb only other users of
+ * the same MBean.
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 

@@ -125,7 +125,10 @@ public record CallSites(
     return new CallSites(time, sites, samples, dropped, byteUnit, reason, origin, ids);
   }
 
-  /** The figure is an estimate as the sites are, so it is kept within what is possible. */
+  /**
+   * Returns the origin of live bytes after an attach. Like the sites it is an estimate, so it is
+   * limited to possible values.
+   */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;
     double objects = 0;

@@ -52,13 +52,13 @@ public record Conclusion(
    * projected to its maximum.
    *
    * @param bytes the limit; {@code NaN} without one
-   * @param usedBytes what counts toward it, which pages of files never do; {@code NaN} if unknown
-   * @param source whose limit it is: {@value #CGROUP}, {@value #MACHINE}, {@value #STATED} by the
-   *     option, or empty without one
-   * @param lowerSeconds when it is reached at the soonest, with 95 % confidence; {@code NaN} unless
-   *     memory grows towards it
+   * @param usedBytes the bytes that count toward it, without pages of files; {@code NaN} if unknown
+   * @param source the origin of the limit: {@value #CGROUP}, {@value #MACHINE}, {@value #STATED} by
+   *     an option, or empty without a limit
+   * @param lowerSeconds the lower end of the 95 % interval of the time until memory reaches the
+   *     limit; {@code NaN} unless memory grows toward it
    * @param seconds the estimate
-   * @param upperSeconds when it is reached at the latest; infinite if it may never be
+   * @param upperSeconds the upper end; infinite if memory may never reach the limit
    */
   public record Limit(
       double bytes,
@@ -74,7 +74,7 @@ public record Conclusion(
     /** The source of the limit that holds for all processes of the cgroup. */
     public static final String CGROUP = "cgroup";
 
-    /** The source where nobody set a limit: the machine's memory. */
+    /** The source if nobody set a limit: the machine's memory. */
     public static final String MACHINE = "machine";
 
     /** No limit is known. */

@@ -3,21 +3,20 @@ package io.mallometer.model;
 import java.time.Instant;
 
 /**
- * Figures of the process at one moment of the last hour. Figures that were not known are {@code
- * NaN}.
+ * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
- * @param time when it was read, by the wall clock
- * @param liveBytes native memory in use
- * @param netBytes native memory allocated less freed since counting began; below 0 if much is freed
- *     that was allocated before an attach. Where that is unknown, growth shows in this alone
- * @param liveObjects native objects in use
+ * @param time the time of the reading, by the wall clock
+ * @param liveBytes live bytes of native memory
+ * @param netBytes bytes allocated less bytes freed since counting began; below 0 if much memory
+ *     from before an attach is freed. If live bytes are unknown, only this figure shows growth
+ * @param liveObjects live native objects
  * @param allocations successful native allocations since the process started
- * @param allocatedBytes native memory handed out since the process started
+ * @param allocatedBytes native memory allocated since the process started
  * @param residentBytes the resident set
  * @param chargedBytes what the kernel charges to the memory cgroup
- * @param workingSetBytes the same without inactive files
- * @param usedBytes what counts toward the cgroup's limit
- * @param residentUsedBytes what of the resident set counts toward any other limit
+ * @param workingSetBytes the charged memory without inactive files
+ * @param usedBytes the bytes that count toward the cgroup's limit
+ * @param residentUsedBytes the resident bytes that count toward any other limit
  * @param limitBytes the cgroup's limit
  */
 public record HistoryPoint(

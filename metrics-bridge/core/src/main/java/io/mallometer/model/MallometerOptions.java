@@ -18,8 +18,8 @@ import java.util.OptionalLong;
  * @param applicationPackages packages, with all below them, of the application's own classes: the
  *     innermost frame of one of these names a call site. Empty if they are not known
  * @param leaks whether and how leaks are looked for
- * @param limitBytes how large the resident set without pages of files may become; empty for the
- *     cgroup's limit or else the machine's memory
+ * @param limitBytes the largest size that the resident set without pages of files may reach; empty
+ *     for the cgroup's limit or else the machine's memory
  * @param applicationVersion the version of the application, such as {@code "2.3.1"}, which metrics
  *     show without control characters and cut to 64. If empty or blank, {@code service.version} of
  *     the environment variable OTEL_RESOURCE_ATTRIBUTES, or else the Implementation-Version of the

@@ -9,7 +9,7 @@ import java.util.List;
  * @param totalBytes the sum of the lines
  * @param limitBytes the stated limit or the cgroup's, as {@link ProcessMemory#setLimit()} returns
  *     it; {@code NaN} without one
- * @param verdict what follows from it, one sentence
+ * @param verdict the result in one sentence
  */
 public record MemoryBudget(List<Line> lines, double totalBytes, double limitBytes, String verdict) {
 

@@ -27,7 +27,7 @@ package io.mallometer.model;
  * @param liveBytes bytes in use, those included that were allocated before mallometer attached; in
  *     a bracket or for a thread the net change, which may be negative. {@code NaN} when counting
  *     was off for some time, or the baseline is unknown
- * @param baseline what of it was there when mallometer attached
+ * @param baseline the live bytes when mallometer attached
  * @param complete whether counting was on all the time; if not, live and peak are unknown
  */
 public record NativeCounters(

@@ -4,8 +4,8 @@ import io.mallometer.model.Conclusion.Limit;
 import java.util.Optional;
 
 /**
- * Memory of the process as the operating system sees it, known with and without the native library.
- * What cannot be read on this system is empty.
+ * Memory of the process as the operating system sees it, with and without the native library. Parts
+ * that cannot be read on this system are empty.
  *
  * @param residentBytes the resident set at the latest poll; {@code NaN} if unknown
  * @param residentFileBytes the pages of files in it, without copies that the process wrote; {@code
@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param cgroup the memory cgroup at the latest poll; empty outside one
  * @param budget the budget at the latest split
  * @param machineBytes the machine's memory; {@code NaN} if unknown
- * @param availableBytes what of it programs can still have; {@code NaN} if unknown
+ * @param availableBytes the machine's memory that programs can still get; {@code NaN} if unknown
  * @param statedLimitBytes the limit that a person stated; {@code NaN} without one
  */
 public record ProcessMemory(
@@ -58,8 +58,8 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the resident bytes that count toward a limit: without pages of files, which the kernel
-   * drops and reads again. Where the kernel does not tell them, the latest split does.
+   * Returns the resident bytes that count toward a limit: all but pages of files, which the kernel
+   * can drop and read again. If the kernel does not tell the pages of files, the latest split does.
    */
   public double residentUsedBytes() {
     double files =

@@ -12,24 +12,25 @@ import java.util.Optional;
  *     C library
  * @param mode how the library came to count: {@code "preload"}, {@code "attached"} or {@code
  *     "none"}
- * @param since when counting began: the start of the process, or the attach; empty without the
- *     library
- * @param attachment how an attach went; empty if there was none
+ * @param since the time at which counting began: the start of the process, or the attach; empty
+ *     without the library
+ * @param attachment the result of an attach; empty if there was none
  * @param byteUnit the unit of allocated, freed and live bytes
  * @param footprintBytes memory that the native library has mapped in this process, resident or not:
  *     its image with its tables, and its thread blocks; {@code NaN} without it
- * @param overheadSeconds time that samples took, estimated by what they did; time that passed, not
- *     processor time, while the counters of the process were read since it started, and while polls
- *     decoded them here; and processor time of the library's threads; only grows. Brackets of a
- *     thread, and the counting itself, some nanoseconds within each malloc, are not in it. {@code
- *     NaN} without the library
- * @param pollSeconds how long the reading of this snapshot took; {@code NaN} without the library
+ * @param overheadSeconds the sum of three times since the process started: the time of samples,
+ *     estimated from their work; the elapsed time of reading the counters of the process and
+ *     decoding them in polls; and the CPU time of the library's threads. It only grows. It does not
+ *     include brackets of a thread, nor the counting itself, some nanoseconds in each malloc.
+ *     {@code NaN} without the library
+ * @param pollSeconds the time that the reading of this snapshot took; {@code NaN} without the
+ *     library
  * @param threadsWithoutBlock threads that share one slower counter block because the table of
  *     65,536 blocks was full; {@code NaN} without the library
  * @param hugeThresholdBytes requests above this size count as {@link
  *     NativeCounters#hugeAllocations()}; {@code NaN} without the library
- * @param sampling what the library looked at closely
- * @param remark why the state is what it is, or what is off and why; empty if nothing is
+ * @param sampling the samples of the library
+ * @param remark the reason of the state, or what is off and why; empty if nothing is
  */
 public record SelfReport(
     String build,
@@ -50,21 +51,19 @@ public record SelfReport(
    * Samples of the library since the process started. All {@code NaN} without it, and while it
    * samples nothing.
    *
-   * @param intervalBytes how many bytes are allocated for each sample, on average; 1 if every
-   *     allocation is one
-   * @param samples allocations that were looked at
-   * @param withoutSite those of call sites for which there was no room
-   * @param notFollowed those that could not be followed until they are freed
-   * @param bySizeOnly allocations that the sampler stopped at, one in up to 128, and whose call
-   *     path was not told apart from others, because there was no room to do so: of them only the
-   *     size decided whether they were looked at
+   * @param intervalBytes the mean bytes between two samples; 1 if every allocation is a sample
+   * @param samples allocations that became samples
+   * @param withoutSite samples of call sites for which there was no room
+   * @param notFollowed samples that could not be followed until they are freed
+   * @param bySizeOnly allocations at which the sampler stopped, one in up to 128, and whose call
+   *     path had no room in its table: only the size decided whether they became samples
    * @param overheadTarget the share of one processor's time that samples may take; {@code NaN} if
-   *     they may take any
-   * @param share what is left of the probabilities with which rare code is looked at, so that the
-   *     target is kept; 1 if all
+   *     it is not limited
+   * @param share the factor by which the sampler reduces the probabilities of rare code to keep the
+   *     target; 1 if it does not
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
    *     they are not recorded
-   * @param slots where the sampled objects lie that are on pages of their own
+   * @param slots the addresses of the sampled objects on pages of their own
    */
   public record Sampling(
       double intervalBytes,
@@ -96,10 +95,10 @@ public record SelfReport(
    * observes.
    *
    * @param address the first address; 0 without any
-   * @param reservedBytes how far they reach
-   * @param takenBytes whole pages of the objects that lie there
-   * @param excessBytes the part of these pages, and of {@link SelfReport#footprintBytes()}, that is
-   *     beyond the bytes of the objects
+   * @param reservedBytes the bytes of these addresses
+   * @param takenBytes the whole pages of the objects there
+   * @param excessBytes the bytes of these pages beyond the objects, a part of {@link
+   *     SelfReport#footprintBytes()}
    */
   public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
 

@@ -8,14 +8,14 @@ import java.util.Optional;
  * Verdict on the memory of a call site.
  *
  * @param verdict the verdict
- * @param since since when it is this verdict; of a site that never had another, since when sites
- *     are judged
+ * @param since the time from which on the verdict holds; for a site that never had another verdict,
+ *     the first evaluation
  * @param sentence the verdict in plain words
- * @param site what is judged
- * @param suspected the lost or idle objects. Of a healthy site as the latest evaluation found them
- * @param growth how much the site holds, and how fast that becomes more
- * @param grounds on what the verdict stands
- * @param acknowledged whether this site is known to be fine
+ * @param site the call site
+ * @param suspected the lost or idle objects; of a healthy site by the latest evaluation
+ * @param growth the live bytes of the site and their growth
+ * @param grounds the grounds of the verdict
+ * @param acknowledged whether a person acknowledged the site
  */
 public record SiteVerdict(
     Verdict verdict,
@@ -80,21 +80,21 @@ public record SiteVerdict(
   }
 
   /**
-   * The objects on which the verdict stands: those that are idle for {@link #thresholdSeconds()} or
-   * longer. They are estimated as the idle share of the observed objects, of the live objects of
-   * that age, without objects above 16 MiB and without objects that were allocated before
-   * observation began. A leak with the evidence {@link LeakEvidence#LOST} has lost these, and of
-   * its other live objects the share that two searches found to be lost.
+   * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer. They are
+   * an estimate: the live objects of that age, times the idle share of the observed ones. Objects
+   * above 16 MiB and objects from before the observation are left out. For a leak with the evidence
+   * {@link LeakEvidence#LOST} the suspected objects also contain the other live objects, times the
+   * share that two searches found to be lost.
    *
-   * @param bytes their bytes; {@code NaN} without slots
-   * @param objects how many they are; {@code NaN} without slots
+   * @param bytes the bytes of the suspected objects; {@code NaN} without slots
+   * @param objects the number of suspected objects; {@code NaN} without slots
    * @param thresholdSeconds the idle time from which on objects of this site are suspected; {@code
-   *     NaN} without slots, and of lost objects
-   * @param idleSeconds the smallest idle time among them; {@code NaN} if there are none, and of
-   *     lost objects
-   * @param medianAgeSeconds the age that half of their bytes, or without idle objects half of the
-   *     live bytes exceed; {@code NaN} if unknown
-   * @param oldestSeconds the age of the oldest of them
+   *     NaN} without slots, and for lost objects
+   * @param idleSeconds the smallest idle time of a suspected object; {@code NaN} if there are none,
+   *     and for lost objects
+   * @param medianAgeSeconds the age that half of the suspected bytes exceed, or half of the live
+   *     bytes if no object is idle; {@code NaN} if unknown
+   * @param oldestSeconds the age of the oldest suspected object
    */
   public record Suspected(
       Estimate bytes,
@@ -123,14 +123,15 @@ public record SiteVerdict(
   }
 
   /**
-   * Live memory of a site, and its growth. Both are bytes that the program asked for: how much of
-   * them is resident is not known, so they are not compared with a memory limit.
+   * The live memory of a site, and its growth. Both are bytes that the program asked for. It is not
+   * known how many of them are resident, so they are not compared with a memory limit.
    *
    * @param liveBytes its live bytes
-   * @param bytesPerHour how many more are live each hour, by the last minutes, of a leak and of
-   *     what is unused or growing; 0 if there are not more; {@code NaN} for others, or if unknown
-   * @param stopped since when a leak or what is unused has not grown; empty if it grows, for
-   *     others, or if unknown
+   * @param bytesPerHour the rise of live bytes in an hour, at the rate of the last minutes; 0 if
+   *     they do not rise; {@code NaN} if unknown, and for verdicts other than leak, unused and
+   *     growing
+   * @param stopped the time since which a leak or unused memory has not grown; empty if it grows or
+   *     this is unknown, and for other verdicts
    */
   public record Growth(double liveBytes, double bytesPerHour, Optional<Instant> stopped) {}
 

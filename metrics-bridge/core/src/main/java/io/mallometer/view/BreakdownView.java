@@ -13,19 +13,19 @@ import org.jspecify.annotations.Nullable;
  * unknown numbers are {@code NaN}.
  *
  * @param residentBytes the resident set at the latest poll
- * @param time when the parts were split, in ISO 8601; null until they were
+ * @param time the time of the split, in ISO 8601; null before the first split
  * @param totalBytes the sum of the parts: the resident set at that time
- * @param parts the parts that can be told apart, in the order in which people read them
- * @param presumedJvmBytes what of the part {@code gc-and-jvm} nothing identifies: it counts as the
- *     JVM's because its tables may be as large
- * @param copiedFileBytes what of the part {@code mapped-files} the process wrote: the rest, which
- *     the kernel drops, counts toward no limit
- * @param nativeMemoryTracking whether the JVM's own account helped
- * @param mappings how many mappings were read
- * @param costSeconds processor time that the split took
- * @param hugePages what of it is in transparent huge pages; null where the kernel does not tell
- * @param allocatedBefore what of the part {@code malloc-live} was allocated before an attach, and
- *     is in no call site; null without attach
+ * @param parts the parts, in the order in which people read them
+ * @param presumedJvmBytes the bytes of the part {@code gc-and-jvm} that nothing identifies: they
+ *     count as the JVM's because its tables may be as large
+ * @param copiedFileBytes the bytes of the part {@code mapped-files} that the process wrote; the
+ *     rest counts toward no limit, because the kernel can drop it
+ * @param nativeMemoryTracking whether the split used the JVM's native memory tracking
+ * @param mappings the number of mappings that were read
+ * @param costSeconds CPU time that the split took
+ * @param hugePages resident memory in transparent huge pages; null if the kernel does not tell
+ * @param allocatedBefore the bytes of the part {@code malloc-live} that were allocated before an
+ *     attach and belong to no call site; null without attach
  */
 public record BreakdownView(
     @Whole double residentBytes,

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Answer of {@code nativememory/budget}: the memory that the configuration may need, against the
  * limit that somebody set. Before the first split everything is unknown.
  *
- * @param verdict what follows, one sentence
+ * @param verdict the result in one sentence
  * @param limitBytes the limit; {@code NaN} without one
  * @param totalBytes the sum of the lines
  * @param headroomBytes limit without total, negative if it is too small; {@code NaN} without a

@@ -23,32 +23,33 @@ public record LeaksView(List<Site> sites) implements View {
    * The verdict on a call site.
    *
    * @param verdict {@code leak}, {@code unused}, {@code growing}, {@code pool} or {@code healthy}
-   * @param site who allocates
+   * @param site the call site's name
    * @param library the library that asked for the memory
    * @param number the call site's number
-   * @param stacks how many call sites of that name have this verdict together
+   * @param stacks the number of call sites of that name that have this verdict together
    * @param frames the allocation stack of the one on which the verdict stands, innermost first
-   * @param others stacks of the others, most bytes first, at most nine
+   * @param others the stacks of the other call sites, most bytes first, at most nine
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict {@code leak} is right, 0 to 1
-   * @param suspectedBytes bytes in objects that are lost, or were not accessed for long
+   * @param suspectedBytes bytes of the suspected objects: lost ones, or idle ones
    * @param suspectedBytesLow the lower end of its 95 % interval
-   * @param suspectedBytesHigh its upper end
-   * @param suspectedObjects those objects
-   * @param liveBytes bytes in use
-   * @param growthBytesPerHour by how many bytes in use rise each hour, by the last minutes; 0 if
-   *     they do not
-   * @param stopped since when they have not risen, in ISO 8601
+   * @param suspectedBytesHigh the upper end
+   * @param suspectedObjects the suspected objects
+   * @param liveBytes live bytes
+   * @param growthBytesPerHour the rise of live bytes in an hour, at the rate of the last minutes; 0
+   *     if they do not rise
+   * @param stopped the time since which live bytes have not risen, in ISO 8601
    * @param oldestSeconds the age of the oldest suspected object; without slots, of the oldest live
-   * @param medianAgeSeconds the age that half of those bytes exceed
-   * @param idleSeconds the smallest idle time among the suspected
+   *     object
+   * @param medianAgeSeconds the age that half of the suspected bytes exceed
+   * @param idleSeconds the smallest idle time of a suspected object
    * @param thresholdSeconds the idle time from which on objects of this site are suspected
-   * @param evidence {@code lost}, {@code outlasted} or {@code known} of a leak, else {@code slots},
-   *     {@code ages} or {@code none}
-   * @param since since when it is this verdict, in ISO 8601
-   * @param lastAccess where an object of the site was last used
-   * @param lastWrite where one was last written
-   * @param acknowledged whether this site is known to be fine
+   * @param evidence {@code lost}, {@code outlasted} or {@code known} for a leak; {@code slots},
+   *     {@code ages} or {@code none} for other verdicts
+   * @param since the time from which on the verdict holds, in ISO 8601
+   * @param lastAccess the code that last used an object of the site
+   * @param lastWrite the code that last wrote an object of the site
+   * @param acknowledged whether a person acknowledged the site
    */
   public record Site(
       String verdict,

@@ -201,10 +201,10 @@ public record NativeMemoryView(
    * @param footprintBytes memory that the native library occupies at most
    * @param overheadSeconds time spent on samples and on reading, decoding and recording the
    *     counters so far
-   * @param pollSeconds how long the latest reading took
+   * @param pollSeconds the time that the latest reading took
    * @param threadsWithoutBlock threads that share one slower counter block
    * @param hugeThresholdBytes requests above this size are huge
-   * @param sampling what was looked at closely
+   * @param sampling the samples of the library
    * @param remark what is off and why; empty if nothing is
    */
   public record Self(
@@ -244,15 +244,15 @@ public record NativeMemoryView(
    * Result of an attach.
    *
    * @param complete whether no call is known to be missed
-   * @param gaps what is missed, in words; empty if nothing is known to be
+   * @param gaps the known gaps, in words; empty if there are none
    * @param words pointers to malloc and its relatives that lead to mallometer
-   * @param wordsRefused those that the system did not let change, whose calls are not counted
+   * @param wordsRefused pointers that the system did not let change, whose calls are not counted
    * @param callsUnseen places from which the program calls malloc past all such pointers
-   * @param lockSeconds for how long threads that load libraries had to wait
-   * @param driftBytes by how much what glibc has in use exceeds what was counted; 0 until that was
-   *     compared
-   * @param driftBoundBytes up to which difference is normal: the errors of both readings, and what
-   *     glibc and the loader allocate for threads; 0 until that was compared
+   * @param lockSeconds the time that threads that load libraries had to wait
+   * @param driftBytes the live bytes that glibc reports less those counted; 0 before the first
+   *     comparison
+   * @param driftBoundBytes the largest normal difference: the errors of both readings, and the
+   *     memory that glibc and the loader allocate for threads; 0 before the first comparison
    */
   public record Attached(
       boolean complete,

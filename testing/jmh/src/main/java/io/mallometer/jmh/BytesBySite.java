@@ -10,8 +10,8 @@ import org.openjdk.jmh.util.Statistics;
 
 /**
  * The bytes that an operation allocates, with a list of the call sites that allocate most. JMH
- * prints the list below the results. In JMH's files the figure is a number like any other; a result
- * of text alone would have NaN as its score.
+ * prints the list below the results. JMH's files contain the bytes as a number; a result that is
+ * only text would have NaN as its score.
  */
 final class BytesBySite extends Result<BytesBySite> {
 

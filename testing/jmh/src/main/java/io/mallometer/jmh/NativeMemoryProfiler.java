@@ -211,7 +211,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
               last ? top.listed() : ""));
     }
     add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
-    // Of an iteration: the most at once does not depend on how many operations there were.
+    // The peak is that of the iteration: it does not depend on the number of operations.
     add(results, "peak", use.peak(), 1, "B");
     return results;
   }

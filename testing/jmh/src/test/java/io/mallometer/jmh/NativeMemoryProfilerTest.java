@@ -84,7 +84,7 @@ class NativeMemoryProfilerTest {
                 .result(file.toString())
                 .build())
         .run();
-    // Without the distribution that JMH cannot know from so few iterations.
+    // The pattern removes errors and intervals, which JMH cannot compute from so few iterations.
     assertThat(Files.readString(file).replaceAll("\"score(Error|Confidence)\"[^}\\]]*", ""))
         .contains("native.alloc.bytes")
         .doesNotContain("NaN");

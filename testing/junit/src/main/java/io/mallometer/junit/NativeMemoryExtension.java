@@ -59,7 +59,7 @@ public final class NativeMemoryExtension
   /** Called by JUnit. */
   public NativeMemoryExtension() {}
 
-  /** Measures a process that is fed by hand in tests of a context and below. */
+  /** Makes the tests of a context and its children measure a process that a test sets up. */
   static void measure(ExtensionContext context, ThisProcess process) {
     context.getStore(NAMESPACE).put(ThisProcess.class, process);
   }

@@ -43,33 +43,32 @@ class ThisProcess {
     this.mallometer = mallometer;
   }
 
-  /** Returns whether it counts, after an attach if that is possible. Never throws. */
+  /** Returns whether the process is counted, after an attach if that is possible. Never throws. */
   Status status() {
     return mallometer.counting().attach();
   }
 
   /**
-   * Begins to look at live memory by call site.
+   * Begins to watch live memory by call site.
    *
-   * @param of whose memory
+   * @param of the threads whose memory is watched
    * @param test the class whose stacks are those of the test
    */
   Watch watch(Of of, Class<?> test) {
     return new SiteWatch(of, test);
   }
 
-  /** Begins to count. Closed by the thread that opened it. */
+  /** Begins to count. The thread that calls this must also close the result. */
   Counting count(Of of) {
     return new ScopeCounting(
         of == Of.TEST ? mallometer.counting().threadScope() : mallometer.counting().processScope());
   }
 
   /**
-   * Begins to monitor, until {@link Monitoring#end()}, which the same thread calls.
+   * Begins to monitor, until the same thread calls {@link Monitoring#end()}.
    *
-   * @param of whose memory
-   * @param test the class whose stacks are those of the test
-   * @param rows the file for rows, if the annotation asks for some
+   * @param of the threads whose memory is monitored * @param test the class whose stacks are those
+   *     of the test * @param rows the file for rows, if the annotation asks for them
    */
   Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     boolean looks =
@@ -204,49 +203,52 @@ class ThisProcess {
   /** The monitors of a test. */
   interface Monitoring {
 
-    /** Ends them and returns what they saw, in lines. Called once. */
+    /** Ends the monitors and returns their findings, in lines. Must be called once. */
     String end();
 
     /**
-     * Fails if they saw what is to fail the test.
+     * Fails if the monitors found something that is to fail the test.
      *
-     * @param report what {@link #end()} returned
-     * @throws org.opentest4j.AssertionFailedError with that text
+     * @param report the result of {@link #end()} * @throws org.opentest4j.AssertionFailedError with
+     *     the report as its text
      */
     void check(String report);
   }
 
   /**
-   * Live memory by call site, of what is allocated while it is open. It can be read afterwards,
-   * too.
+   * Live memory by call site of allocations while the watch is open. It can be read after it is
+   * closed, too.
    */
   interface Watch extends AutoCloseable {
 
-    /** Reads what is live now. */
+    /** Reads live memory. */
     Reading read();
 
-    /** Collects garbage and waits for what that frees. Returns false where it cannot. */
+    /**
+     * Collects garbage and waits until cleaners have freed native memory. Returns false if that is
+     * not possible.
+     */
     boolean collectGarbage();
 
-    /** Returns what is live of the whole process, HotSpot's own memory included. */
+    /** Returns the live bytes of the whole process, HotSpot's own included. */
     default double processBytes() {
       return 0;
     }
 
-    /** Returns what is in the readings, as a sentence. */
+    /** Returns a sentence that says whose memory the readings contain. */
     String scope();
 
     @Override
     void close();
   }
 
-  /** Calls and bytes while it is open. */
+  /** Counts of calls and bytes while it is open. */
   interface Counting extends AutoCloseable {
 
     /**
-     * Returns what was counted since it was opened.
+     * Returns the counts since it was opened.
      *
-     * @throws IllegalStateException if nothing was, with the reason
+     * @throws IllegalStateException if nothing was counted, with the reason
      */
     NativeUse use();
 

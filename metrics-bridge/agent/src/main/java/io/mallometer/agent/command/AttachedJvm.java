@@ -38,7 +38,7 @@ final class AttachedJvm implements Source {
   private static final String QUESTION = "question";
   private static final String ANSWER = "answer";
 
-  /** What the JDK names its request that a JVM listens, and the socket where the JVM does. */
+  /** The file by which the JDK requests that a JVM listens; the process id follows. */
   private static final String REQUEST = ".attach_pid";
 
   private static final String SOCKET = ".java_pid";
@@ -49,28 +49,38 @@ final class AttachedJvm implements Source {
   private static final int ENDING_MILLIS = 25;
 
   /**
-   * How long the JDK waits for a JVM to listen, in milliseconds. After half of that it sends the
-   * signal again and again, and a JVM that has its first one prints a thread dump for each.
+   * The system property for the time that the JDK waits for a JVM to listen, in milliseconds. After
+   * half of that time the JDK repeats the signal. A JVM that has received the first signal prints a
+   * thread dump for each further one.
    */
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
-  /** The JDK's time limit over ours: the JDK never comes to a second signal. */
+  /**
+   * The JDK's time limit as a multiple of the command's. The command ends before the JDK sends a
+   * second signal.
+   */
   private static final int LONGER = 4;
 
-  /** Where the JDK and the JVM meet, whatever java.io.tmpdir says. */
+  /**
+   * The directory of the JDK's request and of the JVM's socket. The JDK ignores java.io.tmpdir
+   * here.
+   */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
-  /** What the JDK says when it has waited so long. */
+  /** A part of the JDK's message when its time limit has passed. */
   private static final String NO_RESPONSE = "respond within";
 
-  /** What the agent says where the application has a package of the same name. */
+  /** The agent's answer if the application has a package of the same name. */
   private static final String UNKNOWN = "unknown";
 
   private final JvmProcess process;
   private final Path jar;
   private final Duration timeout;
 
-  /** Where files are for us; the process may know the place by another name. */
+  /**
+   * The directory for question and answer, as the command sees it. The process may see it under
+   * another path.
+   */
   private final Path directory;
 
   private final Path directoryInside;
@@ -262,8 +272,9 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent that a JVM was started with, if there is one: it would be loaded once more,
-   * which JDK 21 and newer warn of. Another user's socket is not asked.
+   * Asks the agent that a JVM was started with, by its socket. Returns false if there is no such
+   * agent, or if the socket belongs to another user than the process. Loading the agent once more
+   * would make JDK 21 and newer print a warning.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -296,7 +307,10 @@ final class AttachedJvm implements Source {
     }
   }
 
-  /** The JDK waits on, and would remove its request only at the end of that. */
+  /**
+   * Returns the failure after the time limit, and marks the JDK's request for deletion: the JDK
+   * itself deletes it only at the end of its own time limit.
+   */
   private Failure late() {
     hangs = true;
     String request = REQUEST + process.pidInside();

@@ -118,7 +118,7 @@ final class Board {
     try {
       return source.get("conclusion").json();
     } catch (Failure e) {
-      return Json.parse("{}"); // it cannot be had
+      return Json.parse("{}"); // the process does not give a conclusion
     }
   }
 
@@ -128,7 +128,7 @@ final class Board {
     try {
       trends = source.get("trends").json();
     } catch (Failure e) {
-      return; // growth is known a minute later
+      return; // growth is then known after a minute
     }
     remember(trends, "libraries", ofLibraries);
     remember(trends, "sites", ofSites);

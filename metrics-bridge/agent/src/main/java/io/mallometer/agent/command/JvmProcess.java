@@ -102,8 +102,8 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * A JVM in a user namespace knows another number of this user, or none. If it knows none, it
-   * takes the signal for that of a stranger, and prints a thread dump.
+   * Refuses a JVM in a user namespace that does not contain this user. Such a JVM cannot identify
+   * the sender of the signal, and answers it with a thread dump.
    */
   private void refuseOtherUserNamespace() throws Failure {
     int self = owner(Path.of("/proc/self"));
@@ -123,7 +123,7 @@ record JvmProcess(long pid, Path proc) {
     return number >= first && number - first < count;
   }
 
-  /** The process id that the process has for itself. */
+  /** Returns the process id in the innermost PID namespace of the process. */
   long pidInside() {
     return status("NSpid")
         .map(pids -> Long.parseLong(pids.substring(pids.lastIndexOf('\t') + 1)))

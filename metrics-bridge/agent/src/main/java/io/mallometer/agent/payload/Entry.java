@@ -50,11 +50,12 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
-   * given: for the life of the JVM. Returns when all is registered, which may be never.
+   * Starts polling, registers the MBeans and the events of Flight Recorder, and serves if a port is
+   * given. All of this lasts for the life of the JVM. Returns when everything is registered. It
+   * never returns if the application does not use JMX.
    *
    * @param given options by name, as on the command line; with them {@code agent version}
-   * @param said is told what came of it, in one line
+   * @param said receives one line that states the result
    */
   @Override
   public void accept(Map<String, String> given, Consumer<String> said) {
@@ -88,7 +89,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
         .run(otlp.isPresent() ? metricsTo(mallometer, otlp.get(), said) : null);
   }
 
-  /** Where it cannot listen, commands load the agent once more. */
+  /** Listens for commands. If that fails, commands load the agent once more. */
   private static void takeQuestions(String version) {
     try {
       QuestionSocket socket = QuestionSocket.listen(version);

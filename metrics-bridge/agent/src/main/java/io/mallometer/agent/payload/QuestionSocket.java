@@ -22,16 +22,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes questions of the command line in a JVM that was started with the agent. The command need
- * not load the agent once more then, for which JDK 21 and newer print a warning to the
- * application's output each time.
+ * Answers questions of the command line in a JVM that was started with the agent. Without this
+ * socket each command would load the agent once more, and JDK 21 and newer would print a warning to
+ * the application's output each time.
  *
- * <p>The socket is in a directory that only this user can enter. A command writes one line, the
- * directory in which its question is, and reads a newline when the answer is there, too.
+ * <p>The socket lies in a directory that only this user can enter. A command writes one line: the
+ * directory that contains its question. It reads a newline when the answer lies in the same
+ * directory.
  */
 final class QuestionSocket {
 
-  /** Where commands look, whatever java.io.tmpdir says; behind it the process id and the socket. */
+  /**
+   * The directory of the socket, followed by the process id. It does not depend on java.io.tmpdir.
+   */
   private static final String DIRECTORY = "/tmp/.mallometer-";
 
   private static final String SOCKET = "socket";
@@ -52,20 +55,22 @@ final class QuestionSocket {
   /**
    * Listens for the life of the JVM, on a daemon thread.
    *
-   * @throws IOException if it cannot; then commands load the agent
+   * @throws IOException if it cannot listen; commands then load the agent
    */
   static QuestionSocket listen(String version) throws IOException {
     Path directory = Path.of(DIRECTORY + ProcessHandle.current().pid());
     makePrivate(directory);
     QuestionSocket socket = new QuestionSocket(directory, version);
-    // Deleted in the reverse order.
+    // The JVM deletes these in reverse order.
     directory.toFile().deleteOnExit();
     directory.resolve(SOCKET).toFile().deleteOnExit();
     socket.resume();
     return socket;
   }
 
-  /** What a JVM left that had this process id and was killed is used again. */
+  /**
+   * Makes the directory, or reuses the one that a killed JVM of this user and process id has left.
+   */
   private static void makePrivate(Path directory) throws IOException {
     try {
       Files.createDirectory(
@@ -93,7 +98,7 @@ final class QuestionSocket {
     thread.start();
   }
 
-  /** Listens no longer. */
+  /** Stops listening. */
   synchronized void pause() throws IOException {
     if (listening != null) {
       listening.close();
@@ -106,8 +111,8 @@ final class QuestionSocket {
         answer(Path.of(line(asking)));
         asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
       } catch (IOException | RuntimeException | Error e) {
-        // A command that ended meanwhile, a pause, or no descriptor or heap left: the next one is
-        // answered.
+        // The command has ended, the socket is closed, or no file descriptor or heap is left. The
+        // next command is answered.
         LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
       }
     }
@@ -124,7 +129,7 @@ final class QuestionSocket {
     throw new IOException("not a line");
   }
 
-  /** As {@code io.mallometer.agent.Question} does, which belongs to the agent that was loaded. */
+  /** Answers the question of a directory, in the format of {@code io.mallometer.agent.Question}. */
   private void answer(Path place) throws IOException {
     String question = Files.readString(place.resolve("question")).strip();
     Path unfinished = place.resolve("answer.part");

@@ -8,21 +8,21 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What to do about memory that the allocator keeps.
+ * Advice on memory that the allocator retains.
  *
- * <p>Advice is worth reading only where there is something to gain. So nothing is said below 32 MiB
- * and below a twentieth of the memory that matters, which is the limit that somebody set, or
- * without one the resident set; larger interventions need more. Nothing is said either about what
- * somebody has set already. Free memory counts as far as it is resident.
+ * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the reference;
+ * larger interventions need more. The reference is the limit that somebody set, or the resident set
+ * if there is none. There is no advice for a setting that is already in effect. Free memory counts
+ * only if it is resident.
  */
 final class AllocatorAdvice {
 
   private static final double MEBIBYTE = 1 << 20;
 
   /**
-   * What advice depends on.
+   * The figures on which advice depends.
    *
-   * @param statistics what the allocator says
+   * @param statistics the allocator's own statistics
    * @param retainedResidentBytes free memory of the allocator that is resident; {@code NaN} if
    *     unknown
    * @param residentBytes the resident set of the process

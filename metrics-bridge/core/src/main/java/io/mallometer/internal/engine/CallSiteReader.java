@@ -113,8 +113,8 @@ public final class CallSiteReader {
   }
 
   /**
-   * Returns whether {@link #notOlderThan} has a reading, or may make one within the cost of the
-   * readings.
+   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the CPU
+   * time of readings.
    */
   synchronized boolean isAffordable(double timeScale) {
     double pause = (nextByCost - readAt) / timeScale;

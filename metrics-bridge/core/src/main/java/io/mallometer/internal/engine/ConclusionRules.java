@@ -356,7 +356,10 @@ final class ConclusionRules {
                     .orElse("whether it grows is not known yet"));
   }
 
-  /** Says what has leaked: all that is lost, but of idle objects only those that are old enough. */
+  /**
+   * Returns the amount of a leak in words: all lost bytes, or the bytes of idle objects that are
+   * older than the threshold.
+   */
   private static String leaked(SiteVerdict leak) {
     String amount = Sentence.bytes(bytes(leak));
     return leak.grounds().evidence() == LeakEvidence.LOST
@@ -489,8 +492,8 @@ final class ConclusionRules {
   }
 
   /**
-   * Returns the part of the resident set that makes up at least half of the growth, in words. Pages
-   * of files are no part of the growth.
+   * Returns in words the part of the resident set that makes up at least half of the growth. Pages
+   * of files do not count as growth.
    */
   private String part(ProcessGrowth found) {
     return Stream.of(ResidentPart.values())
@@ -596,7 +599,10 @@ final class ConclusionRules {
     return part(ResidentPart.JAVA_HEAP).orElse(0.0);
   }
 
-  /** Returns when the limit is reached by the process's growth. */
+  /**
+   * Returns in words when the process's growth reaches the limit; empty if that takes 60 days or
+   * more.
+   */
   private String reaching() {
     double seconds = limit.seconds();
     if (!(seconds < Duration.ofDays(60).toSeconds())) {

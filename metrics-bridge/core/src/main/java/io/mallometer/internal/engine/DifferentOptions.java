@@ -5,12 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** The names of the options in which two records of them differ. */
+/** Compares two records of options. */
 final class DifferentOptions {
 
   private DifferentOptions() {}
 
-  /** Returns names such as {@code pollInterval} and {@code leaks.timeScale}. */
+  /**
+   * Returns the names of the options that differ, such as {@code pollInterval} and {@code
+   * leaks.timeScale}.
+   */
   static List<String> names(Record one, Record other) {
     List<String> names = new ArrayList<>();
     for (RecordComponent component : one.getClass().getRecordComponents()) {

@@ -208,8 +208,9 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates if it is time, or if a search of memory found something. An evaluation that is due
-   * waits for the next reading of the call sites: a reading of its own would cost as much again.
+   * Evaluates if an evaluation is due, or if a search of memory found lost objects. An evaluation
+   * that is due waits for the next reading of the call sites, because a reading of its own would
+   * double the cost.
    */
   synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
@@ -230,7 +231,8 @@ public final class LeakWatch {
     everEvaluated = true;
     try {
       CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
-      // The reader of call sites paces its readings itself.
+      // The pause depends on the evaluation alone: the reader of call sites limits the cost of
+      // readings.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
       watchTheWorst();

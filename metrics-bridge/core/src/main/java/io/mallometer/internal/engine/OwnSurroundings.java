@@ -10,7 +10,10 @@ import java.util.function.Supplier;
 /** The heap, the processors and the limit of this process. */
 final class OwnSurroundings implements OwnerSearches.Surroundings {
 
-  /** For how long a measured share of a processor is used: for the walks of one search. */
+  /**
+   * The age up to which a measured share of a processor is used. All walks of one search fit into
+   * it.
+   */
   private static final long FRESH_NANOS = 10_000_000_000L;
 
   private final Supplier<Limit> limit;

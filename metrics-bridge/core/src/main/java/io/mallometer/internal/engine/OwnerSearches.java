@@ -62,7 +62,7 @@ public final class OwnerSearches {
   private volatile Optional<OwnerReport> latest = Optional.empty();
 
   /**
-   * Searches nothing yet.
+   * Creates an object without a search.
    *
    * @param isLost whether the search for lost memory proved that a call site's objects are lost
    */

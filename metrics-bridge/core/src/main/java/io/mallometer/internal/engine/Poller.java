@@ -427,7 +427,7 @@ public final class Poller {
     return ownerSearches;
   }
 
-  /** Whether two searches of the process's memory found no address of a site's objects. */
+  /** Returns whether two searches of the process's memory found no address of a site's objects. */
   private boolean isLost(int site) {
     return leakWatch.latest().sites().stream()
         .anyMatch(

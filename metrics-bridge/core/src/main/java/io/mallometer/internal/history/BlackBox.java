@@ -24,15 +24,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Java's part in the black box: where the memory was, each minute and whenever 85, 90 or 95 % of
- * the limit are crossed, beside the counters that the library writes; and, when it begins, one line
- * in the log about how the life before ended.
+ * Java's part of the black box. Once a minute, and whenever memory exceeds 85, 90 or 95 % of the
+ * limit, it writes where the memory is, beside the counters that the library writes. When it
+ * begins, it logs one line about how the previous run ended.
  *
- * <p>Only the library makes the file. Where it is not in the process, nothing is recorded, and the
- * recording says so; it begins when the library is attached.
+ * <p>Only the library makes the file. If the library is not in the process, nothing is recorded,
+ * and the state of the recording says so. The recording begins when the library is attached.
  *
- * <p>Files are opened and written on the poller's thread. Whatever fails is logged once, and
- * recording is off from then on. In a JVM with several class loaders the first of them writes.
+ * <p>The poller's thread opens and writes the files. The first failure is logged and ends the
+ * recording. In a JVM with several class loaders the first of them writes.
  */
 public final class BlackBox {
 

@@ -15,11 +15,12 @@ import java.time.Instant;
 import java.util.Arrays;
 
 /**
- * Java's hand in the black box's file: its own regions of the file that the library made.
+ * Java's regions of the black box's file, which the library made.
  *
- * <p>Written by plain writes and not through a mapping: a mapped file that somebody truncates ends
- * the process. The kernel keeps what was written when the process is gone, as it does for mapped
- * pages. A stream and not a channel, which an interrupt of the writing thread would close.
+ * <p>Records are written by {@code write} and not through a mapping: if a mapped file is truncated,
+ * the next access ends the process. The kernel keeps written bytes after the process has ended, as
+ * it keeps mapped pages. The file is open as a stream, because an interrupt of the writing thread
+ * would close a channel.
  */
 final class BoxFile implements Closeable {
 

@@ -110,7 +110,7 @@ final class BoxFormat {
 
   private BoxFormat() {}
 
-  /** The layout of the files that the library makes. */
+  /** The regions of the files that the library makes. */
   static final BoxRegion[] LAYOUT = {
     new BoxRegion(SAMPLES, SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
     new BoxRegion(SAMPLES, SAMPLE_BYTES, 90_112, 360, 10_000_000_000L),

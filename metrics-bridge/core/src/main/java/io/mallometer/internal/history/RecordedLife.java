@@ -244,7 +244,7 @@ record RecordedLife(
         case BoxFormat.CROSSINGS -> crossings = texts(region);
         case BoxFormat.PROFILES -> records(region, BoxFormat.FRAME_BYTES).forEach(this::profile);
         default -> {
-          // No region of this format.
+          // This number is not a region's.
         }
       }
     }

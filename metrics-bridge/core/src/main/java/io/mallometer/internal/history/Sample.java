@@ -5,18 +5,18 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the process was at one moment. Figures that are not known are {@code NaN}.
+ * Memory and counters of the process at one moment. Unknown figures are {@code NaN}.
  *
  * @param time the wall clock's time
  * @param monotonicNanos the time of a clock that nobody sets
  * @param flags of the record
  * @param allocations successful allocations since the process started
- * @param allocatedBytes bytes handed out since then
- * @param netBytes those less the bytes that were freed; after an attach it may be negative
- * @param liveBytes bytes in use
- * @param liveObjects objects in use
+ * @param allocatedBytes bytes allocated since the process started
+ * @param netBytes allocated less freed bytes; it may be negative after an attach
+ * @param liveBytes live bytes
+ * @param liveObjects live objects
  * @param residentBytes the resident set
- * @param chargedBytes what the kernel charges to the cgroup
+ * @param chargedBytes the bytes that the kernel charges to the cgroup
  * @param limitBytes the cgroup's limit
  * @param fileBytes cached files, which the kernel drops before it kills
  * @param oomKills processes of the cgroup that the kernel killed because of the limit
@@ -37,8 +37,8 @@ record Sample(
     double oomKills) {
 
   /**
-   * The share of the limit that is in use, 0 to 1; {@code NaN} without a limit. Without cached
-   * files where these are known.
+   * Returns the charged bytes as a share of the limit, 0 to 1; {@code NaN} without a limit. Cached
+   * files do not count if they are known.
    */
   double shareOfLimit() {
     double files = Double.isNaN(fileBytes) ? 0 : fileBytes;

@@ -120,8 +120,8 @@ final class SiteMoment {
   }
 
   /**
-   * So many sites: half of them those with most live bytes. The bytes are sorted as numbers, not
-   * the sites with a comparator: this code runs too seldom for the JVM to compile it well.
+   * Returns the largest sites: the first half by live bytes, the others by allocated bytes. The
+   * method sorts numbers and not sites, because the JVM rarely compiles code that runs so seldom.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     List<CallSite> kept = new ArrayList<>(most);
@@ -138,12 +138,12 @@ final class SiteMoment {
     return known(site.allocatedBytes().value());
   }
 
-  /** Returns less than any number of bytes for one that is unknown. */
+  /** Returns a number of bytes, or a value below every number if it is unknown. */
   private static double known(double bytes) {
     return Double.isNaN(bytes) ? Double.NEGATIVE_INFINITY : bytes;
   }
 
-  /** Adds so many sites with the largest figures, of equal ones the first; returns the others. */
+  /** Adds the sites with the largest figures; of equal ones the first. Returns the other sites. */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {
     double[] figures = new double[sites.size()];

@@ -57,8 +57,9 @@ final class SiteRates {
   }
 
   /**
-   * The site with its rate, unless it has one or no moment before is known. Most sites never have
-   * {@value #ENOUGH_SAMPLES} samples: they are looked up in the oldest moment only.
+   * Returns the site with its rate. Returns it unchanged if it has a rate or no earlier moment is
+   * known. Most sites never have {@value #ENOUGH_SAMPLES} samples; these are looked up in the
+   * oldest moment only.
    */
   CallSite of(CallSite site) {
     if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {

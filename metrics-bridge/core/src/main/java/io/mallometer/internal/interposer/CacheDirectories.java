@@ -14,7 +14,10 @@ final class CacheDirectories {
 
   private CacheDirectories() {}
 
-  /** Whether a file lies where programs may only keep what they need while they run. */
+  /**
+   * Returns whether a file lies in a directory or on a file system that does not outlast the
+   * program, the container or the machine.
+   */
   static boolean isTemporary(Path file) {
     List<Path> found = candidates();
     boolean isLast = !found.isEmpty() && file.startsWith(found.get(found.size() - 1));

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope as the difference of two readings of the counters, for counters that are fed by hand. Its
- * peak and its largest allocation are unknown.
+ * A scope as the difference of two readings of the counters, for tests and fakes that set the
+ * counters themselves. Its peak and its largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 

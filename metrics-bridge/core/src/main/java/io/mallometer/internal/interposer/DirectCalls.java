@@ -7,14 +7,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of the library by native methods that it has itself, {@code
- * interposer/src/control/java_calls.c}. They spare the bridge JNA where the library is preloaded:
- * JNA takes a JVM as long to load as all the rest of the bridge's start. Where the library was
- * opened to be attached, JNA finds the functions, and {@link #call} calls them: that takes 20 ns in
- * place of half a microsecond.
+ * Native methods that the library itself contains ({@code interposer/src/control/java_calls.c}). If
+ * the library is preloaded, they spare the bridge JNA, which takes a JVM as long to load as the
+ * rest of the bridge takes to start. If the library was opened for an attach, JNA finds the
+ * functions and {@link #call} calls them, in 20 ns and not half a microsecond.
  *
- * <p>The JVM gives a library's native methods to one class loader. Others, and those that meet a
- * library whose file was replaced, use JNA.
+ * <p>The JVM binds a library's native methods to one class loader. Other class loaders use JNA, and
+ * so does a process whose library file was replaced.
  */
 final class DirectCalls {
 
@@ -63,7 +62,7 @@ final class DirectCalls {
       function(0); // throws unless the library has the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
-      // Another class loader has loaded it, or the file is gone.
+      // Another class loader has loaded the library, or its file is gone.
     }
   }
 
@@ -78,7 +77,7 @@ final class DirectCalls {
     return callsByAddress;
   }
 
-  /** The address of a function by its number; 0 if the library that counts is not this one. */
+  /** Returns the address of a function by its number; 0 if this is not the library that counts. */
   static native long function(int number);
 
   /** Calls a function with as many of the arguments as it has; returns its result. */

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All that is known of the use of objects at one moment, immutable.
+ * Evidence of the use of objects at one moment. Immutable.
  *
  * @param nanos the moment, by {@link System#nanoTime()}
- * @param observation how the observation goes
+ * @param observation the state of the observation
  * @param objects the live samples
- * @param sites what is known of the use of call sites' objects, by their number
- * @param counted the exact counters of about the same moment
+ * @param sites the use of each call site's objects, by the site's number
+ * @param counted the exact counters, read within microseconds of the samples
  */
 public record Evidence(
     long nanos,
@@ -29,7 +29,7 @@ public record Evidence(
    */
   public record Counted(double netBytes, double mostBeforeBytes) {
 
-    /** No object is older than the counting. */
+    /** Counters of a process in which counting began before the first allocation. */
     public static final Counted FROM_START = new Counted(0, 0);
   }
 
@@ -47,7 +47,7 @@ public record Evidence(
     sites = Map.copyOf(sites);
   }
 
-  /** Nothing is known, and why. */
+  /** Returns evidence without objects, with the reason. */
   public static Evidence none(long nanos, String reason) {
     return new Evidence(nanos, Observation.off(reason), List.of(), Map.of());
   }

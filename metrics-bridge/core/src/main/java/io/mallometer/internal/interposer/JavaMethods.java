@@ -36,10 +36,10 @@ final class JavaMethods {
   private final IntUnaryOperator ask;
 
   /**
-   * Methods that are asked for by a function.
+   * Creates an empty table of methods.
    *
    * @param struct memory for one method
-   * @param ask fills it for a number, and returns 0 or a negative errno value
+   * @param ask fills that memory for a method's number and returns 0 or a negative errno value
    */
   JavaMethods(Abi.Method struct, IntUnaryOperator ask) {
     this.struct = struct;
@@ -79,7 +79,10 @@ final class JavaMethods {
         lines);
   }
 
-  /** {@code Ljava/lang/String;} as a name; a signature that was cut has no semicolon. */
+  /**
+   * Returns the class name of a signature such as {@code Ljava/lang/String;}. A truncated signature
+   * has no semicolon.
+   */
   private static String className(String signature) {
     int begin = signature.startsWith("L") ? 1 : 0;
     int end = signature.length() - (signature.endsWith(";") ? 1 : 0);

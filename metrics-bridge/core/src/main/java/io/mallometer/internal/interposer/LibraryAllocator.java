@@ -8,14 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Statistics of the allocator, read by the library into memory that is allocated once. */
+/** Reads the allocator's statistics through the library, into memory that is allocated once. */
 final class LibraryAllocator {
 
   private final Abi.AllocatorState state =
       new Abi.AllocatorState(Structs.keep(Abi.AllocatorState.BYTES));
   private final ByteBuffer arenas = Structs.keep(Abi.Arena.BYTES * AllocatorStatistics.MOST_ARENAS);
 
-  /** Reads the statistics; empty if the allocator has none. */
+  /** Returns the statistics; empty if the allocator has none. */
   synchronized Optional<AllocatorStatistics> read(Instant time) {
     long start = System.nanoTime();
     state.prepare();

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls functions of the library by their numbers in {@link LibraryFunctions#NAMES}.
  *
- * <p>A call takes some 20 ns by {@link DirectCalls}, which a preloaded library and one that this
- * class loader has opened allow. By JNA it takes half a microsecond and boxes its arguments. JNA's
- * direct mapping would halve that, but it generates a class, which takes 30 to 70 ms of a program's
- * start.
+ * <p>A call by {@link DirectCalls} takes some 20 ns. It needs a preloaded library, or one that this
+ * class loader has opened. A call by JNA takes half a microsecond and boxes its arguments. JNA's
+ * direct mapping would halve that, but the class that it generates would delay a program's start by
+ * 30 to 70 ms.
  *
- * <p>Only {@link Availability} uses this class first, once the library has the bridge's version: a
- * library of that version has all functions. If it lacks one nevertheless, or JNA is needed and
- * missing, the initialization fails with a {@link LinkageError}.
+ * <p>{@link Availability} is the first user of this class, after it has found that the library has
+ * the bridge's version and so all functions. If a function is missing nevertheless, or JNA is
+ * needed and missing, the initialization fails with a {@link LinkageError}.
  */
 final class LibraryCalls {
 
@@ -24,14 +24,16 @@ final class LibraryCalls {
 
   private LibraryCalls() {}
 
-  /** Returns the result of a function, which ignores the arguments that it has no parameter for. */
+  /**
+   * Calls a function and returns its result. The function ignores arguments beyond its parameters.
+   */
   static int call(int number, long a, long b, long c, long d, long e) {
     return DIRECT
         ? DirectCalls.call(ADDRESSES[number], a, b, c, d, e)
         : ByJna.call(number, a, b, c, d, e);
   }
 
-  /** Returns the address of a function, for the library to call it. */
+  /** Returns the address of a function that the library is to call. */
   static long address(String name) {
     return ADDRESSES[LibraryFunctions.NAMES.indexOf(name)];
   }

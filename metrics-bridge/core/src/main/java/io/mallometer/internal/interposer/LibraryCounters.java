@@ -4,7 +4,7 @@ import io.mallometer.model.Baseline;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SizeDistribution;
 
-/** Counters that the library has read. */
+/** Converts counters that the library has read. */
 final class LibraryCounters {
 
   private LibraryCounters() {}

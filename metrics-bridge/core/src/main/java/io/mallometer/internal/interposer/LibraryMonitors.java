@@ -20,7 +20,7 @@ final class LibraryMonitors {
   /** EBUSY: a callback of another thread has not returned within a second. */
   private static final int RUNS = -16;
 
-  /** The most requests that the library keeps. */
+  /** The number of huge requests that the library keeps. */
   static final int MOST_EVENTS = 64;
 
   private static final long NANOS = 1_000_000_000L;

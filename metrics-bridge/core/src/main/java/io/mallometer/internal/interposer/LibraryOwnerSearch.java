@@ -125,7 +125,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
         figures.samples(), Math.max(freedSince, figures.samplesFreed()), holds, objects(byObject));
   }
 
-  /** Returns how many rows were copied. */
+  /** Copies rows of a kind and returns their number. */
   private static int copy(int kind, ByteBuffer rows, int bytes, int count) {
     return Math.max(
         0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), bytes, count));

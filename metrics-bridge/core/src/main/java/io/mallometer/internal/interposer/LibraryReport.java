@@ -5,7 +5,7 @@ import io.mallometer.model.ByteUnit;
 import io.mallometer.model.SelfReport;
 import java.util.Optional;
 
-/** Parts of the library's report on itself. */
+/** Converts parts of the library's report on itself. */
 final class LibraryReport {
 
   private static final double MILLION = 1e6;
@@ -21,7 +21,7 @@ final class LibraryReport {
     };
   }
 
-  /** Returns whether the library counts since it was attached. */
+  /** Returns whether the library counts since an attach, and not from the start of the process. */
   static boolean attached(Abi.Report read) {
     return read.mode() == Abi.MODE_ATTACHED;
   }

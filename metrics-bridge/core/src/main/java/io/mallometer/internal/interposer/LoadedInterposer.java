@@ -44,10 +44,10 @@ final class LoadedInterposer implements Interposer {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-  /** The beginning of a report, which ends behind the state. */
+  /** The bytes of a report up to and including the state. */
   private static final int BYTES_TO_STATE = Abi.Report.STATE_AT + Integer.BYTES;
 
-  /** The texts of a report lie side by side. */
+  /** The end of a report's texts, which lie side by side. */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
 
   /** EINVAL as the library returns it. */

@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The executable and the libraries that stacks lead through, in the order in which the library
- * noted them. Where one was unloaded and another took its place, the later one is found; stacks are
- * named once, within seconds of their first sample.
+ * The executable and the libraries that occur in stacks, in the order in which the library noted
+ * them. If another library was loaded at the address of an unloaded one, the later one is found.
+ * That rarely matters: a stack is named once, within seconds of its first sample.
  *
- * <p>Where the library can note none (over glibc before 2.35), those that are mapped when a stack
- * is named.
+ * <p>The library notes none over glibc before 2.35. The modules are then those that are mapped when
+ * a stack is named.
  */
 final class LoadedModules implements Modules {
 

@@ -10,10 +10,10 @@ final class Mounts {
   private static final int MOUNT_POINT = 4;
   private static final int MOUNT_OPTIONS = 5;
 
-  /** Behind this stands the type of the file system. */
+  /** The separator before the type of the file system. */
   private static final String SEPARATOR = " - ";
 
-  /** Types of file systems that a container or a machine has anew at each start. */
+  /** Types of file systems that are empty or new at each start of a container or a machine. */
   private static final Set<String> TEMPORARY = Set.of("tmpfs", "ramfs", "overlay");
 
   private Mounts() {}
@@ -31,7 +31,10 @@ final class Mounts {
         && Arrays.asList(fields[MOUNT_OPTIONS].split(",")).contains("noexec");
   }
 
-  /** Whether a path lies on a file system whose files do not outlast a container or a machine. */
+  /**
+   * Returns whether a path lies on a file system whose files are lost when a container or a machine
+   * ends.
+   */
   static boolean temporary(String mountinfo, Path path) {
     String mount = mountOf(mountinfo, path);
     int begin = mount.indexOf(SEPARATOR);
@@ -39,7 +42,7 @@ final class Mounts {
         && TEMPORARY.contains(mount.substring(begin + SEPARATOR.length()).split(" ")[0]);
   }
 
-  /** Returns the line of the mount that a path lies on; empty if the text does not tell. */
+  /** Returns the line of the mount that contains a path; empty if there is none. */
   private static String mountOf(String mountinfo, Path path) {
     Path longest = null;
     String mount = "";

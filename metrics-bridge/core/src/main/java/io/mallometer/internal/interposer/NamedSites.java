@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stacks and names of call sites, by the number of the site. There are thousands, which every
- * full collection of the heap marks: so there is one object for each, its stack. A site replaces
- * the one that the library forgot for it. Used by one thread at a time.
+ * The stacks and names of call sites, by the number of the site. Every full garbage collection
+ * marks thousands of them, so each site has only one object, its stack. A site replaces the
+ * forgotten one that had its place. Not thread-safe.
  */
 final class NamedSites {
 
@@ -21,7 +21,10 @@ final class NamedSites {
   private @Nullable String[] names = new String[FEWEST];
   private @Nullable String[] libraries = new String[FEWEST];
 
-  /** Many sites share a name. Emptied now and then where sites are forgotten, to stay small. */
+  /**
+   * The names, which many sites share. It is cleared after every {@link SampledObject#MOST_SITES}
+   * replaced sites, to stay small.
+   */
   private final StringPool pool = new StringPool();
 
   private int replaced;

@@ -14,10 +14,10 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * What the library observes of the use of objects.
+ * Reads the library's observation of the use of objects.
  *
- * <p>A reading copies the live samples, 48 bytes each, and what is known of sites, 624 bytes each,
- * through buffers of a bounded size. Thread-safe. Only for a library that is there.
+ * <p>A reading copies the live samples, 48 bytes each, and the evidence of the sites, 624 bytes
+ * each, through buffers of a bounded size. Thread-safe. The library must be in the process.
  */
 final class ObservedUse {
 
@@ -62,7 +62,7 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // Where time runs faster, a thousandth of it is less than reading takes.
+    // With a time scale, epochs are too short for a reading to take only a thousandth of them.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
@@ -77,7 +77,7 @@ final class ObservedUse {
   /**
    * Reads everything.
    *
-   * @param counters reads the exact counters: before the objects, which takes microseconds
+   * @param counters reads the exact counters, in microseconds; called before the objects are read
    */
   synchronized Evidence read(Supplier<Evidence.Counted> counters) {
     start.askAgainIfDue();
@@ -230,9 +230,9 @@ final class ObservedUse {
     return new Durations(row.count(), weights);
   }
 
-  // ---- Where objects are used
+  // ---- Watchpoints
 
-  /** Returns why that is not possible; empty if it is. */
+  /** Watches sites. Returns the reason if that is not possible, else an empty text. */
   synchronized String watch(List<Integer> numbers) {
     ByteBuffer wanted = Structs.allocate(Math.max(1, numbers.size()) * Integer.BYTES);
     for (int number : numbers) {

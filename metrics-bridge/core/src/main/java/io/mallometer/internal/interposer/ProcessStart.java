@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * When this process started, as proc(5) tells it: for the JDK's own answer a JVM loads a pool of
- * threads, or its management interface.
+ * The start of this process by proc(5). The JDK's own methods would load a thread pool or the
+ * management interface.
  */
 public final class ProcessStart {
 

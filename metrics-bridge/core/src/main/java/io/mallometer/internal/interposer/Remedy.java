@@ -54,7 +54,7 @@ final class Remedy {
         + ")";
   }
 
-  /** Where the library and JNA's native part find no place. */
+  /** Returns the remedy if there is no suitable directory for the library or JNA's native part. */
   static String place() {
     return "Set XDG_CACHE_HOME to " + SUITABLE;
   }

@@ -16,7 +16,9 @@ final class SampledAges {
   /** For 65,536 objects, and ages of 278 years in milliseconds above. */
   private static final int INDEX_BITS = 20;
 
-  /** By the place of the site. Only one of the sites with a place has live samples. */
+  /**
+   * Medians by the place of the site. Of the sites with the same place only one has live samples.
+   */
   private final double[] median;
 
   private final double[] ninetyPercent;

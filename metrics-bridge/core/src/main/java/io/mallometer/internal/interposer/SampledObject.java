@@ -24,9 +24,9 @@ public record SampledObject(
   static final int MOST_SITES = 16_384;
 
   /**
-   * Returns where a site belongs in an array of all sites. Of the sites with a place only one has
-   * live samples: the library gives the room of a forgotten site to another, whose number is
-   * larger.
+   * Returns the index of a site in an array of all sites. Of the sites with the same index only one
+   * has live samples: the library gives the room of a forgotten site to another site with a larger
+   * number.
    */
   public static int placeOf(int site) {
     return Math.floorMod(site, MOST_SITES);

@@ -5,9 +5,9 @@ import io.mallometer.model.Estimate;
 /**
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
- * <p>The library's variance is that of what was sampled. Allocations since the last sample may be
- * missing, so the square of a mean sample is added, less where samples are so large that none is
- * left out.
+ * <p>The library's variance covers the samples only. Allocations since the last sample may be
+ * missing, so the square of a mean sample is added. Large samples reduce this term, because no
+ * allocation of their size is left out.
  */
 final class SiteEstimates {
 
@@ -16,7 +16,7 @@ final class SiteEstimates {
   private final double interval;
 
   /**
-   * The estimates of a site.
+   * Creates the estimates of a site.
    *
    * @param interval the sampling interval, in bytes; 1 if every allocation is a sample
    */
@@ -54,7 +54,7 @@ final class SiteEstimates {
         allocated.bytesVariance() - freed.bytesVariance());
   }
 
-  /** Returns the live bytes of a site alone; rounding never leaves them below 0. */
+  /** Returns only the live bytes of a site. They are at least 0, whatever the rounding errors. */
   static double liveBytes(Abi.Site site) {
     return Math.max(0, site.allocated().bytes() - site.freed().bytes());
   }
@@ -67,7 +67,9 @@ final class SiteEstimates {
     return new Estimate(value, variance + since, samples);
   }
 
-  /** Without live samples the variance is the square of what one would stand for. */
+  /**
+   * Returns the live part. Without live samples its variance is the square of one sample's weight.
+   */
   private Estimate live(Estimate all, double sampledVariance, double value, double variance) {
     long samples = all.samples() - freed.samples();
     if (samples <= 0) {
@@ -76,7 +78,7 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // Objects can be empty where they have headers.
+    // With headers, objects can have 0 bytes.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

@@ -70,7 +70,8 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // Not by a loop here, which the JVM would compile for the first thousands of names.
+    // A loop in place of this call would be compiled by the JVM within the first thousands of
+    // names.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);

@@ -216,9 +216,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns the idle objects: the shares that those in slots tell, of all observable ones. The
-   * library gives a site no slot in its first epochs. What it allocated then decides nothing, but
-   * it is memory of the same stack and of the same use.
+   * Returns the idle objects, estimated as the idle share of the objects in slots, times all
+   * observable objects. The library gives a site no slot in its first epochs. Objects from these
+   * epochs have no part in the verdict, but they count here, because the same code allocates and
+   * uses them.
    */
   private Suspected suspected(Share ofBytes, Share ofObjects) {
     List<SampledObject> all = observable(live, window, threshold);
@@ -231,7 +232,10 @@ final class LeakTest {
         oldestSeconds());
   }
 
-  /** Those that are idle, and those that could be though they were used while they were made. */
+  /**
+   * Returns how many objects are idle, or could be idle even if they were used while they were
+   * initialized.
+   */
   private int watched(List<SampledObject> old) {
     double least = threshold + LeakThresholds.EPOCHS * window.epochSeconds();
     return stale.size()
@@ -332,10 +336,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the objects of an age or older that are in a slot, or could be by their size and birth.
-   * Those that came before the site's first slot tell as much of when objects arrive and of how
-   * many there are. What is in a slot always counts, so that there is an arrival wherever something
-   * is idle.
+   * Returns the objects of at least an age that are in a slot, or could be in one by their size and
+   * birth. Objects from before the site's first slot also show when objects arrive and how many
+   * there are. Every object in a slot counts, so that each idle object has an arrival.
    */
   static List<SampledObject> observable(List<SampledObject> live, Window window, double seconds) {
     return those(

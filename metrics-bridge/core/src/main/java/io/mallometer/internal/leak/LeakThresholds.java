@@ -146,12 +146,15 @@ public final class LeakThresholds {
   // ---- After an attach
 
   /**
-   * Standard errors by which a site's increase exceeds what was freed of the memory from before the
-   * attach, if it is growth: chance alone does that in 1 of 30,000 evaluations.
+   * A site grows if its increase exceeds the bytes that were freed of the memory from before the
+   * attach by this many standard errors. Chance alone does that in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
-  /** Standard errors by which a site holds more than before, if that is no chance: 1 of 40. */
+  /**
+   * A site counts as risen if its live bytes rose by this many standard errors. Chance alone does
+   * that in 1 of 40 comparisons.
+   */
   static final double RISEN_ERRORS = 2;
 
   // ---- Unused

@@ -5,29 +5,29 @@ import io.mallometer.model.Estimate;
 import io.mallometer.model.SiteVerdict.Suspected;
 
 /**
- * What two searches of the process's memory say of a site, of which objects are lost.
+ * The lost objects of a site, by two searches of the process's memory.
  *
- * @param sought live samples that both searched for
- * @param lost those of which neither found an address
+ * @param sought live samples for which both searched
+ * @param lost live samples of which neither search found an address
  * @param bytes the share of lost bytes among the bytes that the samples stand for
- * @param objects the same share of the objects
+ * @param objects the share of lost objects among the objects that the samples stand for
  */
 record Lost(int sought, int lost, Share bytes, Share objects) {
 
-  /** The sum of two sites' samples, with the shares of the first. */
+  /** Returns the sum of two sites' samples, with the shares of this one. */
   Lost plus(Lost other) {
     return new Lost(sought + other.sought, lost + other.lost, bytes, objects);
   }
 
   /**
-   * Returns the lost objects of a site. A search misses some: garbage and unused memory have
-   * addresses of lost objects, most often of young ones. So objects that are old enough to be idle
-   * are lost if they are idle, and of the others the share that two searches found is lost. They
-   * have no idle time, as many are too young.
+   * Returns the lost objects of a site. A search misses some, because garbage and unused memory
+   * contain addresses of lost objects, most often of young ones. So all idle objects count as lost.
+   * Of the objects that are too young to be idle, the share that two searches found counts as lost.
+   * The result has no idle time, because it includes young objects.
    *
    * @param idle the idle objects of the site
    * @param oldBytes the bytes that are old enough to be idle
-   * @param oldObjects the objects that are
+   * @param oldObjects the objects that are old enough to be idle
    */
   Suspected of(CallSite site, Suspected idle, Estimate oldBytes, Estimate oldObjects) {
     return new Suspected(

@@ -249,7 +249,7 @@ final class LostMemory {
     }
   }
 
-  /** Weights of objects, those of the lost ones also by themselves. */
+  /** Sums of the weights of all objects, and of the lost ones. */
   private static final class Sum {
     private double all;
     private double squares;

@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Whether sites hold ever more, by their live samples: many were born in the last minutes, evenly,
- * and few of those that were there before are gone. {@link LeakThresholds} says how many.
+ * Tells by live samples which sites grow: many of a site's samples were born in the last minutes,
+ * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
  *
- * <p>After an attach a site begins at 0, however much its code holds: what replaces objects that
- * were allocated before looks like growth until all of those are gone. {@link Replaced} says how
- * much of an increase that is.
+ * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
+ * look like growth until all of the latter are freed. {@link Replaced} estimates this part of an
+ * increase.
  *
- * <p>Of the sites' bytes the readings of the last minutes are kept, and of the last hour some.
+ * <p>All readings of the last minutes are kept, and some of the last hour.
  */
 final class RecentGrowth {
 
@@ -27,19 +27,19 @@ final class RecentGrowth {
   private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
-  /** All readings are kept for so many seconds, divided by the time scale. */
+  /** The seconds for which all readings are kept, divided by the time scale. */
   private static final double ALL_SECONDS = 180;
 
-  /** Readings that are kept for longer are so many seconds apart, or more. */
+  /** The least seconds between readings that are kept for longer, divided by the time scale. */
   private static final double APART_SECONDS = 150;
 
   /**
-   * What was live.
+   * * One reading of all sites' live samples.
    *
-   * @param bytes those of the live samples, by the place of the site. What a site had that was
-   *     forgotten since makes the growth of the site in its place look less
-   * @param variances of these; empty without an attach, where nothing needs them
-   * @param stays whether it is kept for an hour
+   * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
+   *     since, its bytes make the growth of the next site in its place look smaller
+   * @param variances the variances of the bytes, by place; empty without an attach
+   * @param stays whether the reading is kept for an hour
    */
   private record Reading(
       double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean stays) {
@@ -58,7 +58,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latest = new SamplesBySite(List.of());
 
-  /** By the earlier reading, since when; the later one is the latest. */
+  /** The replaced bytes between a reading and the latest one, by the earlier reading. */
   private final Map<Reading, Replaced> replaced = new IdentityHashMap<>();
 
   private double latestThatStays = Double.NEGATIVE_INFINITY;
@@ -68,10 +68,8 @@ final class RecentGrowth {
   }
 
   /**
-   * Adds a reading.
-   *
-   * @param counted at about the same moment
-   * @param seconds by {@link System#nanoTime()}
+   * * Adds a reading. * * @param counted the exact counters of about the same moment * @param
+   * seconds the moment by {@link System#nanoTime()}
    */
   void add(SamplesBySite samples, Evidence.Counted counted, double seconds) {
     boolean stays = seconds - latestThatStays >= APART_SECONDS / timeScale;
@@ -100,12 +98,15 @@ final class RecentGrowth {
     return windows[windows.length - 1] / timeScale;
   }
 
-  /** How many are kept. */
+  /** Returns the number of readings that are kept. */
   int readings() {
     return latestFirst.size();
   }
 
-  /** The increase of a site in the shortest time in which it is one; empty if it is none. */
+  /**
+   * Returns the increase of a site over the shortest window in which it grows; empty if it does
+   * not.
+   */
   Optional<Increase> of(int site, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_BORN) {
       return Optional.empty();
@@ -130,11 +131,11 @@ final class RecentGrowth {
   }
 
   /**
-   * How fast sites taken together grow. Where the latest live sample is much older than samples
-   * were apart before, they have not grown since; else the rate is that of the last minutes, or of
-   * the time in which the latest samples were born, if they are few.
+   * Returns how fast several sites grow together. They have stopped growing if the latest live
+   * sample is much older than the mean gap between samples. Otherwise the rate is that of the last
+   * minutes, or of a longer time if samples are few.
    *
-   * @param live their live samples
+   * @param live the live samples of these sites
    */
   Pace pace(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_FOR_GROWTH) {
@@ -173,7 +174,10 @@ final class RecentGrowth {
     return replaced.computeIfAbsent(then, this::compare);
   }
 
-  /** Of a difference, samples that are live at both readings have no part in the variance. */
+  /**
+   * Compares an earlier reading with the latest. Samples that are live at both cancel, so they have
+   * no part in the variance.
+   */
   private Replaced compare(Reading then) {
     Reading now = latestFirst.element();
     boolean attached = now.counted().mostBeforeBytes() > 0;
@@ -223,7 +227,9 @@ final class RecentGrowth {
         : Optional.empty();
   }
 
-  /** Many, some in each quarter of the time, and no burst. */
+  /**
+   * Returns whether there are enough samples, with some in each quarter of the window and no burst.
+   */
   private static boolean isEven(long[] quarters) {
     long born = sum(quarters);
     int few = 0;

@@ -3,16 +3,16 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.interposer.SampledObject;
 
 /**
- * How many bytes of a site's increase between two readings replace objects from before an attach.
+ * The bytes of sites' increases between two readings that replace objects from before an attach.
  *
- * <p>Such objects belong to no site, so a site that replaces them seems to grow. What was freed of
- * them in all is known: it is the change of all sites' live bytes, an estimate from samples, less
- * the change of the exact counters. Samples that were live at both readings cancel, so only samples
- * that were born or freed in between contribute to its error. It is at least 0, and at most what
- * was live at the attach.
+ * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
+ * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
+ * from samples, less the change of the exact counters. Samples that were live at both readings
+ * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
+ * least 0, and at most the live bytes at the attach.
  *
- * <p>Which site replaced them is not known. So there are two answers, {@link #most} for a verdict
- * and {@link #least} for a rate. Without an attach both are 0.
+ * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link #most}
+ * for a verdict and {@link #least} for a rate. Without an attach both are 0.
  */
 final class Replaced {
 
@@ -26,9 +26,9 @@ final class Replaced {
   /**
    * Compares two readings.
    *
-   * @param changes of the live bytes of each site, by its place
-   * @param variances of these
-   * @param netChange of the exact counters
+   * @param changes the changes of each site's live bytes, by its place
+   * @param variances the variances of these changes
+   * @param netChange the change of allocated less freed bytes, by the exact counters
    * @param mostBefore the most bytes that may have been live at the attach; 0 without attach
    */
   Replaced(float[] changes, float[] variances, double netChange, double mostBefore) {
@@ -49,9 +49,9 @@ final class Replaced {
   }
 
   /**
-   * Returns the most bytes that a site can have replaced: everything that was freed, with the error
-   * that the other sites' samples contribute. The site's own error cancels, because its increase is
-   * part of the estimate. An increase above that is growth.
+   * Returns the most bytes that a site can have replaced: all freed bytes, plus the error from the
+   * other sites' samples. The site's own error cancels, because its increase is part of the
+   * estimate. An increase above this bound is growth.
    */
   double most(int site) {
     double others = Math.max(0, variance - of(variances, site));
@@ -59,8 +59,8 @@ final class Replaced {
   }
 
   /**
-   * Returns the fewest bytes that sites together must have replaced: what was freed, less what all
-   * other sites hold more, by their samples or by the error of these.
+   * Returns the fewest bytes that sites together must have replaced: all freed bytes, less the
+   * increases of the other sites and the error of these increases.
    */
   double least(Iterable<Integer> sites) {
     double others = risen;

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The live samples of each site: one array in which those of a site stand side by side, in the
- * order in which they were, and where each site's begin. Immutable.
+ * The live samples of each site. One array contains the samples of each site side by side, in their
+ * original order; another contains the beginning of each site's samples. Immutable.
  */
 final class SamplesBySite {
 
@@ -14,7 +14,10 @@ final class SamplesBySite {
 
   private final List<SampledObject> samples;
 
-  /** By the place of a site; one more says where the last site's end. */
+  /**
+   * The index of each site's first sample, by the place of the site, and the end of the last
+   * site's.
+   */
   private final int[] begins;
 
   SamplesBySite(List<SampledObject> objects) {
@@ -34,18 +37,18 @@ final class SamplesBySite {
       SampledObject object = objects.get(i);
       sorted[--ends[SampledObject.placeOf(object.site())]] = object;
     }
-    // Each end has moved to where its site begins.
+    // The loop has moved each end to the site's first sample.
     this.begins = ends;
     this.samples = Arrays.asList(sorted);
   }
 
-  /** Those of a site. */
+  /** Returns the samples of a site. */
   List<SampledObject> of(int site) {
     int place = SampledObject.placeOf(site);
     return has(site) ? samples.subList(begins[place], begins[place + 1]) : List.of();
   }
 
-  /** Whether a site has any. */
+  /** Returns whether a site has samples. */
   boolean has(int site) {
     int place = SampledObject.placeOf(site);
     return place < begins.length - 1
@@ -53,7 +56,7 @@ final class SamplesBySite {
         && samples.get(begins[place]).site() == site;
   }
 
-  /** The bytes that the samples of each site stand for, by place. */
+  /** Returns the bytes that the samples of each site stand for, by place. */
   float[] bytes() {
     float[] bytes = new float[begins.length - 1];
     for (SampledObject object : samples) {
@@ -65,8 +68,7 @@ final class SamplesBySite {
   /**
    * Returns the variance of {@link #bytes()}, by place.
    *
-   * @param bornBy the moment, in seconds by {@link System#nanoTime()}, after which a sample was
-   *     born that does not count
+   * @param bornBy the latest birth of a sample that counts, in seconds by {@link System#nanoTime()}
    */
   float[] variances(double bornBy) {
     float[] variances = new float[begins.length - 1];
@@ -80,7 +82,7 @@ final class SamplesBySite {
     return variances;
   }
 
-  /** Whether the use of any of a site is seen. */
+  /** Returns whether any sample of a site is in a slot. */
   boolean anyInSlot(int site) {
     return of(site).stream().anyMatch(SampledObject::inSlot);
   }

@@ -21,10 +21,10 @@ public final class Sentence {
   private Sentence() {}
 
   /**
-   * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
-   * were not accessed for 12 min or more; +190 MiB/h}.
+   * Returns a sentence such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in
+   * 41,000 objects that were not accessed for 12 min or more; +190 MiB/h}.
    *
-   * @param begun when the first of the live objects was allocated, if none was since growth
+   * @param begun the allocation of the oldest live object, if no object was allocated since growth
    *     stopped; else null
    */
   static String of(
@@ -99,7 +99,7 @@ public final class Sentence {
         + " is not excluded";
   }
 
-  /** Says between which two moments all live objects were allocated. */
+  /** Returns in words the two moments between which all live objects were allocated. */
   private static String allocated(Growth growth, Instant begun) {
     return " allocated " + between(begun, growth.stopped().orElse(begun));
   }
@@ -203,7 +203,9 @@ public final class Sentence {
     return digits.toString();
   }
 
-  /** Such as {@code 7 h}, rounded down, so that it never claims more than was seen. */
+  /**
+   * Returns a time such as {@code 7 h}, rounded down, so that it never exceeds the observed time.
+   */
   public static String atLeast(double seconds) {
     double unit = seconds < 2 * MINUTE ? 1 : seconds < 2 * HOUR ? MINUTE : HOUR;
     return time(Math.floor(seconds / unit) * unit);

@@ -3,8 +3,8 @@ package io.mallometer.internal.leak;
 import io.mallometer.model.Estimate;
 
 /**
- * The share of a call site's objects of which something is true, estimated from the samples for
- * which it is known.
+ * The share of a call site's objects that have a property, estimated from the samples of which the
+ * property is known.
  *
  * @param share 0 to 1
  * @param variance of the share
@@ -12,21 +12,21 @@ import io.mallometer.model.Estimate;
 record Share(double share, double variance) {
 
   /**
-   * Returns the share of some objects of all.
+   * Returns the share of the objects with the property.
    *
-   * @param some the weights of the objects of which it is true, added up
-   * @param all the weights of all objects of which it is known
-   * @param squares the squares of these weights, added up
+   * @param some the sum of the weights of the objects with the property
+   * @param all the sum of the weights of all objects of which the property is known
+   * @param squares the sum of the squares of these weights
    */
   static Share of(double some, double all, double squares) {
     double share = all > 0 ? Math.min(1, some / all) : 0;
     double count = all > 0 ? all * all / squares : 0;
-    // One object of each kind is added, so that few samples leave some doubt.
+    // One object of each kind is added, so that the variance of few samples is not 0.
     double doubtful = (share * count + 1) / (count + 2);
     return new Share(share, doubtful * (1 - doubtful) / (count + 3));
   }
 
-  /** Returns the estimate of so large a part of a total. */
+  /** Returns the estimate of this share of a total. */
   Estimate times(Estimate total) {
     return new Estimate(
         share * total.value(),

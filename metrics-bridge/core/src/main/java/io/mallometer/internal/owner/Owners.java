@@ -265,7 +265,7 @@ public final class Owners {
   /**
    * Returns the answer in one sentence.
    *
-   * @param marksWhileWalking whether walks over the heap see no garbage
+   * @param marksWhileWalking whether walks over the heap visit only reachable objects
    * @param lost whether searches of the whole process's memory found no address of most objects
    */
   public static String sentence(List<Way> ways, int live, boolean marksWhileWalking, boolean lost) {

@@ -1,16 +1,17 @@
 package io.mallometer.internal.owner;
 
 /**
- * How long a walk over the Java heap will stop the program. Only the JVM's own thread runs
- * meanwhile, so the time is what the walk takes of one processor, times what other work and a quota
- * make of it. Measured on JDK 17 and 25 with objects of 42 bytes: the rates are the upper ends of
- * what was measured with G1, Serial and ZGC; the parallel collector of JDK 25 took up to 1.7 s.
- * Smaller objects take longer. After the first walk its own time corrects the others.
+ * An estimate of how long a walk over the Java heap stops the program. Only one thread of the JVM
+ * runs during the walk, so the estimate is the CPU time of the walk, times the slowdown by other
+ * processes and a quota. The rates are the highest that were measured on JDK 17 and 25, with
+ * objects of 42 bytes, under G1, Serial and ZGC; the parallel collector of JDK 25 took up to 1.7 s.
+ * Smaller objects take longer. The duration of the latest walk corrects the next estimate.
  *
  * @param heapBytes used bytes of the heap
  * @param marks whether the collector is ZGC or Shenandoah, which read each reference with a barrier
- * @param slowdown by how much longer a second of processor time takes: at least 1
- * @param correction the latest walk's time, as a multiple of what was estimated; 1 before
+ * @param slowdown the time that a second of CPU time takes, in seconds: at least 1
+ * @param correction the latest walk's duration as a multiple of its estimate; 1 before the first
+ *     walk
  */
 public record PauseEstimate(double heapBytes, boolean marks, double slowdown, double correction) {
 

@@ -13,7 +13,7 @@ interface AddressSpace {
   /** The word of eight bytes at an address; empty if it cannot be read. */
   OptionalLong word(long address);
 
-  /** The words of a page; empty if it cannot be read. */
+  /** Returns the words of a page; empty if the page cannot be read. */
   default Optional<long[]> words(long page) {
     return Optional.empty();
   }

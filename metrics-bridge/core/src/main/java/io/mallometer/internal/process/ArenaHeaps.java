@@ -4,37 +4,37 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds the heaps of glibc's arenas, the main one excepted.
+ * Finds the heaps of glibc's arenas other than the main arena.
  *
- * <p>A heap begins at a multiple of the most that it may grow to: 64 MiB, or four huge pages where
- * glibc was told to use these ({@code glibc.malloc.hugetlb=2}). Its first words are the address of
- * its arena, which lies right behind the words of its first heap, the heap before, how many bytes
- * the heap has, and how many of its addresses were ever made writable (glibc's {@code heap_info}).
- * Neighbours are one mapping, and pages of one heap may differ in the kernel's eyes, so that
- * neither the bounds nor the flags of mappings tell of heaps on every version of glibc.
+ * <p>The address of a heap is a multiple of its largest size: 64 MiB, or four huge pages if glibc
+ * uses these ({@code glibc.malloc.hugetlb=2}). A heap begins with glibc's {@code heap_info}: the
+ * address of its arena, the address of the arena's previous heap, the bytes of the heap, and the
+ * bytes that were ever made writable. The arena itself lies directly behind the {@code heap_info}
+ * of its first heap. The bounds and flags of mappings do not show heaps on every version of glibc,
+ * because neighbouring heaps can be one mapping, and one heap can be several.
  *
- * <p>Where memory cannot be read, a heap is what glibc 2.40 and older make: 64 MiB that begin at a
- * multiple of that, and of which the kernel has promised no part.
+ * <p>If memory cannot be read, only heaps of glibc 2.40 and older are recognised: 64 MiB at a
+ * multiple of 64 MiB, without a promise of memory by the kernel ({@code MAP_NORESERVE}).
  */
 final class ArenaHeaps {
 
   private static final long LARGEST = 64L << 20;
 
-  /** Four huge pages of 2 MiB. Larger ones begin at a multiple of that too. */
+  /** The bytes of four huge pages of 2 MiB. Larger heaps also begin at a multiple of this. */
   private static final long STEP = 8L << 20;
 
-  /** Four huge pages of 64 KiB, which some processors have. */
+  /** The bytes of four huge pages of 64 KiB, which some processors have. */
   private static final long SMALLEST = 256L << 10;
 
-  /** The most that four huge pages of 1 GiB are. */
+  /** The bytes of four huge pages of 1 GiB. */
   private static final long LARGEST_OF_ALL = 4L << 30;
 
-  /** The arena lies behind the four words of its heap, or the six of glibc 2.35 and newer. */
+  /** The words of a {@code heap_info}, in bytes: four, or six since glibc 2.35, padded to eight. */
   private static final long FEWEST_WORDS = 4 * Long.BYTES;
 
   private static final long MOST_WORDS = 8 * Long.BYTES;
 
-  /** Multiples of {@link #STEP} that are looked at, at two microseconds each: 80 GiB. */
+  /** The most multiples of {@link #STEP} that one split reads, at two microseconds each: 80 GiB. */
   private static final int MOST_PLACES = 10_000;
 
   private static final long PAGE = AddressSpace.PAGE;
@@ -50,9 +50,9 @@ final class ArenaHeaps {
   }
 
   /**
-   * The heaps with the addresses that they may grow to.
+   * Returns the heaps, with the addresses into which they may grow.
    *
-   * @param mappings anonymous ones that nothing else is known of, ascending by address
+   * @param mappings anonymous mappings that no other rule has identified, in ascending order
    */
   static List<Range> in(List<Mapping> mappings, AddressSpace memory) {
     ArenaHeaps heaps = new ArenaHeaps(mappings, memory);
@@ -84,7 +84,7 @@ final class ArenaHeaps {
     return (address / STEP + 1) * STEP;
   }
 
-  /** Where a heap ends that begins at an address; that address if there is none. */
+  /** Returns the end of the heap that begins at an address; the address itself if there is none. */
   private long endOfHeap(long begin, int index) {
     remaining--;
     Mapping mapping = mappings.get(index);
@@ -114,7 +114,7 @@ final class ArenaHeaps {
     return arena % 16 == 0 && arena - heap >= FEWEST_WORDS && arena - heap <= MOST_WORDS;
   }
 
-  /** Whether another heap is of the same arena. */
+  /** Returns whether a heap belongs to an arena. */
   private boolean isHeapOf(long arena, long heap) {
     return arena % 16 == 0 && heap > 0 && heap % SMALLEST == 0 && word(heap) == arena;
   }
@@ -129,8 +129,8 @@ final class ArenaHeaps {
   }
 
   /**
-   * The heap's addresses behind its writable ones are in no other's way. It may have grown since
-   * the mappings were read.
+   * Returns the end of a heap with the inaccessible addresses behind its writable part. The heap
+   * may have grown since the mappings were read.
    */
   private long endWithRest(long begin, long writable, int index) {
     int last = index;

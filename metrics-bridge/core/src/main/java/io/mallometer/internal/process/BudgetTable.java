@@ -59,8 +59,8 @@ final class BudgetTable {
   private BudgetTable() {}
 
   /**
-   * The table, against the limit that somebody set. A cgroup's limit holds for all that is charged
-   * to the cgroup, a stated one for this process.
+   * Returns the table with the limit that somebody set. The cgroup's limit covers everything that
+   * is charged to the cgroup; a stated limit covers this process only.
    */
   static MemoryBudget of(
       Configuration configuration, ResidentMemory resident, ProcessMemory memory) {

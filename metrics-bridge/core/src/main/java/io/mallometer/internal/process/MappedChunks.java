@@ -8,31 +8,34 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds objects that glibc mapped singly, and what it mapped for its main arena.
+ * Finds the objects of malloc that have a mapping of their own (singly mapped objects), and the
+ * memory that glibc mapped for its main arena outside of {@code [heap]}.
  *
- * <p>What was mapped for one begins with a header of two words: 0, and the size, whole pages with
- * the second lowest bit set. The kernel makes one mapping of neighbours, so that such an object
- * and, say, a piece of metaspace beside it look like one. Objects are looked for from a mapping's
- * beginning on, where another object ends, and, in memory that no rule knows, at the beginning of
- * every resident page.
+ * <p>A singly mapped object begins with a header of two words: 0, and the size in whole pages with
+ * the second lowest bit set. The kernel joins neighbours to one mapping, such as an object and a
+ * piece of metaspace. So headers are sought at the beginning of a mapping, at the end of another
+ * object, and, in memory that no rule knows, at the beginning of every resident page.
  *
- * <p>The main arena lies below the break ({@code [heap]}). Where that cannot grow, or glibc was
- * told to use huge pages, glibc maps a mebibyte or more for it, which has no header: it begins with
- * a chunk, and each chunk's size leads to the next.
+ * <p>The main arena usually lies in {@code [heap]}. If that cannot grow, or if glibc uses huge
+ * pages, glibc maps 1 MiB or more for the main arena. This memory has no header: it begins with a
+ * chunk, and the size of each chunk leads to the next.
  *
- * <p>The more places are looked at, the more often other memory looks like a header by chance, so
- * the last way believes in sizes below glibc's own threshold of 128 KiB only if two such objects
- * follow each other.
+ * <p>The more places are read, the more often other memory looks like a header by chance. At the
+ * beginning of a resident page, a size below glibc's threshold of 128 KiB therefore counts only if
+ * two such objects follow each other.
  */
 final class MappedChunks {
 
-  /** Chunks that follow each other, after which memory is the main arena's. */
+  /** The fewest consecutive chunks that identify memory of the main arena. */
   private static final int FEWEST_IN_CHAIN = 16;
 
   private static final long PREVIOUS_IN_USE = 1;
   private static final long SMALLEST_CHUNK = 32;
 
-  /** Two of these, which are never free, end what glibc has mapped and left for other memory. */
+  /**
+   * The size of a fence chunk. Two of them, which are never free, end memory that glibc no longer
+   * extends.
+   */
   private static final long FENCE = 16;
 
   /** The flags of a size word: arena, mapped, previous in use. */
@@ -41,18 +44,20 @@ final class MappedChunks {
   private static final long MAPPED = 2;
   private static final long PAGE = AddressSpace.PAGE;
 
-  /** Below it glibc maps nothing singly, unless it was told to (mallopt(3), M_MMAP_THRESHOLD). */
+  /**
+   * The smallest size that glibc maps singly, unless mallopt(3) sets a smaller M_MMAP_THRESHOLD.
+   */
   private static final long GLIBCS_THRESHOLD = 128L << 10;
 
-  /** More than a process can map. */
+  /** A size that no process can map. */
   private static final long LARGEST = 1L << 47;
 
-  /** Entries of the page table that are read at once, for 64 MiB. */
+  /** The bytes whose page table entries are read at once: 64 MiB. */
   private static final long WINDOW = 16_384 * PAGE;
 
   /**
-   * What was searched in vain, and up to which address: a mapping that has the same bounds and the
-   * same resident bytes as at the last search holds what it held, and one that is too large for one
+   * Mappings without a result, with the address up to which they were searched. A mapping with the
+   * same bounds and resident bytes is not searched again. A mapping that is too large for one
    * search is searched in several.
    */
   static final class Searched {
@@ -79,10 +84,10 @@ final class MappedChunks {
   private int remaining;
 
   /**
-   * Looks at most at a number of places, so that a split of very much memory stays cheap; what is
-   * beyond is taken for no object this time.
+   * Creates a search that reads a limited number of places, so that a split of very much memory
+   * stays cheap. Objects beyond these places are not found.
    *
-   * @param searched what former searches found out
+   * @param searched the results of earlier searches
    */
   MappedChunks(AddressSpace memory, int most, Searched searched) {
     this.memory = memory;
@@ -90,14 +95,14 @@ final class MappedChunks {
     this.searched = searched;
   }
 
-  /** Objects that follow each other from the beginning of a mapping on. */
+  /** Returns consecutive objects from the beginning of a mapping on. */
   List<Range> inRow(Mapping mapping) {
     List<Range> found = new ArrayList<>();
     addRow(mapping, found);
     return found;
   }
 
-  /** Adds objects that follow each other from the beginning of a mapping on. */
+  /** Adds consecutive objects from the beginning of a mapping on. */
   void addRow(Mapping mapping, List<Range> to) {
     long at = mapping.start();
     long end = endOfObject(at, mapping);
@@ -108,17 +113,18 @@ final class MappedChunks {
     }
   }
 
-  /** What the latest search found that is the main arena's. */
+  /** Returns the memory of the main arena that the latest search found. */
   List<Range> mainArena() {
     return mainArena;
   }
 
   /**
-   * Objects at the beginning of any resident page. Finds {@link #mainArena()} in the same memory.
+   * Returns objects that begin at any resident page. The same search finds {@link #mainArena()}.
    */
   List<Range> within(List<Mapping> mappings) {
     List<Range> found = new ArrayList<>();
-    // Small ones first: what is too large to be searched whole shall not keep others from it.
+    // Small mappings come first, so that one that is too large for a search does not use up its
+    // places.
     List<Mapping> smallFirst = new ArrayList<>(mappings);
     smallFirst.removeIf(mapping -> mapping.bytes() < GLIBCS_THRESHOLD);
     smallFirst.sort(Comparator.comparingLong(Mapping::residentBytes));
@@ -140,7 +146,7 @@ final class MappedChunks {
     }
   }
 
-  /** Returns where to go on. */
+  /** Returns the address at which the search continues. */
   private long searchWindow(Mapping mapping, long start, List<Range> found) {
     long end = Math.min(mapping.end(), start + WINDOW);
     BitSet resident = memory.residentPages(start, end).orElse(new BitSet());
@@ -165,7 +171,7 @@ final class MappedChunks {
     return Math.max(end, next);
   }
 
-  /** A small object is one only beside another. */
+  /** Returns whether an object is large, or lies beside another object. */
   private boolean isBelievable(long start, long end, Mapping mapping, List<Range> found) {
     return end - start >= GLIBCS_THRESHOLD
         || end > start
@@ -173,12 +179,12 @@ final class MappedChunks {
                 || end < mapping.end() && endOfObject(end, mapping) > end);
   }
 
-  /** Where an object in a mapping ends; at its own address if there is none. */
+  /** Returns the end of the object at an address; the address itself if there is none. */
   private long endOfObject(long header, Mapping mapping) {
     return endOfObject(header, sizeWord(header), mapping);
   }
 
-  /** The second word of a header; 0 behind the last place that may be looked at. */
+  /** Returns the second word of a header; 0 if no place is left to read. */
   private long sizeWord(long header) {
     return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
   }
@@ -193,9 +199,9 @@ final class MappedChunks {
   }
 
   /**
-   * Where the main arena's memory ends that begins at a page; that page if it does not. Chunks are
-   * allocated and freed meanwhile: a long chain that breaks, or is too long to be followed, counts
-   * to the mapping's end.
+   * Returns the end of the main arena's memory that begins at a page; the page itself if none does.
+   * The program allocates and frees chunks during the search, so a long chain that breaks, or is
+   * too long to be followed, counts up to the end of the mapping.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();
@@ -205,7 +211,7 @@ final class MappedChunks {
     return end;
   }
 
-  /** Chunks of the main arena, one after the other. */
+  /** Consecutive chunks of the main arena. */
   private final class Chain {
 
     private final long begin;
@@ -221,7 +227,10 @@ final class MappedChunks {
       this.at = begin;
     }
 
-    /** Where it ends; where it begins if it is none. The first chunk has no size before it. */
+    /**
+     * Returns the end of the chain; its beginning if it is too short. The word before the first
+     * chunk's size is 0.
+     */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {
         length++;
@@ -246,7 +255,7 @@ final class MappedChunks {
       return true;
     }
 
-    /** Not behind the last place that may be looked at: then it is no chunk. */
+    /** Returns a word; -1, which is no chunk, if it cannot be read or no place is left to read. */
     private long word(long address) {
       long wanted = address & -PAGE;
       if (wanted != page) {

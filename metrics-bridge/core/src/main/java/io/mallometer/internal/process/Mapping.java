@@ -109,7 +109,7 @@ record Mapping(
     return anonymous && inaccessible() && noReserve;
   }
 
-  /** The same, reserved without a promise of memory. */
+  /** Returns this mapping, marked as reserved without a promise of memory. */
   Mapping asReservation() {
     return new Mapping(
         start, end, access, anonymous, name, residentBytes, true, copiedBytes, hugeBytes);

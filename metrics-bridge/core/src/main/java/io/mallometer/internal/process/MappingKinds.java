@@ -8,12 +8,14 @@ import java.util.OptionalLong;
  * Tells what a mapping is; the first rule that fits decides:
  *
  * <ol>
- *   <li>An address in a range that the JVM names: Java heap, code cache. ZGC's heap by its name.
- *   <li>A file, shared memory, a name by the kernel, or one that was given when it was cut out.
- *   <li>A shape that only one creator makes: a thread's stack has a guard below it that is no
- *       reservation, or with which it is as large as the JVM's stacks.
- *   <li>Zeroed data of a library, right behind its file. Committed parts of a reservation: a
- *       structure of the JVM.
+ *   <li>The address lies in a range that the JVM names: Java heap, code cache. ZGC's heap has a
+ *       name.
+ *   <li>The mapping has a file, shared memory, a name by the kernel, or a name from when it was cut
+ *       out.
+ *   <li>The shape shows the creator. A thread's stack has a guard below it; the guard is no
+ *       reservation, or both together are as large as the JVM's stacks.
+ *   <li>Memory directly behind a library's file is its zeroed data. Committed parts of a
+ *       reservation are a structure of the JVM.
  * </ol>
  */
 final class MappingKinds {
@@ -29,7 +31,7 @@ final class MappingKinds {
     FILE,
     SHARED_MEMORY,
     MALLOMETER,
-    /** Pages that the library has for sampled objects, which are malloc's. */
+    /** Pages of the library that contain sampled objects of malloc. */
     SLOTS,
     /** A structure of the JVM in a reservation of its own. */
     STRUCTURE,
@@ -202,7 +204,10 @@ final class MappingKinds {
     return below || above;
   }
 
-  /** Reserved and not committed, next to a mapping, and no rest of one of malloc's heaps. */
+  /**
+   * Returns whether a mapping next to another is reserved and not committed, and not the rest of
+   * one of malloc's heaps.
+   */
   private static boolean isReservation(Mapping candidate, Mapping mapping) {
     boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);
     return touches && candidate.reserved() && !candidate.name().equals(HEAPS);

@@ -19,10 +19,11 @@ public interface MemorySource {
   boolean present();
 
   /**
-   * Reads what is due, and repeats the rest. Never throws for what this system does not have.
+   * Reads the figures that are due, and repeats the others. Never throws if this system lacks some
+   * of them.
    *
-   * @param counted reads what the native library counts, which helps to divide malloc's memory;
-   *     called at the moment that the other figures are from
+   * @param counted reads the native library's counters, which divide malloc's memory; called at the
+   *     moment of the other readings
    * @param statedLimit the limit that a person stated
    */
   ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit);

@@ -6,30 +6,31 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * How much of a processor one thread of this process would get if all others stood still: what the
- * cgroup's quota and other processes leave it.
+ * The share of a processor that one thread of this process would get if all its other threads stood
+ * still: the part that the cgroup's quota and other processes leave.
  *
- * <p>The load average does not tell that. It counts threads, but the kernel shares processors
- * between groups of threads, and it counts this process's own. So a thread spins for {@link
- * #PROBE_NANOS} of its own CPU time, and its share is that time divided by the time that passed. It
- * is about as long as a few turns of the kernel's scheduler: a shorter one ends within the first
- * turn, which a thread that has slept gets at once.
+ * <p>The load average does not tell this share: it includes this process's own threads, and the
+ * kernel divides processors between groups of threads, not between threads. So a thread spins for
+ * {@link #PROBE_NANOS} of its own CPU time, and its share is this time divided by the time that
+ * passed. The measurement lasts a few turns of the kernel's scheduler. A shorter one would end
+ * within the first turn, which a thread that has slept gets at once.
  */
 public final class ProcessorShare {
 
   /** The CPU time of a measurement. */
   static final long PROBE_NANOS = 30_000_000;
 
-  /** A measurement ends after this time at the latest, with what it has. */
+  /** The longest time of a measurement, after which the CPU time so far is used. */
   private static final long MOST_NANOS = 300_000_000;
 
-  /** Of version 1, as a container sees its own. */
+  /** The quota of a cgroup of version 1, as a container sees its own. */
   private static final Path QUOTA_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
 
   private static final Path PERIOD_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
 
   /**
-   * Those of the machine: in a cgroup with a quota, the JVM tells as many as the quota pays for.
+   * The machine's processors. In a cgroup with a quota the JVM states only as many as the quota
+   * allows.
    */
   private static final Path ONLINE = Path.of("/sys/devices/system/cpu/online");
 
@@ -55,8 +56,8 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns by how much longer a second of CPU time takes a thread of this process while all others
-   * stand still: 1 or more. Takes {@link #PROBE_NANOS} of CPU time.
+   * Returns the seconds in which a thread of this process gets one second of CPU time while all its
+   * other threads stand still: 1 or more. Takes {@link #PROBE_NANOS} of CPU time.
    */
   public double slowdown() {
     int processors = processors(new ProcessFiles().text(ONLINE).orElse(""));
@@ -64,7 +65,7 @@ public final class ProcessorShare {
         1 / quota(), measured(Math.max(processors, Runtime.getRuntime().availableProcessors())));
   }
 
-  /** Returns what other processes make of it, without the quota. */
+  /** Returns the slowdown by other processes, without the quota. */
   double measured(int processors) {
     long begin = nanoTime.getAsLong();
     long ofThread = threadNanos.getAsLong();
@@ -81,9 +82,9 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown of a thread beside which only other processes run. The processors that
-   * this process does not get serve others, or nobody. Each of the others' threads gets as much as
-   * one of this process.
+   * Returns the slowdown of a thread beside which only other processes run. Processors that this
+   * process does not get are assumed to serve other processes, and each of their threads to get as
+   * much as one of this process.
    *
    * @param thread processors that one thread gets while the others run: 1 or less
    * @param process processors that all threads of the process get
@@ -94,7 +95,7 @@ public final class ProcessorShare {
     return Math.max(1, (1 + others) / processors);
   }
 
-  /** Returns how many there are in a list such as {@code 0-3,8}; 0 if it is none. */
+  /** Returns the number of processors in a list such as {@code 0-3,8}; 0 if it is no list. */
   static int processors(String list) {
     int count = 0;
     for (String range : list.strip().split(",")) {

@@ -14,26 +14,26 @@ import java.util.Map;
 /**
  * Divides the resident set into parts that add up to it.
  *
- * <p>First the mappings are cut where something begins that can be told by itself, for the kernel
- * makes one mapping of neighbours: what the JVM and the library name, heaps and singly mapped
- * objects of malloc, metaspace. Then each piece is of one kind ({@link MappingKinds}).
+ * <p>First the mappings are cut, because the kernel joins neighbours to one mapping. Cuts are at
+ * the bounds of what the JVM and the library name, of malloc's heaps and singly mapped objects, and
+ * of metaspace. Each piece then has one kind ({@link MappingKinds}).
  *
- * <p>What is left is anonymous memory that no rule knows. The JVM's tables lie in it, so the JVM
- * gets as much of it as the tables for this heap may take, if it does not say less; where another
- * allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
+ * <p>The remaining pieces are anonymous memory that no rule knows. The JVM's tables lie in it, so
+ * the JVM gets the bytes that tables for this heap may take, or fewer if the JVM states fewer. If
+ * another allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
  *
- * <p>Then malloc's memory is divided by who uses it, each byte once and never more than is
- * resident; sampled objects that the library has put on pages of their own are part of it: direct
- * buffers, the JVM's own use if it is tracked, other use, and the rest, which the allocator
- * retains. Large objects that were never touched are in use and not resident; they are the JVM's,
- * as far as it uses as much, for its queues are of that kind.
+ * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
+ * memory, others, and the rest, which the allocator retains. Each byte counts once, and the sum
+ * never exceeds the resident bytes. Sampled objects that the library has put on pages of their own
+ * are part of malloc's memory. Large objects that were never touched are live and not resident.
+ * They are attributed to the JVM, up to its use, because its queues are such objects.
  */
 final class ResidentSplit {
 
-  /** Places that are looked at for objects of malloc in one split, at one microsecond each. */
+  /** The most places that one split reads to find objects of malloc, at one microsecond each. */
   private static final int MOST_PLACES = 20_000;
 
-  /** Of HotSpot's guards at the end of a stack, 20 KiB by default, and glibc's page. */
+  /** The largest guards at the end of a stack: HotSpot's, 20 KiB by default, and glibc's page. */
   private static final long LARGEST_GUARDS = 32L << 10;
 
   private final JvmFacts jvm;
@@ -88,8 +88,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Where the kernel promises all memory ({@code vm.overcommit_memory=2}), no mapping says that it
-   * is a reservation. Then inaccessible memory is one that is larger than the guards of stacks.
+   * Marks reservations if no mapping has the kernel's flag for them, as with {@code
+   * vm.overcommit_memory=2}. Inaccessible memory that is larger than the guards of stacks counts as
+   * a reservation.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {
@@ -119,7 +120,7 @@ final class ResidentSplit {
     return copiedFiles;
   }
 
-  /** What of the parts is in transparent huge pages, most first. */
+  /** Returns the bytes of each part in transparent huge pages, most first. */
   List<HugePages.Part> hugePages() {
     return hugePages;
   }
@@ -276,7 +277,10 @@ final class ResidentSplit {
     }
   }
 
-  /** An object in a slot is malloc's; what its pages take beyond its bytes is the library's. */
+  /**
+   * Divides the slots: the bytes of the objects are malloc's, the rest of their pages the
+   * library's.
+   */
   private void divideSlots(long resident) {
     long excess = Math.min(resident, malloc.slots().excessBytes());
     long objects = malloc.slots().takenBytes() - malloc.slots().excessBytes();

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The modules of this process by its mappings, for where the native library cannot note them while
- * it records (over glibc before 2.35). What was unloaded since is not among them.
+ * The modules of this process by its mappings. They are used over glibc before 2.35, where the
+ * native library cannot note modules while it records stacks. Modules that were unloaded since then
+ * are missing.
  */
 public final class MappedModules {
 

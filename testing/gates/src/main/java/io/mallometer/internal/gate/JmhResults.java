@@ -12,10 +12,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The name of a
- * benchmark has its parameters behind it, {@code io.example.Codec.deflate[level=9]}, and the mode
- * if the benchmark ran in several. The benchmark's own score is the metric {@code score}; in the
- * mode {@code sample}, of which JMH keeps only a histogram, it is left out. So are results of text.
+ * The results that JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The
+ * name of a benchmark ends with its parameters, as in {@code io.example.Codec.deflate[level=9]},
+ * and with the mode if the benchmark ran in several. The benchmark's own score is the metric {@code
+ * score}. It is left out in the mode {@code sample}, of which JMH keeps only a histogram. Results
+ * of text are left out too.
  */
 final class JmhResults {
 
