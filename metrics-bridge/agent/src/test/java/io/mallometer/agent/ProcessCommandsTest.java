@@ -849,7 +849,7 @@ class ProcessCommandsTest {
   }
 
   /**
-   * * The JDK repeats the signal until the JVM listens. This JVM prints a thread dump for each
+   * The JDK repeats the signal until the JVM listens. This JVM prints a thread dump for each
    * signal.
    */
   @Test

@@ -87,8 +87,10 @@ class GrowthAfterAttachTest {
     private SamplesBySite samples = new SamplesBySite(List.of());
 
     /**
-     * * Creates a process. * * @param before the live bytes at the attach * @param cache the part
-     * of them that is replaced, evenly in {@link #TURNOVER}
+     * Creates a process.
+     *
+     * @param before the live bytes at the attach
+     * @param cache the part of them that is replaced, evenly in {@link #TURNOVER}
      */
     Process(double before, double cache) {
       this.before = before;
