@@ -210,8 +210,8 @@ class ThisProcess {
     /**
      * Fails if the monitors found something that is to fail the test.
      *
-     * @param report the result of {@link #end()} * @throws org.opentest4j.AssertionFailedError with
-     *     the report as its text
+     * @param report the result of {@link #end()}
+     * @throws org.opentest4j.AssertionFailedError with the report as its text
      */
     void check(String report);
   }
