@@ -66,6 +66,7 @@ public final class BlackBox {
 
   private @Nullable Thread goodbye;
   private boolean opened;
+  private boolean readWithoutLibrary;
   private Optional<Long> lastMinute = Optional.empty();
   private Optional<Long> lastPeak = Optional.empty();
 
@@ -239,8 +240,7 @@ public final class BlackBox {
       library = interposer.record(wanted.get());
     }
     if (library.state() == Recording.State.OFF) {
-      recording =
-          wanted.map(path -> Recording.failed(path.toString(), NO_LIBRARY)).orElse(recording);
+      wanted.ifPresent(this::beginWithoutLibrary);
       return;
     }
     opened = true;
@@ -260,6 +260,15 @@ public final class BlackBox {
     } catch (IOException | RuntimeException e) {
       System.getProperties().remove(OWNER);
       fail(path.toString(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Nothing is recorded, but the file may hold the previous run. The library would rename it. */
+  private void beginWithoutLibrary(Path path) {
+    recording = Recording.failed(path.toString(), NO_LIBRARY);
+    if (!readWithoutLibrary) {
+      readWithoutLibrary = true;
+      tellHowThePreviousRunEnded(path);
     }
   }
 
@@ -291,6 +300,10 @@ public final class BlackBox {
         return;
       }
       RecordedLife life = RecordedLife.read(previous);
+      if (isOfALiveProcess(life)) {
+        return;
+      }
+      boolean isNews = previousRun.isEmpty();
       Aftermath aftermath = Aftermath.of(life, false);
       Ending ending = Ending.of(life, aftermath);
       Instant end = life.empty() ? life.header().started() : life.last().time();
@@ -305,14 +318,24 @@ public final class BlackBox {
                   ending.alarming(),
                   ending.inShort(life),
                   BlackBoxReport.of(life, aftermath)));
-      Log.MALLOMETER.log(
-          ending.alarming() ? Level.WARNING : Level.INFO,
-          "The previous run (process %d, until %s) %s. Full report: bin/mallometer report %s"
-              .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
-          null);
+      if (isNews) {
+        Log.MALLOMETER.log(
+            ending.alarming() ? Level.WARNING : Level.INFO,
+            "The previous run (process %d, until %s) %s. Full report: bin/mallometer report %s"
+                .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
+            null);
+      }
     } catch (IOException | RuntimeException e) {
       Log.MALLOMETER.info("How the previous run ended cannot be read: " + e.getMessage());
     }
+  }
+
+  /** Returns whether the process that wrote the file may still run: it began before the file. */
+  private static boolean isOfALiveProcess(RecordedLife life) {
+    return ProcessHandle.of(life.header().pid())
+        .flatMap(process -> process.info().startInstant())
+        .filter(start -> start.isBefore(life.header().started()))
+        .isPresent();
   }
 
   /** Of the latest run that got so far as to record any; what cannot be read has none. */

@@ -121,6 +121,23 @@ class BlackBoxTest {
   }
 
   @Test
+  void withoutTheLibraryThePreviousRunIsToldOnce() throws Exception {
+    Boxes.grownToTheLimit(path);
+    library = new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
+    box = box();
+    start();
+    observeFor(Duration.ofMinutes(1), 100);
+
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .startsWith("The previous run (process 4711, until 2026-01-01 12:40:00 UTC)")
+        .endsWith("bin/mallometer report " + path);
+    assertThat(box.previousRun()).isPresent();
+    assertThat(box.recording().state()).isEqualTo(Recording.State.FAILED);
+  }
+
+  @Test
   void breakdownIsWrittenEachMinute() throws Exception {
     start();
     observeFor(Duration.ofMinutes(5), 100);
