@@ -1,6 +1,6 @@
 /*
- * An array of the caller's, into which the functions of mallometer.h copy rows. The caller says how long its rows are: a
- * row is cut to that size, or filled up with zeros.
+ * An array of the caller's, into which the functions of mallometer.h copy rows. The caller says how long its rows are:
+ * a row is cut to that size, or filled up with zeros.
  */
 #ifndef MALLOMETER_PLATFORM_ROWS_H
 #define MALLOMETER_PLATFORM_ROWS_H
