@@ -113,7 +113,7 @@ class ThreadTimes:
 
 
 class ThreadShares(ThreadTimes):
-    """The same, and the share of a processor that the threads of each name took in each whole minute."""
+    """A measurement that also has the share of a processor that the threads of each name took in each whole minute."""
 
     PAUSE = 1
 
@@ -137,7 +137,7 @@ class ThreadShares(ThreadTimes):
         last.update(spent)
 
     def minutes(self):
-        """Thread name to shares, minute by minute."""
+        """Returns the shares of each thread name, minute by minute."""
         shares, (since, before) = {}, (0, {})
         for at, sums in self.looks:
             if at - since >= 60:

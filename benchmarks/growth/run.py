@@ -1,9 +1,9 @@
-"""How true the rates of leaks are after an attach, and without one, by the live memory of the process.
+"""Measures how exact the rates of leaks are after an attach, and under a preload, by the live memory of the process.
 
-Growing.java holds memory, has mallometer attached, and leaks at known rates beside a pool that replaces what it held. Every 15 s
-the agent is asked for its verdicts. A rate counts from the fifth minute on, where the site is a suspect. It is right from 0.67 to 1.5
-times the truth. Also counts how often the pool was called growing, and what the agent's log says of calls that are not counted.
-Fails if fewer than 95 % of the rates are right, the pool was called growing after an attach, or the log says that calls are not
+Growing.java allocates memory, waits for the attach, and leaks at known rates beside a pool that replaces its objects. Every 15 s
+the script asks the agent for its verdicts. A rate counts from the fifth minute on, if the site is a suspect. It is right if it is
+0.67 to 1.5 times the truth. The script also counts how often the pool was called growing, and the lines of the agent's log on calls
+that are not counted. Fails if fewer than 95 % of the rates are right, the pool was called growing after an attach, or the log says that calls are not
 counted. Under a preload the pool does grow, while it is filled.
 """
 
@@ -32,7 +32,7 @@ FIRST_SECONDS = 240
 
 
 def verdicts(home, arguments, mib, directory):
-    """What the agent said of each leak: lists of rates over the truth, by name; of the pool, its verdicts; and the log."""
+    """Results: the rates of each leak as multiples of the truth, by name; the verdicts on the pool; and the log."""
     port = free_port()
     preload = arguments.preload
     options = f"port={port}" + ("" if arguments.preload else ",attach=false")

@@ -327,7 +327,7 @@ def aims(version, ratios):
 
 
 def run_threads(jdks, library, seconds):
-    """How much of a processor each thread of mallometer takes, by the minute: one minute may hold many rare readings."""
+    """Prints the share of a processor that each thread of mallometer takes, by the minute: a minute may have many rare readings."""
     variant = next(one for one in variants(library) if one.name == EVERYTHING)
     rows, found = [], []
     for version, home in jdks.items():

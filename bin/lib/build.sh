@@ -14,7 +14,7 @@ is_built() {
       \( -name target -o -name e2e \) -prune -o -type f -newer "$build_stamp" -print -quit) ]]
 }
 
-# What builds without any test, for those who use what is built.
+# Maven options of a build without tests, for scripts that use the artifacts.
 # shellcheck disable=SC2034 # for those who source this
 untested=(-DskipTests -Dnative.target=mallometer -Dspotless.check.skip -Dinvoker.skip)
 

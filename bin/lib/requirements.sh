@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the commands in bin/ need from the system. Each need is named beside the Debian package that brings it: nothing happens
-# when it is there, and what is installed is said before it is installed. Works as root or through sudo, on Debian 12 and its
-# relatives; elsewhere one message says what is missing.
+# Installs what the commands in bin/ need from the system. Each need is named beside the Debian package that brings it. A need
+# that is met causes nothing; missing packages are named before they are installed. This works as root or through sudo, on
+# Debian 12 and its relatives; elsewhere one message names the missing packages.
 
 say() {
   printf '%s: %s\n' "${0##*/}" "$*"
@@ -44,20 +44,20 @@ install_packages() {
   watched "installing $# packages: $*" apt_install "$@" || fail "apt-get failed. Install the packages as root: $install"
 }
 
-# apt_install PACKAGE... : as install_packages has set as_root.
+# apt_install PACKAGE... : installs packages by the command that install_packages has put into as_root.
 apt_install() {
   "${as_root[@]}" apt-get -q update &&
     without_starting_services "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
       apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@"
 }
 
-# Whether sudo works. It asks for a password only where somebody can type one.
+# can_sudo: succeeds if sudo works. sudo asks for a password only if there is a terminal.
 can_sudo() {
   command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [[ -t 0 ]] && sudo -v; }; }
 }
 
-# watched WHAT COMMAND... : runs a command that prints much. Shows WHAT, the step and the seconds instead; if the command fails,
-# also the end of what it printed.
+# watched WHAT COMMAND... : runs a command with long output. Shows WHAT, the step and the seconds instead; if the command fails,
+# also the end of its output.
 watched() {
   local log code=0
   log=$(mktemp)
@@ -67,8 +67,8 @@ watched() {
   return "$code"
 }
 
-# show_steps WHAT: reads what Maven or apt-get prints. On a terminal one line shows the step and the seconds. Elsewhere each of
-# Maven's modules has a line, and so has each half minute.
+# show_steps WHAT: reads the output of Maven or apt-get. On a terminal, one line shows the step and the seconds. Elsewhere there
+# is a line for each of Maven's modules and for each half minute.
 show_steps() {
   local read=0 line="" part step="" began=$SECONDS seconds shown="" told=0 module='^\[INFO\] Building (mallometer.*) [^ ]+ +\[(.*)/(.*)\]$'
   say "$1"
@@ -97,7 +97,7 @@ show_steps() {
   say "took $((SECONDS - began)) s"
 }
 
-# Whether the package sources have a package.
+# Succeeds if the package sources have a package.
 is_offered() {
   [[ -n $(apt-cache madison "$1" 2>/dev/null) ]]
 }
@@ -116,7 +116,7 @@ without_starting_services() (
   "$@"
 )
 
-# What the Maven build runs.
+# Needs of the Maven build.
 build_tools=(jdk-17:openjdk-17-jdk-headless mvn:maven gcc:gcc g++:g++ cmake:cmake make:make git:git)
 
 # What builds for aarch64 on another machine, and runs it there under emulation.

@@ -54,8 +54,8 @@ use_debian() {
   [[ $1 == sid ]] || sid_root=${sid_root%/*}/$1
 }
 
-# in_debian SUITE VERSION WHICH: the built library in that suite: its C tests ("quick" or "all", in_other_debian.sh), a JVM
-# of that version with Java frames by name and a scrape, and where a JVM's memory goes.
+# in_debian SUITE VERSION WHICH: tests the built library in a suite of Debian: runs its C tests ("quick" or "all",
+# in_other_debian.sh), a JVM of that version with Java frames by name and a scrape, and breakdown_with.
 in_debian() (
   library=$PWD/interposer/target/native/linux-x86-64/libmallometer.so
   use_debian "$1"
@@ -69,7 +69,7 @@ in_debian() (
   exit "$code"
 )
 
-# breakdown_with JAVA WHICH: where the memory of a JVM goes, run in one way ("quick") or in all.
+# breakdown_with JAVA WHICH: tests the breakdown of a JVM's memory, in one way of running it ("quick") or in all.
 breakdown_with() {
   local ways=()
   [[ $2 != quick ]] || ways=(plain)

@@ -10,16 +10,16 @@ import yaml
 
 ALERTS = pathlib.Path(__file__).resolve().parents[1] / "prometheus/alerts.yml"
 MIB = 1024 * 1024
-# What the service has resident when it is warm, measured with -Xmx128m: 190 to 250 MiB.
+# The resident set of the warm service, measured with -Xmx128m: 190 to 250 MiB.
 WARM_BYTES = 250 * MIB
 # LeakOptions.DEFAULT_LONGEST_TIMEOUT: the verdict leak needs objects that outlast it.
 LONGEST_TIMEOUT_SECONDS = 30 * 60
-# The application starts, and the first objects are put where their use is seen.
+# The time until the application has started and the first objects are observed.
 START_SECONDS = 120
 
 
 class Story(unittest.TestCase):
-    """With a leak the verdict and the alert come before the kill, and the kill comes."""
+    """A leak leads to the verdict and the alert, and then to the kill."""
 
     def setUp(self):
         self.app = compose.load()["services"]["app"]

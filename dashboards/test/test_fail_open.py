@@ -189,7 +189,7 @@ class FailsOpen(unittest.TestCase):
 
 
 class FailsOpenByTheOperator(FailsOpen):
-    """The same of a container with the variables and files of the OpenTelemetry Operator, which has no black box."""
+    """Tests a container with the variables and files of the OpenTelemetry Operator, which has no black box."""
 
     java = yaml.safe_load((KUBERNETES / "opentelemetry/instrumentation.yaml").read_text())["spec"]["java"]
     environment = {one["name"]: one["value"] for one in java["env"]}

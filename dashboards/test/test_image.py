@@ -16,7 +16,7 @@ import unittest
 from image import contents
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-# What BuildKit sets before the first stage (docs.docker.com, "Automatic platform ARGs in the global scope").
+# The variables that BuildKit sets before the first stage (docs.docker.com, "Automatic platform ARGs in the global scope").
 OF_BUILDKIT = {side + part for side in ("BUILD", "TARGET") for part in ("PLATFORM", "OS", "OSVERSION", "ARCH", "VARIANT")}
 X86_64, AARCH64 = 62, 183
 EXPECTED = {"amd64": ("linux-x86-64", X86_64), "arm64": ("linux-aarch64", AARCH64)}
@@ -28,7 +28,7 @@ def elf(machine, dynamic=False):
 
 
 def hidden(dockerfile):
-    """The names set by BuildKit that an ARG before the first stage makes empty (BuildKit 0.13)."""
+    """Returns the variables of BuildKit that an ARG before the first stage makes empty (BuildKit 0.13)."""
     head = re.split(r"^FROM ", dockerfile, maxsplit=1, flags=re.M)[0]
     return {name for name in re.findall(r"^ARG\s+(\w+)", head, re.M) if name in OF_BUILDKIT}
 

@@ -72,7 +72,7 @@ def containers_of(pod):
 
 
 def not_started(pod):
-    """The containers that the kubelet refuses to start: they must not be root, and are."""
+    """Returns the containers that the kubelet refuses to start, because they run as root and must not."""
     of_pod = pod.get("securityContext", {})
     for container in containers_of(pod):
         context = of_pod | container.get("securityContext", {})
@@ -81,7 +81,7 @@ def not_started(pod):
 
 
 def quality_of_service(pod):
-    """Guaranteed if each container limits processor and memory, and requests as much (a request is its limit by default)."""
+    """Returns Guaranteed if each container limits processor and memory and requests as much. A request is its limit by default."""
     figures = []
     for resources in (one.get("resources", {}) for one in containers_of(pod)):
         limits, requests = resources.get("limits", {}), resources.get("requests", {})
@@ -92,7 +92,7 @@ def quality_of_service(pod):
 
 
 def without_quota(pod):
-    """The figures that a quota on requests and limits of processor and memory misses: it rejects the pod."""
+    """Returns the missing figures for which a quota on requests and limits of processor and memory rejects the pod."""
     for container in containers_of(pod):
         limits = container.get("resources", {}).get("limits", {})
         yield from (f"{container['name']} has no limit of {kind}" for kind in ("cpu", "memory") if kind not in limits)
@@ -213,7 +213,7 @@ class KubernetesFiles(unittest.TestCase):
                     self.assertNotEqual("", rendered(DASHBOARDS.parent / directory).strip())
 
     def test_a_pod_starts_as_it_did_without_mallometer(self):
-        """As root, with a quality of service and under a quota."""
+        """The pod runs as root, has a quality of service and is under a quota."""
         source = yaml.safe_load((KUBERNETES / "example/guaranteed.yaml").read_text())["spec"]["template"]["spec"]
         self.assertEqual("Guaranteed", quality_of_service(source))
         pod = self.pod("guaranteed")["spec"]

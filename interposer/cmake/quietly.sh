@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a command and shows what it printed only if it fails; until then its last line, each half minute.
+# Runs a command and shows its output only if it fails. Until it ends, shows the latest line each half minute.
 log=$(mktemp) || exit
 (
   seconds=30

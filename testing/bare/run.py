@@ -74,7 +74,7 @@ until_it_says() {
 
 
 def bare(pristine, directory):
-    """A copy of the root, as a machine of this network would have it, with a clone of the last commit."""
+    """Copies the root, with the settings of this network and a clone of the last commit."""
     root = pathlib.Path(directory, "root")
     subprocess.run(["cp", "-a", pristine, root], check=True)
     (root / "usr/sbin/policy-rc.d").unlink(missing_ok=True)
@@ -93,14 +93,14 @@ def bare(pristine, directory):
 
 
 def run(root, script):
-    """Runs a script of bash in the root; whether it ended with 0."""
+    """Runs a bash script in the root. Returns whether it ended with 0."""
     sys.stdout.flush()
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", f'{ENTER} -c "$1"', root, FUNCTIONS + script]
     return subprocess.run(command).returncode == 0
 
 
 def project_of(page, project):
-    """What the reader of a page has before it."""
+    """Makes the project that the reader of a page already has."""
     start = PAGES[page]
     if start == SPRING:
         shutil.copytree(REPOSITORY / SPRING, project)

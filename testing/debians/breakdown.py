@@ -1,9 +1,9 @@
-"""Where the memory of one program goes that is malloc's: a row for each way to run it, over the C library of JAVA.
+"""Prints in which parts malloc's memory of one program lands: a row for each way to run it, over the C library of JAVA.
 
     breakdown.py JAVA LIBRARY AGENT [NAME...]
 
-NAMEs of CASES below; without any, all. The agent attaches the library of its jar, except where it is preloaded. Fails where
-memory of malloc lands in another part than malloc's. JAVA may run in another root that sees these files at the same places (bin/lib/sid_root.sh).
+The NAMEs are those of CASES below; without a NAME all are run. The agent attaches the library of its jar, except where the library
+is preloaded. Fails if memory of malloc lands in another part than malloc's. JAVA may run in another root that sees these files at the same places (bin/lib/sid_root.sh).
 """
 
 import concurrent.futures
@@ -23,11 +23,11 @@ MIB = 1 << 20
 LONGEST_SECONDS = 240
 # One split may be right by chance.
 RIGHT_IN_A_ROW = 3
-# Sampled objects are on pages of their own only from then on.
+# The time after which sampled objects lie on pages of their own.
 OBSERVED_AFTER_SECONDS = 10
 PRELOADED = "preloaded"
-# glibc's tunables, and options of the JVM, which begin with a hyphen. What was live before an attach is unknown where the
-# main arena is not below the break, as with hugetlb=2.
+# Tunables of glibc, and options of the JVM, which begin with a hyphen. With hugetlb=2 the main arena is not below the break, and
+# live memory from before an attach is unknown; so that case is preloaded.
 CASES = {
     "plain": [],
     "arena_max=2": ["glibc.malloc.arena_max=2"],
@@ -44,9 +44,9 @@ CASES = {
 }
 # Objects that are mapped singly go back to the system when they are freed.
 NOTHING_RETAINED = {"mmap_threshold=16384"}
-# Holder.java: what 8 threads free of 90 times the four pieces of zlib.
+# The bytes that 8 threads of Holder.java free: 30 of 90 times the four pieces of zlib.
 FREED = 8 * 30 * 268_000
-# And what they keep.
+# The bytes that they keep.
 HELD = 8 * 60 * 268_000
 MOST_UNEXPLAINED = 0.01
 
@@ -80,7 +80,7 @@ def free_port():
 
 
 class Row:
-    """What one scrape says."""
+    """The figures of one scrape."""
 
     def __init__(self, name, series):
         def part(tag):
@@ -95,7 +95,7 @@ class Row:
         self.resident = sum(map(float, re.findall(r"^native_memory_resident_bytes\{\S+ (\S+)$", series, re.MULTILINE)))
 
     def checks(self):
-        """By what they say; NaN fulfils none."""
+        """The checks by their names; NaN fulfils none."""
         return self.figures() | {f"{RIGHT_IN_A_ROW} splits in a row are right": self.in_a_row >= RIGHT_IN_A_ROW}
 
     def figures(self):
@@ -127,7 +127,7 @@ def rows_of_splits(name, port, end):
 
 
 def run(java, library, agent, classes, name):
-    """The row that completes a series of right ones; else the last."""
+    """Runs a case. Returns the row that completes a series of right ones, else the last one."""
     tunables = [word for word in CASES[name] if word.startswith("glibc.")]
     options = [word for word in CASES[name] if word.startswith("-")]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MALLOMETER_")}

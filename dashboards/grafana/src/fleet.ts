@@ -165,7 +165,7 @@ const versions = [
 const savings = [
   rows(
     'What could be given back?',
-    'By job. A trim of all instances gives back at least the first figure.',
+    'Figures by job. A trim of all instances returns at least the first figure.',
     HALF,
     PLACE,
     [

@@ -324,8 +324,10 @@ static void name_holds_of(jobject class, jlong tag) {
     owner_field_name(tools, thread, class, hold->field, memory->other);
     hold->field_name = owner_graph_name(graph, memory->other);
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
-    if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread"); /* one way for all of them */
-    for (uint32_t j = i + 1; j < graph->holds; j++) {                                 /* most are of the same field */
+    /* Threads of all subclasses form one way. */
+    if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
+    /* The names also hold for the other holders with the same field, usually most of them. */
+    for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
       same->class_name = hold->class_name;

@@ -272,7 +272,7 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* If another thread was forgetting sites at the fork, the child forgets none: a site may be half forgotten. */
+/* Resets the sections. If another thread was forgetting sites, the child forgets none: a site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Reads the freed samples before the allocated ones: a sample counts as allocated before it counts as freed. */
@@ -369,7 +369,7 @@ void call_sites_make_room(void) {
 
 /* ---- Samples that are freed --------------------------------------------------------------------------- */
 
-/* Whether the object is among the live samples; otherwise it counts as freed. */
+/* Adds a live sample. Returns false if there is no room; the sample then counts as freed. */
 static bool keep(const void *object, const struct live_sample *sample) {
   if (live_sample_insert(object, sample)) return true;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);

@@ -555,7 +555,7 @@ public abstract class FaceContract {
             524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
   }
 
-  /** The same, of a library that samples so. */
+  /** Returns a self-report with these samples. */
   public static SelfReport selfReport(SelfReport.Sampling sampling) {
     return new SelfReport(
         "1.2.3",

@@ -193,7 +193,7 @@ class PollerTest {
       assertThat(logged.messages())
           .singleElement()
           .asString()
-          .contains("are ignored, because mallometer is open with others: pollInterval. Open it")
+          .contains("are ignored, because mallometer is open with different ones: pollInterval.")
           .doesNotContain("[", SLOW.pollInterval().toString());
       int read = library.readings.get();
       Thread.sleep(100);

@@ -78,7 +78,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** The same leak, of objects without an address. */
+  /** Returns a leak with the evidence that its objects are lost. */
   public static SiteVerdict lost(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),
@@ -148,7 +148,7 @@ public final class VerdictsByHand {
     return new SiteVerdict.Growth(bytes + 1, perHour, Optional.empty());
   }
 
-  /** A leak of which it is not known how fast it grows. */
+  /** Returns a leak with unknown growth. */
   public static SiteVerdict leak(String site, double bytes) {
     return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN));
   }

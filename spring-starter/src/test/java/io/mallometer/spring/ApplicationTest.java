@@ -207,9 +207,11 @@ class ApplicationTest {
       history = application.json("/actuator/nativememory/history");
     }
     assertThat(map(history, "record"))
-        .containsEntry("state", "ON")
+        .containsEntry("state", Matrix.preloaded() ? "ON" : "FAILED")
         .containsEntry("path", directory.resolve("box").toString());
-    assertThat(directory.resolve("box")).hasSize(2 << 20);
+    if (Matrix.preloaded()) {
+      assertThat(directory.resolve("box")).hasSize(2 << 20);
+    }
     List<?> points = (List<?>) history.get("points");
     Map<?, ?> latest = (Map<?, ?>) points.get(points.size() - 1);
     assertThat(latest.get("time").toString()).endsWith("Z");

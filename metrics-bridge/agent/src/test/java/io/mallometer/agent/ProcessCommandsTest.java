@@ -329,7 +329,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JDK would wait on: its request is removed for it. */
+  /** The command removes the JDK's request, because the JDK itself would still wait. */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -768,14 +768,14 @@ class ProcessCommandsTest {
     }
   }
 
-  /** As a service with PrivateTmp, or the neighbour of a debug container. */
+  /** The JVM has a /tmp of its own, as a service with PrivateTmp or beside a debug container. */
   @Test
   @Tag("any-jdk")
   @Order(17)
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // The second one cannot be asked through its working directory.
+    // The JVM with the working directory /proc cannot be asked through it.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
@@ -817,7 +817,7 @@ class ProcessCommandsTest {
             "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
     Path log = directory.resolve("log");
-    // Classes that nobody's user may read.
+    // The JVM's user must be able to read the classes.
     Path here = Files.createTempDirectory(Path.of("/var/tmp"), "mallometer-test-");
     try {
       Files.setPosixFilePermissions(here, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -849,7 +849,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The JDK sends the signal until the JVM listens, and this one prints a thread dump each time.
+   * The JDK repeats the signal until the JVM listens. This JVM prints a thread dump for each
+   * signal.
    */
   @Test
   @Tag("any-jdk")
@@ -869,7 +870,7 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
-          // What a killed JVM of this process id left, which this one does not remove.
+          // A killed JVM of this process id has left the file, which this JVM does not remove.
           Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))
@@ -878,7 +879,7 @@ class ProcessCommandsTest {
     assertThat(Files.readString(log).split("Full thread dump", -1)).hasSize(2);
   }
 
-  /** JDK 21 and newer warn of each agent that is loaded, and later ones will refuse it. */
+  /** JDK 21 and newer print a warning for each agent that is loaded. */
   @Test
   @Order(17)
   void aJvmThatWasStartedWithTheAgentNeedNotLoadItAgain() throws Exception {
@@ -911,12 +912,12 @@ class ProcessCommandsTest {
     assertThat(log).content().doesNotContain("WARNING: A Java agent");
   }
 
-  /** What is done with a process. */
+  /** An action on a process. */
   private interface Use {
     void of(Process process) throws Exception;
   }
 
-  /** Runs a program that writes "runs" when it does; its output is in the log. */
+  /** Runs a program that prints "runs", with its output in the log. */
   private static void withCommand(List<String> command, Path log, Use use) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());

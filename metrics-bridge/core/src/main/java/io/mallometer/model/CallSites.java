@@ -126,8 +126,8 @@ public record CallSites(
   }
 
   /**
-   * Returns the origin of live bytes after an attach. Like the sites it is an estimate, so it is
-   * limited to possible values.
+   * Returns the origin after an attach. Its bytes from before the attach are an estimate, as the
+   * sites are, so they are limited to possible values.
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;

@@ -39,7 +39,7 @@ public final class GrowsTowardALimit {
 
   private GrowsTowardALimit() {}
 
-  /** Runs. */
+  /** Runs the program. */
   public static void main(String[] arguments) throws Exception {
     long begun = System.nanoTime();
     Poller poller =
@@ -56,7 +56,7 @@ public final class GrowsTowardALimit {
                 .withPollInterval(Duration.ofMillis(STEP_MILLIS))
                 .withLimitBytes(LIMIT)
                 .withLeaks(LeakOptions.defaults().withTimeScale(SCALE))));
-    Thread.sleep(3_000); // the program's own classes and compilers
+    Thread.sleep(3_000); // until the program's own classes are loaded and compiled
     poller.starting(false);
     Step step = step(arguments);
     double soonest = Double.POSITIVE_INFINITY;
@@ -73,7 +73,7 @@ public final class GrowsTowardALimit {
         .forEach(sentence -> System.out.println("site=" + sentence));
   }
 
-  /** Adds memory. */
+  /** A step that adds memory. */
   private interface Step {
     void add(int index);
   }

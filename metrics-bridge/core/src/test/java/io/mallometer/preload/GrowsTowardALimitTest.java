@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Only memory that the kernel cannot drop uses up a limit, and it has to be resident. */
+/** Only resident memory that the kernel cannot drop counts toward a limit. */
 @Tag("process")
 class GrowsTowardALimitTest {
 
@@ -39,7 +39,7 @@ class GrowsTowardALimitTest {
     assertThat(number(said, "seconds") < AN_HOUR).as("%s", said).isFalse();
   }
 
-  /** On a disk: the pages of a file in a tmpfs cannot be dropped. */
+  /** The file lies on a disk, because the kernel cannot drop the pages of a file in a tmpfs. */
   @Test
   void pagesOfAFileThatIsReadDoNot() throws Exception {
     Path sparse = Files.createTempFile(Path.of("target"), "mapped", ".data");
@@ -67,7 +67,8 @@ class GrowsTowardALimitTest {
             .run(GrowsTowardALimit.class, arguments);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
-    assertThat(result.output()).doesNotContain("limit in about"); // of a call site, in the log
+    // This would be the sentence of a call site in the log.
+    assertThat(result.output()).doesNotContain("limit in about");
     Map<String, String> said =
         result
             .output()

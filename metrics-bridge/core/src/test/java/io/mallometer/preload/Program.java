@@ -16,8 +16,8 @@ public final class Program {
   private Program() {}
 
   /**
-   * Runs; an argument {@code delete=FILE} deletes a file first, and {@code attach} attaches the
-   * library.
+   * Runs the program. The argument {@code delete=FILE} deletes a file first; {@code attach}
+   * attaches the library.
    */
   public static void main(String[] arguments) throws Exception {
     for (String argument : arguments) {

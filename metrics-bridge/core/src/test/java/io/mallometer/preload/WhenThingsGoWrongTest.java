@@ -420,7 +420,7 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** As in a container without a volume: the file that is unpacked goes with the container. */
+  /** The unpacked file lies in a container without a volume, and is lost with it. */
   @Test
   void theCacheIsInMemory() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");
@@ -438,7 +438,7 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** As in a container that is read-only and has a /tmp from which nothing can be executed. */
+  /** The container is read-only, and its /tmp is mounted noexec. */
   @Test
   void nothingCanBeUnpackedToAttach() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");

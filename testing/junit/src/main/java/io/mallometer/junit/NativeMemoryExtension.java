@@ -119,8 +119,8 @@ public final class NativeMemoryExtension
     }
     if (wanted.present() != MonitorNative.NONE && !alone) {
       throw new ExtensionConfigurationException(
-          "What is present is the memory of all tests that run in parallel: @MonitorNative(present"
-              + " = ...) needs @Isolated");
+          "@MonitorNative(present = ...) needs @Isolated: tests that run in parallel share the live"
+              + " bytes of the process");
     }
     Optional<Path> rows =
         wanted.periodicMillis() > 0

@@ -67,8 +67,9 @@ class ThisProcess {
   /**
    * Begins to monitor, until the same thread calls {@link Monitoring#end()}.
    *
-   * @param of the threads whose memory is monitored * @param test the class whose stacks are those
-   *     of the test * @param rows the file for rows, if the annotation asks for them
+   * @param of the threads whose memory is monitored
+   * @param test the class whose stacks are those of the test
+   * @param rows the file for rows, if the annotation asks for them
    */
   Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     boolean looks =
@@ -209,8 +210,8 @@ class ThisProcess {
     /**
      * Fails if the monitors found something that is to fail the test.
      *
-     * @param report the result of {@link #end()} * @throws org.opentest4j.AssertionFailedError with
-     *     the report as its text
+     * @param report the result of {@link #end()}
+     * @throws org.opentest4j.AssertionFailedError with the report as its text
      */
     void check(String report);
   }

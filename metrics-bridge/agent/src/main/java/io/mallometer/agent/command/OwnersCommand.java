@@ -78,7 +78,7 @@ final class OwnersCommand implements Callable<Integer> {
     if (target.isEmpty() || site == null) {
       throw new Failure(
           ExitCode.NOT_UNDERSTOOD,
-          "a search needs a process and --site N; owners --help tells all");
+          "a search needs a process and --site N; see owners --help");
     }
     try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
       Output out = Output.standard();

@@ -52,7 +52,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   /**
    * Starts polling, registers the MBeans and the events of Flight Recorder, and serves if a port is
    * given. All of this lasts for the life of the JVM. Returns when everything is registered. It
-   * never returns if the application does not use JMX.
+   * never returns if nobody uses JMX.
    *
    * @param given options by name, as on the command line; with them {@code agent version}
    * @param said receives one line that states the result

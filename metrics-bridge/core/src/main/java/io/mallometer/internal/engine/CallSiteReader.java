@@ -113,8 +113,8 @@ public final class CallSiteReader {
   }
 
   /**
-   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the CPU
-   * time of readings.
+   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the time
+   * that readings may take.
    */
   synchronized boolean isAffordable(double timeScale) {
     double pause = (nextByCost - readAt) / timeScale;

@@ -465,7 +465,7 @@ public final class Poller {
     configure();
     if (wanted.isPresent() && wanted.get() != options && !wanted.get().equals(options)) {
       Log.MALLOMETER.warn(
-          "Options of Mallometer.open are ignored, because mallometer is open with others: %s. Open it"
+          "Options of Mallometer.open are ignored, because mallometer is open with different ones: %s. Open it"
                   .formatted(String.join(", ", DifferentOptions.names(wanted.get(), options)))
               + " without options, or close it everywhere first.");
     }

@@ -244,7 +244,7 @@ record RecordedLife(
         case BoxFormat.CROSSINGS -> crossings = texts(region);
         case BoxFormat.PROFILES -> records(region, BoxFormat.FRAME_BYTES).forEach(this::profile);
         default -> {
-          // This number is not a region's.
+          // The kind is unknown, so the region is ignored.
         }
       }
     }

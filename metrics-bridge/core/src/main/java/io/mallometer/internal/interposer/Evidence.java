@@ -11,7 +11,7 @@ import java.util.Map;
  * @param observation the state of the observation
  * @param objects the live samples
  * @param sites the use of each call site's objects, by the site's number
- * @param counted the exact counters, read within microseconds of the samples
+ * @param counted the exact counters, read just before the samples
  */
 public record Evidence(
     long nanos,

@@ -29,7 +29,7 @@ final class NamedSites {
 
   private int replaced;
 
-  /** Whether a site is in here. */
+  /** Returns whether the site is known. */
   boolean contains(int number) {
     int place = SampledObject.placeOf(number);
     return place < stacks.length && stacks[place] != null && numbers[place] == number;

@@ -34,7 +34,7 @@ final class RecentGrowth {
   private static final double APART_SECONDS = 150;
 
   /**
-   * * One reading of all sites' live samples.
+   * One reading of all sites' live samples.
    *
    * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
    *     since, its bytes make the growth of the next site in its place look smaller
@@ -68,8 +68,10 @@ final class RecentGrowth {
   }
 
   /**
-   * * Adds a reading. * * @param counted the exact counters of about the same moment * @param
-   * seconds the moment by {@link System#nanoTime()}
+   * Adds a reading.
+   *
+   * @param counted the exact counters of about the same moment
+   * @param seconds the moment by {@link System#nanoTime()}
    */
   void add(SamplesBySite samples, Evidence.Counted counted, double seconds) {
     boolean stays = seconds - latestThatStays >= APART_SECONDS / timeScale;

@@ -29,7 +29,10 @@ final class ArenaHeaps {
   /** The bytes of four huge pages of 1 GiB. */
   private static final long LARGEST_OF_ALL = 4L << 30;
 
-  /** The words of a {@code heap_info}, in bytes: four, or six since glibc 2.35, padded to eight. */
+  /**
+   * The smallest distance of an arena from the beginning of its heap: four words. It is six since
+   * glibc 2.35; up to eight are accepted.
+   */
   private static final long FEWEST_WORDS = 4 * Long.BYTES;
 
   private static final long MOST_WORDS = 8 * Long.BYTES;

@@ -33,8 +33,8 @@ final class MappedChunks {
   private static final long SMALLEST_CHUNK = 32;
 
   /**
-   * The size of a fence chunk. Two of them, which are never free, end memory that glibc no longer
-   * extends.
+   * The size of a fence chunk. Two of them, which are never free, end memory that glibc has stopped
+   * extending.
    */
   private static final long FENCE = 16;
 

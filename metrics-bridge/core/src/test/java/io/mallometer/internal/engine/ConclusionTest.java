@@ -159,7 +159,7 @@ class ConclusionTest {
   }
 
   /**
-   * A program maps a large file and reads it: its pages are resident, and the kernel drops them.
+   * A program maps a large file and reads it: the pages are resident, and the kernel can drop them.
    */
   @Test
   void pagesOfFilesUseUpNoLimitWhoeverSetIt() {
@@ -179,7 +179,7 @@ class ConclusionTest {
     assertThat(stated.conclusion().limit().usedShare()).isEqualTo(0.4);
   }
 
-  /** Memory that no part explains grows, and ten times as fast the pages of a mapped file. */
+  /** Unexplained memory grows, and the pages of a mapped file grow ten times as fast. */
   @Test
   void growthIsNotMostlyPagesOfFiles() {
     Situation reads = new Situation(Duration.ofMinutes(5), second -> 400 + second);
@@ -190,7 +190,7 @@ class ConclusionTest {
         .doesNotContain("mapped-files");
   }
 
-  /** A gigabyte a minute is asked for and never touched. */
+  /** The program allocates a gigabyte a minute and never touches it. */
   @Test
   void memoryThatIsNeverTouchedReachesNoLimit() {
     Situation reserves = new Situation(Duration.ofMinutes(10), second -> 400);
@@ -442,7 +442,7 @@ class ConclusionTest {
         .containsExactly("Save the evidence", "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
-  /** Of lost memory all is known to have leaked, of idle memory only what is idle for long. */
+  /** All lost memory has leaked. Idle memory has leaked only if it is idle for long enough. */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);

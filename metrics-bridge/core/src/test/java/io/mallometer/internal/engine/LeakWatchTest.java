@@ -227,7 +227,7 @@ class LeakWatchTest {
     assertThat(library.readings).isBetween(9, 11);
   }
 
-  /** As the poller does: a reading is let go after each poll. */
+  /** The test drops the reading after each poll, as the poller does. */
   @Test
   void anEvaluationCausesNoReadingOfItsOwn() {
     watch.configure(LeakOptions.defaults());
@@ -239,7 +239,7 @@ class LeakWatchTest {
       callSites.letGo();
       library.now += 5 * SECOND;
     }
-    // A reading of 40 ms every 40 s is a thousandth of the time.
+    // A reading takes 40 ms, so one every 40 s takes a thousandth of the time.
     assertThat(library.siteReadings).isBetween(25, 31);
     assertThat(library.readings).isBetween(20, 31);
   }

@@ -132,7 +132,7 @@ class OwnerSearchesTest {
     assertThat(searches.latest()).contains(report);
   }
 
-  /** Whether native code has the address, a walk over the heap cannot tell. */
+  /** A walk over the heap cannot tell whether native code has the address. */
   @Test
   void whatNoJavaLongHoldsIsLostOnlyIfSearchesOfTheProcessSaySo() {
     search.held = 0;

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Java's part, in a file as the library makes it. Time passes as the tests say. */
+/** Tests Java's part in a file as the library makes it. The tests set the time. */
 class BlackBoxTest {
 
   private static final long MIB = 1 << 20;

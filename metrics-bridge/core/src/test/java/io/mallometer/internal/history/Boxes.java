@@ -16,7 +16,7 @@ public final class Boxes {
   static final long SECOND = 1_000_000_000L;
   static final double GIB = 1L << 30;
 
-  /** Of the clock that nobody sets, at {@link #START}. */
+  /** The monotonic clock at {@link #START}, in nanoseconds. */
   static final long START_NANOS = 77 * SECOND;
 
   private static long lives;
@@ -49,7 +49,7 @@ public final class Boxes {
         BoxFormat.HEADER_CHECKSUM, BoxFormat.checksum(header, 0, BoxFormat.HEADER_CHECKSUM));
   }
 
-  /** An open file with nothing but a header; a file that is there becomes the previous one. */
+  /** Creates and opens a file with only a header. An existing file becomes the previous one. */
   static BoxFile open(Path file) throws IOException {
     ByteBuffer header = header();
     byte[] whole = Arrays.copyOf(header.array(), BoxFormat.FILE_BYTES);

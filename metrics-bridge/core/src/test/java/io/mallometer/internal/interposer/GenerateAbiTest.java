@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program that derives the bridge's classes from the library's header. */
+/** Tests the program that derives the bridge's classes from the library's header. */
 @Tag("process")
 @Tag("any-jdk")
 class GenerateAbiTest {
@@ -61,7 +61,7 @@ class GenerateAbiTest {
     return Files.readString(HEADER);
   }
 
-  /** Returns what the program says of a header; empty if it has written the classes. */
+  /** Returns the program's error for a header; empty if it has written the classes. */
   private String generate(String text) throws Exception {
     Path changed = Files.writeString(directory.resolve("mallometer.h"), text);
     Process process =

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The functions that programs which are linked against the library rely on. */
+/** Tests the names of the functions that programs link against. */
 @Tag("process")
 @Tag("any-jdk")
 class LibraryNamesTest {

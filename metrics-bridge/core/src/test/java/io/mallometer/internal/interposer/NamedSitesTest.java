@@ -6,7 +6,7 @@ import io.mallometer.internal.symbol.SiteNaming;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The names of sites whose room the library gives to others. */
+/** Tests the names of sites that get the places of forgotten ones. */
 class NamedSitesTest {
 
   private final NamedSites named = new NamedSites();

@@ -7,7 +7,7 @@ import io.mallometer.model.Estimate;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** What follows from the library's sums of a site; the values are worked out by hand. */
+/** Tests estimates from the library's sums of a site. The expected values are computed by hand. */
 class SiteEstimatesTest {
 
   private static final double INTERVAL = 524_288;
@@ -23,7 +23,9 @@ class SiteEstimatesTest {
     assertThat(liveBytes(1)).isEqualTo(new Estimate(700, 0, 3));
   }
 
-  /** Four samples of probability 1/10 and 524,288 / 4 bytes: a fourth is looked at for its size. */
+  /**
+   * Four samples of probability 1/10 and 524,288 / 4 bytes: a fourth becomes a sample by its size.
+   */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {
     double size = INTERVAL / 4;
@@ -54,7 +56,7 @@ class SiteEstimatesTest {
     assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
   }
 
-  /** With headers a byte is one that was asked for. */
+  /** With headers, bytes are requested bytes. */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
     sums(Abi.Site.ALLOCATED_AT, 4, 40, 0, 4 * 90, 0);

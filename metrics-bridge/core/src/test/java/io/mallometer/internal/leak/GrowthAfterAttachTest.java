@@ -12,9 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Error rates of growth after an attach, against the truth of simulated processes that have 0.1, 1
- * and 4 GiB live: leaks, a cache that replaces what it held at the attach, and memory that is
- * allocated and freed all the time. Objects are sampled as the library samples them, by size.
+ * Measures the error rates of growth after an attach, in simulated processes that have 0.1, 1 and 4
+ * GiB live. They have leaks, a cache that replaces its objects from before the attach, and memory
+ * that is allocated and freed all the time. Objects are sampled by size, as the library samples
+ * them.
  */
 class GrowthAfterAttachTest {
 
@@ -27,7 +28,7 @@ class GrowthAfterAttachTest {
 
   private final Random random = new Random(1);
 
-  /** A site that allocates at a steady rate; each object lives for as long as another. */
+  /** A site that allocates at a steady rate. All its objects have the same lifetime. */
   private final class Site {
     final int number;
     final double bytesPerSecond;
@@ -86,10 +87,10 @@ class GrowthAfterAttachTest {
     private SamplesBySite samples = new SamplesBySite(List.of());
 
     /**
-     * A process.
+     * Creates a process.
      *
-     * @param before what is live at the attach
-     * @param cache what of it is replaced, evenly in {@link #TURNOVER}
+     * @param before the live bytes at the attach
+     * @param cache the part of them that is replaced, evenly in {@link #TURNOVER}
      */
     Process(double before, double cache) {
       this.before = before;
@@ -129,8 +130,9 @@ class GrowthAfterAttachTest {
   private static final double SLOW_LEAK = 3 * MIB / 60;
 
   /**
-   * A leak in objects of 16 KiB, beside a cache of half of what is live, in entries of 64 KiB, that
-   * is replaced within ten minutes, and a twentieth that lives on average for half a minute.
+   * Returns a process with a leak in objects of 16 KiB. Half of its live bytes are a cache with
+   * entries of 64 KiB, which is replaced within ten minutes; a twentieth lives for half a minute on
+   * average.
    */
   private Process leakBesideCache(double live, double leak) {
     Process process = new Process(live, live / 2);
@@ -140,7 +142,7 @@ class GrowthAfterAttachTest {
     return process;
   }
 
-  /** The same leak where nothing but short-lived memory is beside it. */
+  /** Returns a process with the same leak beside short-lived memory only. */
   private Process leakAlone(double live) {
     Process process = new Process(live, 0);
     process.add(LEAK, 16 << 10, 1e9, false);
@@ -187,7 +189,7 @@ class GrowthAfterAttachTest {
     assertThat(wrong).isZero();
   }
 
-  /** Its own growth is not swallowed by the error of all others. */
+  /** The error of the other sites' samples does not hide a leak's growth. */
   @ParameterizedTest
   @ValueSource(doubles = {0.1, 1, 4})
   void aLeakGrowsWithinFiveMinutes(double gib) {

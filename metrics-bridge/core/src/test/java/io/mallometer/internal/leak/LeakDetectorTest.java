@@ -149,8 +149,9 @@ class LeakDetectorTest {
   }
 
   /**
-   * 37.5 MiB within 25 min, four minutes ago. For its first 10 min the site gets no slot, and the
-   * last objects are younger than the threshold: 85 of 150 objects are observed and old enough.
+   * The site allocated 37.5 MiB within 25 min and stopped four minutes ago. It got no slot in its
+   * first 10 min, and its last objects are younger than the threshold: 85 of 150 objects are
+   * observed and old enough.
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
@@ -171,12 +172,12 @@ class LeakDetectorTest {
             "Tables.load holds 38 MiB allocated between 00:00 and 00:24 UTC: 84 of 84 observed"
                 + " objects were not accessed since they were allocated");
     assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
-    // All that are older than the threshold, with a slot or without.
+    // These are all objects older than the threshold, with a slot or without.
     assertThat(verdict.suspected().bytes().value()).isBetween(143 * 256.0 * KIB, 145 * 256.0 * KIB);
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** Nothing is known of objects that were there before the first one was observed. */
+  /** The use of objects from before the observation is unknown. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -195,8 +196,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * All of 32 MiB is lost, 6 MiB for longer than the threshold. Garbage has addresses of 8 of 128
-   * objects.
+   * All 32 MiB are lost, 6 MiB of them for longer than the threshold. Garbage has addresses of 8 of
+   * 128 objects.
    */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
@@ -210,7 +211,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** 24 MiB are lost, and 8 MiB in use. */
+  /** The site has lost 24 MiB and uses 8 MiB. */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -218,7 +219,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().bytes().value()).isCloseTo(24.0 * (1 << 20), withinPercentage(8));
   }
 
-  /** Searches have found an address of some objects. */
+  /** Loses memory of which searches found an address of some objects. */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
     live(1, mebibytes * (1 << 20));
@@ -233,7 +234,10 @@ class LeakDetectorTest {
     searchTwice(evaluate(4 * MINUTE), count - withAddress, withAddress);
   }
 
-  /** Finds no address of some objects of site 1, and one of others, each of which has 256 KiB. */
+  /**
+   * Searches twice: finds no address of the lost objects of site 1, and one of each of the others.
+   * All have 256 KiB.
+   */
   private void searchTwice(LeakReport report, int lost, int others) {
     List<SoughtObject> sought = new ArrayList<>();
     for (int i = 0; i < lost + others; i++) {

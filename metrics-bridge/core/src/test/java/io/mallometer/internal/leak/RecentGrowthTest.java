@@ -105,7 +105,7 @@ class RecentGrowthTest {
         .hasValueSatisfying(more -> assertThat(more).isCloseTo(31 * MIB, within(1.0)));
   }
 
-  /** 60 MiB came, of which 40 MiB cannot have replaced anything. */
+  /** The sites rose by 60 MiB, of which at least 40 MiB replaced nothing. */
   @Test
   void noMoreIsReplacedThanWasLiveAtTheAttach() {
     counted = new Evidence.Counted(0, 20 * MIB);

@@ -200,7 +200,7 @@ class BudgetTableTest {
   }
 
   /**
-   * A person's limit is for this process: what else its cgroup is charged for is no claim on it.
+   * A stated limit covers this process only: other charges of its cgroup do not count toward it.
    */
   @Test
   void aStatedLimitIsTheLimitOfTheConclusionAndOfThisProcessAlone() {

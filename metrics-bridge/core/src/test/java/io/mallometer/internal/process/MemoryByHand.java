@@ -19,7 +19,7 @@ final class MemoryByHand implements AddressSpace {
     return this;
   }
 
-  /** Puts what begins a heap of one of glibc's arenas. */
+  /** Writes the header of a heap of one of glibc's arenas. */
   MemoryByHand heap(long address, long arena, long before, long used, long writable) {
     return word(address, arena)
         .word(address + 8, before)
@@ -27,7 +27,7 @@ final class MemoryByHand implements AddressSpace {
         .word(address + 24, writable);
   }
 
-  /** Puts chunks of the main arena that fill memory; the last takes what is left. */
+  /** Fills memory with chunks of the main arena; the last chunk takes the rest. */
   MemoryByHand chunks(long start, long end, long bytes) {
     for (long at = start; at < end; at += bytes) {
       word(at + 8, (at + 2 * bytes > end ? end - at : bytes) | 1);
@@ -63,7 +63,7 @@ final class MemoryByHand implements AddressSpace {
     return Optional.of(found);
   }
 
-  /** All of them. */
+  /** Returns all pages as resident. */
   @Override
   public Optional<BitSet> residentPages(long start, long end) {
     BitSet all = new BitSet();

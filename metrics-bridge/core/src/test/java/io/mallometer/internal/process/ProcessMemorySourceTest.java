@@ -109,7 +109,7 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(1);
   }
 
-  /** Of a JVM that mapped a file of 600 MiB and read it, Linux 6.18. */
+  /** The status is that of a JVM on Linux 6.18 that mapped a file of 600 MiB and read it. */
   @Test
   void pagesOfFilesDoNotCountTowardALimit() {
     files.status =

@@ -24,13 +24,13 @@ class ProcessorShareTest {
     assertThat(ProcessorShare.slowdown(0.9, 0.9, 64)).isCloseTo(1 / 0.9, within(0.001));
   }
 
-  /** Eight threads on two processors. */
+  /** Eight threads share two processors. */
   @Test
   void threadsOfTheSameProcessDoNotSlowItDown() {
     assertThat(ProcessorShare.slowdown(0.25, 2, 2)).isEqualTo(1);
   }
 
-  /** Four threads of this process, and four of another, on two processors. */
+  /** Four threads of this process and four of another share two processors. */
   @Test
   void threadsOfOtherProcessesDo() {
     assertThat(ProcessorShare.slowdown(0.25, 1, 2)).isEqualTo(2.5);

@@ -108,7 +108,7 @@ class ResidentSplitTest {
     assertThat(parts).containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L);
   }
 
-  /** As if the kernel promised all memory ({@code vm.overcommit_memory=2}). */
+  /** The kernel promises all memory ({@code vm.overcommit_memory=2}). */
   @Test
   void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
     String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt");
@@ -142,7 +142,7 @@ class ResidentSplitTest {
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
-  /** What is live and was never touched is not resident. */
+  /** Live memory that was never touched is not resident. */
   @Test
   void liveIsNeverMoreThanWhatIsResident() {
     Map<ResidentPart, Long> parts = capture(live(100_000 * MIB));
@@ -153,7 +153,7 @@ class ResidentSplitTest {
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
-  /** Of an object of 64 MiB one is resident; 40 MiB are live beside it, and 20 are retained. */
+  /** An object of 64 MiB has 1 MiB resident. Beside it 40 MiB are live and 20 MiB retained. */
   @Test
   void whatWasNeverTouchedIsNoLiveMemory() {
     long object = 0x7f0000000000L;
@@ -229,14 +229,14 @@ class ResidentSplitTest {
             AddressSpace.unreadable(),
             new MappedChunks.Searched());
 
-    // Two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB.
+    // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
         .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
         .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
   }
 
-  /** It counts what is committed, touched or not: 42 MiB where the tables have 14. */
+  /** NMT counts committed memory, touched or not: 42 MiB, of which the tables have 14 MiB. */
   @Test
   void theJvmsAccountMakesItPresumeLessAndNeverMore() {
     assertThat(presumed(new NativeMemoryTracking(0, 42 * MIB))).isEqualTo(14 * MIB);
@@ -396,7 +396,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** As glibc 2.41 and newer make it, two mappings of the kernel because of a huge page. */
+  /** The heap of glibc 2.41 and newer is two mappings because of a huge page. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;
@@ -453,7 +453,7 @@ class ResidentSplitTest {
         .isEqualTo(2 * MIB);
   }
 
-  /** As with {@code glibc.malloc.mmap_threshold}, above foreign memory. */
+  /** A small object lies above foreign memory, as with {@code glibc.malloc.mmap_threshold}. */
   @Test
   void smallMappedObjectsAreBelievedInRows() {
     long start = 0x7f0014001000L;
@@ -466,7 +466,7 @@ class ResidentSplitTest {
     assertThat(mallocOf(mappings, memory)).isEqualTo(3 * bytes);
   }
 
-  /** In what the JVM names, a program may write what it likes. */
+  /** Memory that the JVM names can look like a header by chance. */
   @Test
   void nothingInTheJavaHeapIsTakenForAHeapOfMalloc() {
     long heap = 0xf4000000L;
@@ -506,7 +506,7 @@ class ResidentSplitTest {
         .get(ResidentPart.MALLOC);
   }
 
-  /** Of 30 MiB of slots 8 are beyond the objects; 2 of an object's were never touched. */
+  /** Slots have 30 MiB: 8 MiB are beyond the objects, 2 MiB of an object were never touched. */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {
     long slots = 0x10000000;
