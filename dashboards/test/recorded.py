@@ -14,7 +14,6 @@ import sys
 import tempfile
 
 import rules
-import yaml
 
 RECORDED = rules.RULES / "tests/recorded"
 WANTED = RECORDED / "wanted.yml"

@@ -1,6 +1,6 @@
 /*
- * The functions of mallometer.h. Each copies as much of a struct as the caller's version has, and keeps errno; the
- * figures come from the other folders.
+ * The functions of mallometer.h. Each copies as much of a struct as the caller knows, and keeps errno; the figures come
+ * from the other folders.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -126,14 +126,14 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* The smallest row sizes that a caller may pass. */
 enum {
-  FIRST_EVENT_BYTES = 176,
-  FIRST_ARENA_BYTES = 40,
-  FIRST_SITE_BYTES = 88,
-  FIRST_MODULE_BYTES = 1088,
-  FIRST_OBJECT_BYTES = 48,
-  FIRST_EVIDENCE_BYTES = 624,
-  FIRST_ACCESS_BYTES = 560,
-  FIRST_SOUGHT_BYTES = 48,
+  SMALLEST_EVENT_BYTES = 176,
+  SMALLEST_ARENA_BYTES = 40,
+  SMALLEST_SITE_BYTES = 88,
+  SMALLEST_MODULE_BYTES = 1088,
+  SMALLEST_OBJECT_BYTES = 48,
+  SMALLEST_EVIDENCE_BYTES = 624,
+  SMALLEST_ACCESS_BYTES = 560,
+  SMALLEST_SOUGHT_BYTES = 48,
 };
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ int mallometer_threshold_open(uint64_t bytes, uint32_t thread) {
 int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
                               uint64_t *total) {
   uint64_t requests = 0;
-  if (!events || event_size < FIRST_EVENT_BYTES) return -EINVAL;
+  if (!events || event_size < SMALLEST_EVENT_BYTES) return -EINVAL;
   int copied = request_watch_read(number, &(struct rows){events, event_size, capacity}, &requests);
   if (copied >= 0 && total) *total = requests;
   return copied;
@@ -231,12 +231,12 @@ int mallometer_disable(void) { return process_disable(); }
 int mallometer_enable(void) { return process_enable(); }
 
 int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
-  if (!events || event_size < FIRST_EVENT_BYTES) return -EINVAL;
+  if (!events || event_size < SMALLEST_EVENT_BYTES) return -EINVAL;
   return (int)huge_request_events(&(struct rows){events, event_size, capacity}, after);
 }
 
 int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity, uint32_t first) {
-  if (!sites || site_size < FIRST_SITE_BYTES) return -EINVAL;
+  if (!sites || site_size < SMALLEST_SITE_BYTES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)call_sites_copy(&(struct rows){sites, site_size, capacity}, first);
 }
@@ -248,13 +248,13 @@ int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) 
 }
 
 int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {
-  if (!modules || module_size < FIRST_MODULE_BYTES) return -EINVAL;
+  if (!modules || module_size < SMALLEST_MODULE_BYTES) return -EINVAL;
   const struct modules *known = process_has_call_sites() ? call_sites_modules() : NULL;
   return known ? (int)modules_copy(known, &(struct rows){modules, module_size, capacity}, first) : -ENODATA;
 }
 
 int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity) {
-  if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
+  if (!objects || object_size < SMALLEST_OBJECT_BYTES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   const struct rows rows = {objects, object_size, capacity};
   return (int)live_samples_copy(&rows, slots_copy(&rows, NULL), NULL); /* those in slots first: they tell most */
@@ -288,7 +288,7 @@ int mallometer_leaks(struct mallometer_observation *out) {
 
 int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size, uint32_t capacity,
                         uint32_t first) {
-  if (!evidence || evidence_size < FIRST_EVIDENCE_BYTES) return -EINVAL;
+  if (!evidence || evidence_size < SMALLEST_EVIDENCE_BYTES) return -EINVAL;
   if (!observation_has_evidence()) return -ENODATA;
   return (int)evidence_copy(&(struct rows){evidence, evidence_size, capacity}, first);
 }
@@ -302,7 +302,7 @@ int mallometer_watch(const uint32_t *sites, uint32_t count) {
 }
 
 int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
-  if (!accesses || access_size < FIRST_ACCESS_BYTES) return -EINVAL;
+  if (!accesses || access_size < SMALLEST_ACCESS_BYTES) return -EINVAL;
   if (!observation_has_evidence()) return -ENODATA;
   return (int)watch_accesses(&(struct rows){accesses, access_size, capacity});
 }
@@ -318,7 +318,7 @@ int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most
 
 int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t row_size,
                       uint32_t capacity) {
-  if (row_size < FIRST_SOUGHT_BYTES || (!rows && capacity > 0)) return -EINVAL;
+  if (row_size < SMALLEST_SOUGHT_BYTES || (!rows && capacity > 0)) return -EINVAL;
   struct mallometer_searched current = {0};
   int copied = (int)search_describe(&current, &(struct rows){rows, row_size, capacity});
   int result = deliver(out, &current, sizeof current);
@@ -370,7 +370,7 @@ static bool retains(const void *scope, const void *object) { return scope_retain
 
 int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
                              uint32_t capacity) {
-  if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
+  if (!objects || object_size < SMALLEST_OBJECT_BYTES) return -EINVAL;
   int error;
   const struct scope *scope = scope_of_own(number, own_block(), &error);
   if (!scope) return error;
@@ -438,7 +438,7 @@ static void add_what_slots_took(struct mallometer_allocator_state *figures) {
 
 int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
                          uint32_t capacity) {
-  if (row_size < FIRST_ARENA_BYTES || (!rows && capacity > 0)) return -EINVAL;
+  if (row_size < SMALLEST_ARENA_BYTES || (!rows && capacity > 0)) return -EINVAL;
   if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
   struct mallometer_allocator_state current = {0};
   int saved_errno = errno;

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define BOX_MAGIC "mallometer-box\n"
-#define BOX_FORMAT 1u
+#define BOX_FORMAT 2u
 #define BOX_BYTES ((size_t)2 << 20)
 #define BOX_PAGE 4096u
 

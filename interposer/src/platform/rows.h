@@ -1,7 +1,6 @@
 /*
- * An array of the caller's, into which the functions of mallometer.h copy rows. The caller was compiled with rows of
- * its own size, which may be longer or shorter than this library's, as both only grow at their end: a row is cut to the
- * caller's size, or filled up with zeros.
+ * An array of the caller's, into which the functions of mallometer.h copy rows. The caller says how long its rows are:
+ * a row is cut to that size, or filled up with zeros.
  */
 #ifndef MALLOMETER_PLATFORM_ROWS_H
 #define MALLOMETER_PLATFORM_ROWS_H

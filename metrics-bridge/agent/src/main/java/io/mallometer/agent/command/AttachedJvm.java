@@ -4,6 +4,7 @@ import com.sun.tools.attach.AgentInitializationException;
 import com.sun.tools.attach.AgentLoadException;
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
+import io.mallometer.internal.interposer.ProcessStart;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -273,8 +274,9 @@ final class AttachedJvm implements Source {
 
   /**
    * Asks the agent that a JVM was started with, by its socket. Returns false if there is no such
-   * agent, or if the socket belongs to another user than the process. Loading the agent once more
-   * would make JDK 21 and newer print a warning.
+   * agent, if the socket belongs to another user than the process, or if another process listens:
+   * containers that share /tmp have processes of the same id. Loading the agent once more would
+   * make JDK 21 and newer print a warning.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -284,7 +286,8 @@ final class AttachedJvm implements Source {
         return false;
       }
       socket.connect(UnixDomainSocketAddress.of(place.resolve("socket")));
-      socket.write(ByteBuffer.wrap((directoryInside + "\n").getBytes(StandardCharsets.UTF_8)));
+      String line = ProcessStart.identity(process.proc()) + " " + directoryInside + "\n";
+      socket.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
       return socket.read(ByteBuffer.allocate(1)) == 1;
     } catch (IOException | UnsupportedOperationException e) {
       return false;

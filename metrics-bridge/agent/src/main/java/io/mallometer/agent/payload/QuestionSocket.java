@@ -1,5 +1,6 @@
 package io.mallometer.agent.payload;
 
+import io.mallometer.internal.interposer.ProcessStart;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -27,8 +28,11 @@ import org.jspecify.annotations.Nullable;
  * the application's output each time.
  *
  * <p>The socket lies in a directory that only this user can enter. A command writes one line: the
- * directory that contains its question. It reads a newline when the answer lies in the same
- * directory.
+ * identity of the process that it asks ({@link ProcessStart#identity}) and the directory that
+ * contains its question. It reads a newline when the answer lies in the same directory. A process
+ * with another identity closes the connection: JVMs of one user in containers that share /tmp may
+ * have the same process id. The first of them has the socket, and commands load the agent into the
+ * others.
  */
 final class QuestionSocket {
 
@@ -42,6 +46,12 @@ final class QuestionSocket {
   private static final int LONGEST_LINE = 4_096;
   private static final int FAILED = 500;
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
+
+  /** For a line to come after a command has connected; other commands wait meanwhile. */
+  private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
+
+  private static final long BETWEEN_READS_NANOS = 2_000_000;
+  private static final Path SELF = Path.of("/proc/self");
 
   private final Path directory;
   private final String version;
@@ -58,12 +68,16 @@ final class QuestionSocket {
    * @throws IOException if it cannot listen; commands then load the agent
    */
   static QuestionSocket listen(String version) throws IOException {
-    Path directory = Path.of(DIRECTORY + ProcessHandle.current().pid());
+    QuestionSocket socket = listen(Path.of(DIRECTORY + ProcessHandle.current().pid()), version);
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(null, socket::end, "mallometer-questions-end", 0, false));
+    return socket;
+  }
+
+  /** The same in this directory, until {@link #end}. */
+  static QuestionSocket listen(Path directory, String version) throws IOException {
     makePrivate(directory);
     QuestionSocket socket = new QuestionSocket(directory, version);
-    // The JVM deletes these in reverse order.
-    directory.toFile().deleteOnExit();
-    directory.resolve(SOCKET).toFile().deleteOnExit();
     socket.resume();
     return socket;
   }
@@ -78,7 +92,7 @@ final class QuestionSocket {
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     } catch (FileAlreadyExistsException e) {
       Object owner = Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-      Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+      Object self = Files.getAttribute(SELF, "unix:uid");
       if (!owner.equals(self) || !Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
         throw e;
       }
@@ -86,9 +100,16 @@ final class QuestionSocket {
     }
   }
 
-  /** Listens again after {@link #pause}. */
+  /**
+   * Listens again after {@link #pause}.
+   *
+   * @throws IOException if it cannot, or if another JVM listens
+   */
   synchronized void resume() throws IOException {
     Path socket = directory.resolve(SOCKET);
+    if (isListenedTo(socket)) {
+      throw new FileAlreadyExistsException(socket.toString());
+    }
     Files.deleteIfExists(socket);
     ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     opened.bind(UnixDomainSocketAddress.of(socket));
@@ -105,11 +126,38 @@ final class QuestionSocket {
     }
   }
 
+  /** Deletes the socket, unless another JVM has taken it since {@link #pause}. */
+  synchronized void end() {
+    if (listening != null && listening.isOpen()) {
+      directory.resolve(SOCKET).toFile().delete();
+      directory.toFile().delete();
+    }
+  }
+
+  /** Does not wait for a JVM that accepts no connection. */
+  private static boolean isListenedTo(Path socket) throws IOException {
+    try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      probe.configureBlocking(false);
+      try {
+        probe.connect(UnixDomainSocketAddress.of(socket));
+        return true;
+      } catch (IOException e) {
+        return false;
+      }
+    }
+  }
+
   private void serve(ServerSocketChannel opened) {
     while (opened.isOpen()) {
       try (SocketChannel asking = opened.accept()) {
-        answer(Path.of(line(asking)));
-        asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
+        String line = line(asking);
+        int place = line.indexOf(' ', line.indexOf(' ') + 1);
+        // Read each time: a process that was restored from a checkpoint has another one.
+        if (place > 0
+            && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
+          answer(Path.of(line.substring(place + 1)));
+          asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
+        }
       } catch (IOException | RuntimeException | Error e) {
         // The command has ended, the socket is closed, or no file descriptor or heap is left. The
         // next command is answered.
@@ -120,11 +168,16 @@ final class QuestionSocket {
 
   private static String line(SocketChannel asking) throws IOException {
     ByteBuffer line = ByteBuffer.allocate(LONGEST_LINE);
-    while (line.hasRemaining() && asking.read(line) >= 0) {
+    long start = System.nanoTime();
+    asking.configureBlocking(false);
+    while (line.hasRemaining()
+        && asking.read(line) >= 0
+        && System.nanoTime() - start < LONGEST_QUESTION_NANOS) {
       String read = new String(line.array(), 0, line.position(), StandardCharsets.UTF_8);
       if (read.endsWith("\n")) {
         return read.strip();
       }
+      LockSupport.parkNanos(BETWEEN_READS_NANOS);
     }
     throw new IOException("not a line");
   }

@@ -175,6 +175,11 @@ public final class LeakWatch {
     return latest;
   }
 
+  /** Whether two searches of the process's memory found no address of a site's objects. */
+  synchronized boolean isLost(int site) {
+    return detector != null && detector.isLost(latest, site);
+  }
+
   /** For the meters; empty while nothing is judged. */
   Optional<LeakSummary> summary() {
     return summary;

@@ -13,7 +13,6 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.Limit;
-import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
@@ -237,7 +236,7 @@ public final class Poller {
             interposer,
             new OwnSurroundings(this::limit, nanoTime),
             () -> options.owners(),
-            this::isLost,
+            leakWatch::isLost,
             clock);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.profileKeeper = new ProfileKeeper(callSiteReader, blackBox, clock);
@@ -425,15 +424,6 @@ public final class Poller {
   /** Searches of the Java heap. */
   public OwnerSearches ownerSearches() {
     return ownerSearches;
-  }
-
-  /** Returns whether two searches of the process's memory found no address of a site's objects. */
-  private boolean isLost(int site) {
-    return leakWatch.latest().sites().stream()
-        .anyMatch(
-            verdict ->
-                verdict.site().number() == site
-                    && verdict.grounds().evidence() == LeakEvidence.LOST);
   }
 
   /** Begins to count in this process, and publishes what came of it. */

@@ -13,7 +13,7 @@ import java.util.zip.CRC32;
 final class BoxFormat {
 
   static final byte[] MAGIC = "mallometer-box\n\0".getBytes(StandardCharsets.US_ASCII);
-  static final int FORMAT = 1;
+  static final int FORMAT = 2;
   static final int FILE_BYTES = 2 << 20;
 
   /** Samples of the counters. */

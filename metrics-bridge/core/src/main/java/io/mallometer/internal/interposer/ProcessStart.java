@@ -1,10 +1,13 @@
 package io.mallometer.internal.interposer;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The start of this process by proc(5). The JDK's own methods would load a thread pool or the
+ * The start of a process by proc(5). The JDK's own methods would load a thread pool or the
  * management interface.
  */
 public final class ProcessStart {
@@ -15,7 +18,36 @@ public final class ProcessStart {
   /** Of {@code /proc/self/stat}, counted from behind the parenthesis of the second field. */
   private static final int START_TICKS = 19;
 
+  private static final String UNKNOWN = "-";
+
   private ProcessStart() {}
+
+  /**
+   * Returns two words that tell a process from others of the same id, which other containers may
+   * have: its start in ticks, and its PID namespace. What cannot be read is {@value #UNKNOWN}.
+   *
+   * @param proc its directory in {@code /proc}
+   */
+  public static String identity(Path proc) {
+    String ticks = UNKNOWN;
+    try {
+      ticks = fields(ProcFiles.text(proc + "/stat").orElse(""))[START_TICKS];
+      return ticks + " " + Files.readSymbolicLink(proc.resolve("ns/pid"));
+    } catch (IOException | RuntimeException e) {
+      return ticks + " " + UNKNOWN;
+    }
+  }
+
+  /** Whether two identities, by different readers, are of one process. */
+  public static boolean isSame(String one, String other) {
+    String[] ones = one.split(" ");
+    String[] others = other.split(" ");
+    return ones.length == 2
+        && others.length == 2
+        && !ones[0].equals(UNKNOWN)
+        && ones[0].equals(others[0])
+        && (ones[1].equals(others[1]) || ones[1].equals(UNKNOWN) || others[1].equals(UNKNOWN));
+  }
 
   /** Empty where {@code /proc} cannot be read. */
   public static Optional<Instant> instant() {
@@ -28,7 +60,7 @@ public final class ProcessStart {
   /** The same of texts that were read at a time. */
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
+      String[] fields = fields(stat);
       // Seconds with two decimals, so hundredths, as ticks are.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
@@ -37,5 +69,9 @@ public final class ProcessStart {
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();
     }
+  }
+
+  private static String[] fields(String stat) {
+    return stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
   }
 }

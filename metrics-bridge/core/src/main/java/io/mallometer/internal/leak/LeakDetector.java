@@ -135,6 +135,11 @@ public final class LeakDetector {
     return lost.advance(library, latest, threads, nowNanos);
   }
 
+  /** Whether a verdict on the site, on whichever of its stacks it stands, says memory is lost. */
+  public boolean isLost(LeakReport latest, int site) {
+    return lost.isLost(latest, site);
+  }
+
   /** Why a site could not be judged in the latest evaluation; empty if all could. */
   public Optional<RuntimeException> failure() {
     return failure;

@@ -4,6 +4,7 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SoughtObject;
 import io.mallometer.internal.text.Log;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
@@ -50,7 +51,7 @@ final class LostMemory {
   }
 
   /**
-   * Takes of which sites verdicts are.
+   * Takes which sites each verdict is on.
    *
    * @param stacks the numbers of all sites of a verdict by its site's; verdicts on one site are
    *     left out
@@ -62,6 +63,14 @@ final class LostMemory {
   /** What is known of a site that loses memory; null of others. */
   @Nullable Lost of(int site) {
     return found.get(site);
+  }
+
+  /** Whether a verdict on the site, on whichever of its stacks it stands, says memory is lost. */
+  boolean isLost(LeakReport latest, int site) {
+    return latest.sites().stream()
+        .filter(verdict -> verdict.grounds().evidence() == LeakEvidence.LOST)
+        .flatMap(verdict -> numbers(verdict.site().number()))
+        .anyMatch(number -> number == site);
   }
 
   /** The outcome of the latest search, or why there was none. */

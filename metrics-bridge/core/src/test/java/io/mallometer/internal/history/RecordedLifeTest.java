@@ -143,10 +143,10 @@ class RecordedLifeTest {
   @Test
   void anotherVersionIsNamed() {
     ByteBuffer header = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
-    header.putInt(BoxFormat.HEADER_FORMAT, 2);
+    header.putInt(BoxFormat.HEADER_FORMAT, 1);
 
     refused(
-        whole, "written in format 2 by another version of mallometer; this version reads format 1");
+        whole, "written in format 1 by another version of mallometer; this version reads format 2");
   }
 
   /** Sealed, so that the nonsense gets past the checksum. */

@@ -94,6 +94,20 @@ class LostMemoryTest {
   }
 
   @Test
+  void eachStackOfALostVerdictIsLost() {
+    lost.take(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 20).boxed().toList()));
+    LeakReport report =
+        VerdictsByHand.report(
+            VerdictsByHand.lost(VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", SITE, 21, 1e6)),
+            VerdictsByHand.verdict(Verdict.LEAK, "a.B.d", 1, 1e6));
+
+    assertThat(lost.isLost(report, SITE)).isTrue();
+    assertThat(lost.isLost(report, SITE + 20)).isTrue();
+    assertThat(lost.isLost(report, SITE + 21)).isFalse();
+    assertThat(lost.isLost(report, 1)).isFalse();
+  }
+
+  @Test
   void nothingIsSearchedWhileNothingIsUnused() {
     sites = List.of(VerdictsByHand.verdict(Verdict.GROWING, "com.shop.Store.open", SITE, 1e6));
     pass(3_600);
