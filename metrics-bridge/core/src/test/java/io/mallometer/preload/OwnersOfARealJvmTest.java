@@ -149,7 +149,7 @@ class OwnersOfARealJvmTest {
         if (report.samples() < BLOCKS / 2) {
           continue;
         }
-        if (report.explanation().contains("kept by Thread.eetop <- ")) {
+        if (report.explanation().contains("kept by Thread.eetop")) {
           named++;
           assertThat(report.ways().get(0).holding()).isEqualTo(Holding.KEPT);
           assertThat(report.ways().get(0).samples()).isGreaterThan(BLOCKS / 2);

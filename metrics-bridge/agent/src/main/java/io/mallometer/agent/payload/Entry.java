@@ -93,7 +93,9 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   private static void takeQuestions(String version) {
     try {
       QuestionSocket socket = QuestionSocket.listen(version);
-      Checkpoints.around(() -> closed(socket), () -> reopened(socket));
+      if (Checkpoints.possible()) {
+        Checkpoints.around(() -> closed(socket), () -> reopened(socket));
+      }
     } catch (IOException | RuntimeException | LinkageError e) {
       return;
     }
