@@ -114,7 +114,15 @@ final class QuestionSocket {
     ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     opened.bind(UnixDomainSocketAddress.of(socket));
     listening = opened;
-    Thread thread = new Thread(null, () -> serve(opened), "mallometer-questions", 0, false);
+    // No lambda, which would be the first of the agent's start.
+    Runnable serving =
+        new Runnable() {
+          @Override
+          public void run() {
+            serve(opened);
+          }
+        };
+    Thread thread = new Thread(null, serving, "mallometer-questions", 0, false);
     thread.setDaemon(true);
     thread.start();
   }
