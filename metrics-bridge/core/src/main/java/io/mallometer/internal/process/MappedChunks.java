@@ -11,10 +11,11 @@ import java.util.Map;
  * Finds the objects of malloc that have a mapping of their own (singly mapped objects), and the
  * memory that glibc mapped for its main arena outside of {@code [heap]}.
  *
- * <p>A singly mapped object begins with a header of two words: 0, and the size in whole pages with
- * the second lowest bit set. The kernel joins neighbours to one mapping, such as an object and a
- * piece of metaspace. So headers are sought at the beginning of a mapping, at the end of another
- * object, and, in memory that no rule knows, at the beginning of every resident page.
+ * <p>A singly mapped object begins with a header of two words: 0, and the size with the second
+ * lowest bit set. The size is that of all pages, and since glibc 2.43 without the header. The
+ * kernel joins neighbours to one mapping, such as an object and a piece of metaspace. So headers
+ * are sought at the beginning of a mapping, at the end of another object, and, in memory that no
+ * rule knows, at the beginning of every resident page.
  *
  * <p>The main arena usually lies in {@code [heap]}. If that cannot grow, or if glibc uses huge
  * pages, glibc maps 1 MiB or more for the main arena. This memory has no header: it begins with a
@@ -42,6 +43,10 @@ final class MappedChunks {
   private static final long FLAGS = 7;
 
   private static final long MAPPED = 2;
+
+  /** The bytes of a header, which the size leaves out since glibc 2.43. */
+  private static final long HEADER = 2 * Long.BYTES;
+
   private static final long PAGE = AddressSpace.PAGE;
 
   /**
@@ -194,6 +199,9 @@ final class MappedChunks {
       return header;
     }
     long size = word & ~FLAGS;
+    if (size % PAGE == PAGE - HEADER) {
+      size += HEADER;
+    }
     boolean sound = size > 0 && size % PAGE == 0 && size <= LARGEST;
     return sound && header + size <= mapping.end() ? header + size : header;
   }

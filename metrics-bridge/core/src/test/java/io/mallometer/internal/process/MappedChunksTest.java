@@ -23,6 +23,15 @@ class MappedChunksTest {
         .containsExactly(new Range(AT, AT + 0x40000), new Range(AT + 0x40000, AT + 0x61000));
   }
 
+  /** As malloc(200000) and malloc(20000) have them over glibc 2.43. */
+  @Test
+  void sizesOfGlibc243LeaveTheHeaderOut() {
+    memory.word(AT, 0).word(AT + 8, 0x30ff2).word(AT + 0x31000, 0).word(AT + 0x31008, 0x4ff2);
+
+    assertThat(chunks.inRow(MAPPING))
+        .containsExactly(new Range(AT, AT + 0x31000), new Range(AT + 0x31000, AT + 0x36000));
+  }
+
   @Test
   void objectsAreFoundBehindOtherMemory() {
     memory.object(AT + 0x8000, 0x40000).object(AT + 0x90000, 0x20000);
