@@ -117,14 +117,10 @@ class AttachedUnderLoadTest {
     System.out.println(jdk + "\n" + output);
     Matcher told = Pattern.compile("drift=(-?\\d+) bound=(\\d+)").matcher(output);
     assertThat(told.find()).as(output).isTrue();
-    long comparisons = 0;
     do {
       long bound = Long.parseLong(told.group(2));
-      // 0 before the first comparison.
-      comparisons += bound > 0 ? 1 : 0;
       assertThat(Math.abs(Long.parseLong(told.group(1)))).as(output).isLessThanOrEqualTo(bound);
     } while (told.find());
-    assertThat(comparisons).as(output).isPositive();
     assertThat(output).contains("gaps: the live bytes that glibc reports differ by ");
   }
 
