@@ -33,6 +33,12 @@ enum {
   BETWEEN_LOOKS = 60,
 };
 
+/*
+ * The time of the latest sample of a site whose first sample comes next, or never: it is set to the time of the next
+ * look for stale sites. Reading the clock where a site is made would take too much of the stack.
+ */
+#define NO_SAMPLE_YET UINT32_MAX
+
 /* The content of a slot whose site was forgotten. */
 #define FORGOTTEN UINT32_MAX
 
@@ -46,12 +52,11 @@ struct sums {
 
 struct site {
   uint64_t hash;  /* hash of the stack; 0: the record is being written or has no site */
-  uint32_t stack; /* innermost node of the stack */
-  uint32_t frames;
+  uint32_t stack; /* innermost node of the stack; without a site 1 + the next place in the list sites_free */
+  uint16_t frames;
+  uint16_t leaving; /* new samples do not find the site; it is forgotten unless it has a live sample */
   uint32_t number;  /* the record's place plus a multiple of SITES */
   uint32_t latest;  /* live_sample_birth() of its latest sample */
-  uint32_t leaving; /* new samples do not find the site; it is forgotten unless it has a live sample */
-  uint32_t next;    /* 1 + the next place in the list sites_free */
   struct sums allocated;
   struct sums freed;
 };
@@ -158,7 +163,7 @@ static struct site *forgotten_site(void) {
   do {
     if (!(uint32_t)first) return NULL;
     site = &memory->sites[(uint32_t)first - 1];
-    next = ((first >> 32) + 1) << 32 | __atomic_load_n(&site->next, __ATOMIC_RELAXED);
+    next = ((first >> 32) + 1) << 32 | __atomic_load_n(&site->stack, __ATOMIC_RELAXED);
   } while (!__atomic_compare_exchange_n(&sites_free, &first, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
   __atomic_fetch_sub(&sites_unused, 1, __ATOMIC_RELAXED);
   return site;
@@ -168,7 +173,7 @@ static void make_free(struct site *site) {
   uint32_t place = (uint32_t)(site - memory->sites) + 1;
   uint64_t first = __atomic_load_n(&sites_free, __ATOMIC_RELAXED);
   __atomic_fetch_add(&sites_unused, 1, __ATOMIC_RELAXED);
-  do __atomic_store_n(&site->next, (uint32_t)first, __ATOMIC_RELAXED);
+  do __atomic_store_n(&site->stack, (uint32_t)first, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(&sites_free, &first, (first >> 32) << 32 | place, true, __ATOMIC_RELEASE,
                                       __ATOMIC_RELAXED));
 }
@@ -191,9 +196,9 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
     return NULL;
   }
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
-  site->stack = stack;
-  site->frames = count;
-  __atomic_store_n(&site->latest, live_sample_birth(), __ATOMIC_RELAXED);
+  __atomic_store_n(&site->stack, stack, __ATOMIC_RELAXED);
+  site->frames = (uint16_t)count;
+  __atomic_store_n(&site->latest, NO_SAMPLE_YET, __ATOMIC_RELAXED);
   __atomic_store_n(&site->hash, hash, __ATOMIC_RELEASE);
   return site;
 }
@@ -283,19 +288,27 @@ static bool has_live_samples(const struct site *site) {
 
 /* Returns the binary logarithm of the time since a site's latest sample; 0 for a site that must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
-  uint32_t idle = now - __atomic_load_n(&site->latest, __ATOMIC_RELAXED);
+  uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
-  /* A sample may have come after `now` was read. */
-  bool is_young = idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
+  /* A sample, or a site, may have come after `now` was read. */
+  bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
+}
+
+static void note_time(struct site *site, uint32_t now) {
+  uint32_t none = NO_SAMPLE_YET;
+  __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Returns the highest staleness that FORGOTTEN_AT_ONCE sites have or exceed; 1 if fewer sites are stale. */
 static unsigned least_staleness(uint32_t now, uint32_t count) {
   uint32_t sites[32] = {0}, enough = 0;
   unsigned stale = 32;
-  for (uint32_t i = 0; i < count; i++) sites[staleness(&memory->sites[i], now)]++;
+  for (uint32_t i = 0; i < count; i++) {
+    note_time(&memory->sites[i], now);
+    sites[staleness(&memory->sites[i], now)]++;
+  }
   while (stale > 1 && enough < FORGOTTEN_AT_ONCE) enough += sites[--stale];
   return stale;
 }

@@ -98,8 +98,9 @@ static uint32_t look(struct stack_tree *tree, uint32_t caller, uint64_t frame, s
 
 /*
  * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index releases a new node.
+ * Not inlined: a sample without a stack, whose thread may have little room, does not come here.
  */
-static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
+static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
   uint32_t fresh = 0, found = 0;
   struct gap gap;
   for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
