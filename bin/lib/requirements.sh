@@ -27,7 +27,7 @@ require() {
 is_met() {
   case $1 in
     /*) [[ -e $1 ]] ;;
-    *.so.*) [[ -n $(find /usr/lib -name "$1" -print -quit) ]] ;;
+    *.so.*) [[ -n $(find /usr/lib -name "$1" -print -quit 2>/dev/null) ]] ;;
     jdk-*) jdk_home "${1#jdk-}" >/dev/null ;;
     import\ *) python3 -c "$1" 2>/dev/null ;;
     *) command -v "$1" >/dev/null ;;
