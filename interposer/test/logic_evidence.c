@@ -176,19 +176,6 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-CASE(a_site_in_the_place_of_a_forgotten_one_waits_too) {
-  start();
-  for (uint32_t site = 0; site < MOST_SITES; site++) CHECK(!place(site, 1));
-  for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
-  given_monotonic_ns += 3600 * UINT64_C(1000000000);
-  call_sites_make_room();
-  CHECK(!place(MOST_SITES, 1));
-  for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
-  struct slot_object placed;
-  CHECK(slot_look(slot_number(place(MOST_SITES, 1)), &placed));
-  CHECK(placed.sample.site >= MOST_SITES);
-}
-
 /* A limit of no bytes, then of pages for a few: all of an object's page but its 100 bytes counts. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
@@ -258,7 +245,6 @@ int main(int argc, char **argv) {
   RUN(sites_without_room_for_evidence_are_not_placed);
   RUN(the_evidence_of_a_forgotten_site_gives_way);
   RUN(a_site_waits_for_its_epochs);
-  RUN(a_site_in_the_place_of_a_forgotten_one_waits_too);
   RUN(the_limit_bounds_what_slots_take);
   CHECK(at_each_point(two_that_meet_a_site_share_its_evidence) > 20);
   return 0;

@@ -19,7 +19,6 @@ struct share {
   uint32_t samples; /* in that epoch */
   uint32_t before;  /* in the one before */
   uint32_t live;    /* in slots */
-  uint32_t site;    /* that took the place of a forgotten one; 0 before */
 };
 
 static struct share *shares;
@@ -42,19 +41,6 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
-
-/* The share of a site. It begins anew where it was a forgotten site's, which had no objects in slots any more. */
-static struct share *share_of(uint32_t site) {
-  struct share *share = &shares[site % MOST_SITES];
-  if (site >= MOST_SITES && load(&share->site) != site) {
-    store(&share->first, 0);
-    store(&share->epoch, 0);
-    store(&share->samples, 0);
-    store(&share->before, 0);
-    store(&share->site, site);
-  }
-  return share;
-}
 
 /* Whether its first sample is old enough. Notes the first. */
 static bool is_recurring(struct share *share) {
@@ -132,7 +118,7 @@ static void *move(const struct sample *sample, const struct live_sample *live) {
     increment(&totals.too_large);
     return NULL;
   }
-  struct share *share = share_of(live->site);
+  struct share *share = &shares[live->site % MOST_SITES];
   if (!is_recurring(share)) return NULL;
   struct chances chances = chances_of(share, class, slot_excess(sample->requested, sample->move.alignment));
   uint64_t random = sampler_random(sample->block);

@@ -40,7 +40,8 @@ enum {
 #define NO_SAMPLE_YET UINT32_MAX
 
 /* The content of a slot whose site was forgotten. */
-#define FORGOTTEN UINT32_MAX
+#define FORGOTTEN UINT16_MAX
+_Static_assert(SITES < FORGOTTEN, "a slot holds 1 + the place of a site");
 
 struct sums {
   double objects;
@@ -63,7 +64,7 @@ struct site {
 
 static struct memory {
   struct site sites[SITES];
-  uint32_t slots[SITE_SLOTS]; /* 1 + number of a site; 0: free */
+  uint16_t slots[SITE_SLOTS]; /* 1 + place of a site; 0: never used */
   struct stack_tree stacks;
   struct modules modules;
 } * memory;
@@ -140,7 +141,7 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
 }
 
 /* Takes the highest bits of a product: they depend on all bits of the hash, so 64 slots in a row are never full. */
-static uint32_t *slot_of(uint64_t hash, uint64_t probe) {
+static uint16_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }
 
@@ -210,15 +211,15 @@ static void discard(struct site *fresh) {
 
 /* The first slot without a site in the probe sequence of a hash, and its content; slot is NULL if there is none. */
 struct gap {
-  uint32_t *slot;
-  uint32_t content;
+  uint16_t *slot;
+  uint16_t content;
 };
 
 /* Returns the site of a stack, or NULL and the gap where it belongs. */
 static struct site *look(uint64_t hash, uint32_t count, struct gap *gap) {
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
-    uint32_t *slot = slot_of(hash, i), found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    uint16_t *slot = slot_of(hash, i), found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     bool empty = found == 0 || found == FORGOTTEN;
     if (empty && !gap->slot) *gap = (struct gap){slot, found};
     if (found == 0) return NULL;
@@ -237,7 +238,7 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
     if (found || !gap.slot) break;
     if (!fresh && may_be_new) fresh = new_site(hash, frames, count, work);
     if (!fresh) return NO_SITE;
-    uint32_t place = (uint32_t)(fresh - memory->sites) + 1;
+    uint16_t place = (uint16_t)(fresh - memory->sites + 1);
     if (__atomic_compare_exchange_n(gap.slot, &gap.content, place, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       return fresh->number;
     }
@@ -333,7 +334,7 @@ static bool sites_begin_to_leave(void) {
 static void forget(struct site *site) {
   uint64_t hash = site->hash;
   for (uint64_t i = 0; i < PROBES; i++) {
-    uint32_t found = (uint32_t)(site - memory->sites) + 1;
+    uint16_t found = (uint16_t)(site - memory->sites + 1);
     if (__atomic_compare_exchange_n(slot_of(hash, i), &found, FORGOTTEN, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       break;
     }
