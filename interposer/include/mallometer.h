@@ -46,6 +46,7 @@
 extern "C" {
 #endif
 
+/* The checksum of the declarations below. The build says which it must be (interposer/abi/GenerateAbi.java). */
 #define MALLOMETER_ABI_VERSION 0x90535a58u
 #define MALLOMETER_SIZE_CLASSES 20
 /* The first class that is not small. */

@@ -297,6 +297,7 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
+/* Gives a site that has had no sample the present time, from which its staleness counts. */
 static void note_time(struct site *site, uint32_t now) {
   uint32_t none = NO_SAMPLE_YET;
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
