@@ -55,8 +55,11 @@ class PreloadedJvmTest {
 
   private static final String LIVE = "native_malloc_live_bytes";
 
-  /** What the JVM does meanwhile may be of the same size now and then. */
-  private static final long MOST_ALLOCATIONS = NativeWork.ALLOCATIONS + 2;
+  /**
+   * How often the same work is counted at most. Other threads of the JVM may allocate in its size
+   * class meanwhile: they only add to the count, so the lowest count is the work's own.
+   */
+  private static final int ROUNDS = 10;
 
   @AutoClose private final Mallometer mallometer = Mallometer.open();
 
@@ -170,17 +173,28 @@ class PreloadedJvmTest {
     simpleclient.register(new NativeMemoryCollector(mallometer));
     try (NativeMemoryMetrics metrics = new NativeMemoryMetrics(mallometer);
         NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
-        NativeWork work = new NativeWork();
         RequestSizeHistogram histogram =
             RequestSizeHistogram.register(
                 mallometer, micrometer.getPrometheusRegistry(), Map.of())) {
       metrics.bindTo(micrometer);
       assertThat(beans.registered()).isTrue();
       assertThat(histogram.getPrometheusNames()).containsExactly(RequestSizeHistogram.NAME);
+      long lowest = Long.MAX_VALUE;
+      for (int round = 0; round < ROUNDS && lowest > NativeWork.ALLOCATIONS; round++) {
+        lowest = Math.min(lowest, allocationsShown(micrometer, simpleclient));
+        assertThat(lowest).isGreaterThanOrEqualTo(NativeWork.ALLOCATIONS);
+      }
+      assertThat(lowest).isEqualTo(NativeWork.ALLOCATIONS);
+    }
+  }
+
+  /** Returns how many allocations of the work's size class the faces, which agree, show of it. */
+  private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
+      throws Exception {
+    try (NativeWork work = new NativeWork()) {
       Faces before = faces(micrometer, simpleclient);
       work.allocate();
       Faces after = faces(micrometer, simpleclient);
-
       for (Faces shown : List.of(before, after)) {
         NativeCounters counters = shown.snapshot().process().orElseThrow();
         assertThat(shown.jmxClassCount()).isEqualTo(classCount(counters));
@@ -189,8 +203,7 @@ class PreloadedJvmTest {
         assertThat(value(shown.micrometer(), LIVE)).isEqualTo(counters.liveBytes());
         assertThat(value(shown.simpleclient(), LIVE)).isEqualTo(counters.liveBytes());
       }
-      assertThat(after.jmxClassCount() - before.jmxClassCount())
-          .isBetween((long) NativeWork.ALLOCATIONS, MOST_ALLOCATIONS);
+      return after.jmxClassCount() - before.jmxClassCount();
     }
   }
 
