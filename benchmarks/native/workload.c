@@ -262,10 +262,9 @@ static const struct pattern *pattern_named(const char *name) {
 }
 
 static void print_mallometer(void) {
-  struct mallometer_report report = {.size = sizeof report};
-  struct mallometer_counters counters = {.size = sizeof counters};
-  if (!mallometer_available() || mallometer_self(&report) != 0 ||
-      mallometer_snapshot(&counters, MALLOMETER_SINCE_START) != 0) {
+  struct mallometer_report report = {0};
+  struct mallometer_counters counters = {0};
+  if (!mallometer_available() || mallometer_self(&report) != 0 || mallometer_snapshot(&counters) != 0) {
     printf(" state=0 unit=0 counted=0\n");
     return;
   }

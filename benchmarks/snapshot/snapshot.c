@@ -54,8 +54,8 @@ static void evict_caches(void) {
 }
 
 static struct mallometer_counters read_process(void) {
-  struct mallometer_counters counters = {.size = sizeof counters};
-  if (mallometer_snapshot(&counters, MALLOMETER_SINCE_START) != 0) exit_with("mallometer_snapshot failed");
+  struct mallometer_counters counters = {0};
+  if (mallometer_snapshot(&counters) != 0) exit_with("mallometer_snapshot failed");
   return counters;
 }
 
@@ -75,7 +75,7 @@ static void print_thread_snapshots(int readings) {
   for (int i = 0; i < readings; i++) {
     uint64_t start = now_ns();
     for (int j = 0; j < THREAD_READINGS_PER_SAMPLE; j++) {
-      struct mallometer_counters counters = {.size = sizeof counters};
+      struct mallometer_counters counters = {0};
       if (mallometer_thread_snapshot(&counters) != 0) exit_with("mallometer_thread_snapshot failed");
     }
     printf(" %llu", (unsigned long long)(now_ns() - start) / THREAD_READINGS_PER_SAMPLE);

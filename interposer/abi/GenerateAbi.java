@@ -304,15 +304,6 @@ final class GenerateAbi {
   }
 
   private String members(Struct struct) {
-    boolean versioned = struct.fields().get(0).name().equals("size");
-    String prepared =
-        """
-
-            /** Sets the size up to which the library may fill the struct. Must precede each call. */
-            void prepare() {
-              memory.putInt(at, BYTES).putInt(at + 4, ABI_VERSION);
-            }
-        """;
     return """
 
             %s(ByteBuffer memory) {
@@ -324,8 +315,7 @@ final class GenerateAbi {
               return new %s(rows, index * BYTES);
             }
         """
-            .replace("%s", camel("_" + struct.name()))
-        + (versioned ? prepared : "");
+        .replace("%s", camel("_" + struct.name()));
   }
 
   /** Returns the name of a field's offset: {@code LIVE_BYTES_AT} for {@code live_bytes}. */

@@ -41,12 +41,12 @@ int main(void) {
     printf("%zu characters forgotten\n", work());
     return 0;
   }
-  struct mallometer_counters start = {.size = sizeof start}, end = {.size = sizeof end};
-  struct mallometer_counters thread_start = {.size = sizeof thread_start}, thread_end = {.size = sizeof thread_end};
-  int process_known = mallometer_snapshot(&start, MALLOMETER_SINCE_START) == 0;
+  struct mallometer_counters start = {0}, end = {0};
+  struct mallometer_counters thread_start = {0}, thread_end = {0};
+  int process_known = mallometer_snapshot(&start) == 0;
   int thread_known = mallometer_thread_snapshot(&thread_start) == 0;
   size_t forgotten = work();
-  process_known &= mallometer_snapshot(&end, MALLOMETER_SINCE_START) == 0;
+  process_known &= mallometer_snapshot(&end) == 0;
   thread_known &= mallometer_thread_snapshot(&thread_end) == 0;
   printf("%zu characters forgotten\n", forgotten);
   if (process_known) report("process", &start, &end);

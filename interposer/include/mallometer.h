@@ -25,12 +25,6 @@
  * Versioning: a program may call a library only if mallometer_abi_version() returns the MALLOMETER_ABI_VERSION that the
  * program was compiled with; mallometer_available() (mallometer_optional.h) compares them.
  *
- * Structs begin with their size and version. The caller sets `size` to what it was compiled with; the library fills at
- * most that many bytes and sets `size` to what it filled. Fields beyond that are unknown.
- *
- * Rows are elements of arrays and do not begin with size and version: the caller passes the size of its rows beside the
- * array. The library truncates its rows to that size, or fills the rest with zeros.
- *
  * An error "not preloaded" means that the library was neither preloaded nor attached.
  *
  * Unless a function says otherwise it may be called from any thread and from signal handlers, does not allocate, takes
@@ -47,7 +41,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below. The build says which it must be (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x90535a58u
+#define MALLOMETER_ABI_VERSION 0xb3a11fe7u
 #define MALLOMETER_SIZE_CLASSES 20
 /* The first class that is not small. */
 #define MALLOMETER_FIRST_LARGE_CLASS 9
@@ -94,17 +88,7 @@ enum mallometer_snapshot_flags {
   MALLOMETER_BASELINE_UNKNOWN = 2u
 };
 
-/* Origin of the counters that a snapshot function returns. */
-enum mallometer_origin {
-  /* The process's start; for a thread snapshot, the thread's start. */
-  MALLOMETER_SINCE_START = 0,
-  /* The latest mallometer_reset(); the process's start if there was none. Process snapshots only. */
-  MALLOMETER_SINCE_RESET = 1
-};
-
 struct mallometer_counters {
-  uint32_t size;
-  uint32_t version;
   /* CLOCK_MONOTONIC at the beginning of the reading, in nanoseconds. */
   uint64_t monotonic_ns;
   /* Bits of mallometer_snapshot_flags. */
@@ -120,9 +104,9 @@ struct mallometer_counters {
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
   /*
-   * The highest live bytes since the process started (not since a reset), or since mallometer_attach(). The true peak
-   * is at most peak_error_bytes higher, and at most that much lower; after an attach baseline_error_bytes come on top.
-   * 0 in a thread snapshot.
+   * The highest live bytes since the process started, or since mallometer_attach(). The true peak is at most
+   * peak_error_bytes higher, and at most that much lower; after an attach baseline_error_bytes come on top. 0 in a
+   * thread snapshot.
    */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
@@ -152,8 +136,6 @@ struct mallometer_counters {
 };
 
 struct mallometer_report {
-  uint32_t size;
-  uint32_t version;
   /* enum mallometer_state */
   uint32_t state;
   /* enum mallometer_byte_unit */
@@ -288,8 +270,6 @@ enum mallometer_recording_state {
 };
 
 struct mallometer_black_box {
-  uint32_t size;
-  uint32_t version;
   /* enum mallometer_recording_state */
   uint32_t state;
   uint32_t reserved;
@@ -303,7 +283,7 @@ struct mallometer_black_box {
 
 #define MALLOMETER_EVENT_FRAMES 16
 
-/* One request above MALLOMETER_HUGE. An array element: its size is passed beside the array. */
+/* One request above MALLOMETER_HUGE. */
 struct mallometer_event {
   /* 1 for the process's first; equal to huge_allocations when it happened. */
   uint64_t number;
@@ -340,8 +320,6 @@ enum mallometer_allocator_kind {
  * releasable memory: pages in it that were given back and not used since are still in the figure.
  */
 struct mallometer_allocator_state {
-  uint32_t size;
-  uint32_t version;
   /* enum mallometer_allocator_kind */
   uint32_t kind;
   /* Number of rows that were filled. */
@@ -364,7 +342,7 @@ struct mallometer_allocator_state {
   uint64_t trims;
 };
 
-/* One arena of glibc. An array element: its size is passed beside the array. */
+/* One arena of glibc. */
 struct mallometer_arena {
   /* 0 is the main one. */
   uint64_t number;
@@ -390,8 +368,8 @@ struct mallometer_site_sums {
 };
 
 /*
- * Code that allocates, identified by its whole stack. An array element: its size is passed beside the array. Ignore a
- * row with neither frames nor samples: two threads met the same new stack at once.
+ * Code that allocates, identified by its whole stack. Ignore a row with neither frames nor samples: two threads met the
+ * same new stack at once.
  */
 struct mallometer_site {
   /*
@@ -408,7 +386,7 @@ struct mallometer_site {
   struct mallometer_site_sums freed;
 };
 
-/* An executable or library, noted when a stack first led through it. An array element. */
+/* An executable or library, noted when a stack first led through it. */
 struct mallometer_module {
   uint32_t number;
   uint32_t build_id_bytes;
@@ -426,8 +404,6 @@ struct mallometer_module {
 
 /* A Java method's name. */
 struct mallometer_method {
-  uint32_t size;
-  uint32_t version;
   /* NUL-terminated, each cut where it does not fit. The class as in its file: Ljava/util/zip/Deflater; */
   char class_signature[768];
   char name[256];
@@ -439,7 +415,7 @@ struct mallometer_method {
   uint32_t lines[MALLOMETER_METHOD_LINES][2];
 };
 
-/* A sampled object that is live. An array element. */
+/* A sampled object that is live. */
 struct mallometer_object {
   /* In the unit of mallometer_report.byte_unit. */
   uint64_t bytes;
@@ -482,8 +458,6 @@ enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY
 
 /* State of the observation. All times are nanoseconds, those of moments CLOCK_MONOTONIC. */
 struct mallometer_observation {
-  uint32_t size;
-  uint32_t version;
   /* enum mallometer_leaks_state */
   uint32_t state;
   /* enum mallometer_leaks_method; 0 while off */
@@ -535,7 +509,7 @@ struct mallometer_durations {
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
-/* How long a call site's objects live and are idle, from those in slots. An array element. */
+/* How long a call site's objects live and are idle, from those in slots. */
 struct mallometer_site_evidence {
   uint32_t site;
   uint32_t reserved;
@@ -555,7 +529,7 @@ struct mallometer_site_evidence {
 
 enum mallometer_access_kind { MALLOMETER_ACCESS = 1, MALLOMETER_WRITE = 2 };
 
-/* The latest access that a watchpoint saw at an object of a call site. An array element. */
+/* The latest access that a watchpoint saw at an object of a call site. */
 struct mallometer_access {
   uint32_t site;
   /* enum mallometer_access_kind: the latest access of either kind, or the latest write */
@@ -584,8 +558,6 @@ enum mallometer_search_state {
 
 /* The latest search. Times are nanoseconds, those of moments CLOCK_MONOTONIC. */
 struct mallometer_searched {
-  uint32_t size;
-  uint32_t version;
   /* enum mallometer_search_state */
   uint32_t state;
   /* 1 for the process's first. */
@@ -612,7 +584,7 @@ struct mallometer_searched {
   char reason[160];
 };
 
-/* A sampled object that was live when the search began. An array element. */
+/* A sampled object that was live when the search began. */
 struct mallometer_sought {
   /* A number of the object, the same in each search of this process. It does not reveal the address. */
   uint64_t id;
@@ -647,8 +619,6 @@ enum mallometer_owners_step {
 
 /* How a search for the Java objects that hold samples stands. */
 struct mallometer_owners {
-  uint32_t size;
-  uint32_t version;
   /* Samples that were live when the search began, at most 4,096; and for how many more there was no room. */
   uint32_t samples;
   uint32_t samples_left_out;
@@ -676,7 +646,7 @@ struct mallometer_owners {
 
 #define MALLOMETER_NONE UINT32_MAX
 
-/* A Java long that holds a sample's address. An array element. */
+/* A Java long that holds a sample's address. */
 struct mallometer_hold {
   /* From 0 on, below mallometer_owners.samples. */
   uint32_t sample;
@@ -714,7 +684,7 @@ enum mallometer_heap_object_flags {
   MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u
 };
 
-/* A Java object. An array element. */
+/* A Java object. */
 struct mallometer_heap_object {
   /* Of its class; of an object of class Class that of the class which it is. */
   uint32_t class_name;
@@ -724,7 +694,7 @@ struct mallometer_heap_object {
   uint32_t level;
 };
 
-/* A reference to an object. An array element. */
+/* A reference to an object. */
 struct mallometer_heap_link {
   uint32_t object;
   /* MALLOMETER_NONE: a root. */
@@ -806,12 +776,10 @@ MALLOMETER_API int mallometer_detach(void);
 MALLOMETER_API uint32_t mallometer_abi_version(void);
 
 /*
- * Reads the counters of the whole process. Frees are summed before allocations, so live bytes are never
- * negative, although other threads go on counting. About 25 ns a thread block.
- * origin: MALLOMETER_SINCE_START or MALLOMETER_SINCE_RESET.
- * -EINVAL: snapshot is NULL, its size is below 8, or the origin is unknown.
+ * Reads the counters of the whole process. Frees are summed before allocations, so live bytes are never negative,
+ * although other threads go on counting. About 25 ns a thread block. -EINVAL: snapshot is NULL.
  */
-MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin);
+MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot);
 
 /*
  * Reads the counters of the calling thread: its own events, including frees of objects that other threads
@@ -821,13 +789,6 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uin
  * first round of its destructors); -ENODATA: not preloaded, excluded or unsupported.
  */
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
-
-/*
- * Moves the origin of MALLOMETER_SINCE_RESET to now. It does not affect readers of MALLOMETER_SINCE_START. The
- * origin is one for the whole process: a library should use mallometer_difference instead.
- * -EBUSY: another thread is in this function.
- */
-MALLOMETER_API int mallometer_reset(void);
 
 /*
  * Stops counting in every thread, until mallometer_enable() or a mallometer_attach() after a detach. Live and peak
@@ -841,11 +802,10 @@ MALLOMETER_API int mallometer_enable(void);
 
 /*
  * Copies the latest huge requests (above MALLOMETER_HUGE bytes) whose numbers are above `after`, oldest first, at most
- * `capacity`. 64 are kept; a gap in the numbers shows how many were missed. `event_size` is sizeof(struct
- * mallometer_event) of the caller. Returns how many were copied; -EINVAL: events is NULL, or event_size is below 176.
+ * `capacity`. 64 are kept; a gap in the numbers shows how many were missed. Returns how many were copied; -EINVAL:
+ * events is NULL.
  */
-MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
-                                     uint64_t after);
+MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
 
 /*
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
@@ -855,12 +815,11 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
  * reserved while RLIMIT_AS or RLIMIT_DATA leaves less than 64 times as much; each call tries again.
  *
  * Copies rows of call sites from row `first` on, at most `capacity`; at most 16,384 are known. A site keeps its row. A
- * reading begins with row 0. Callers ignore rows without samples. `site_size` is sizeof(struct mallometer_site) of the
- * caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size is below 88; -ENODATA: call sites are not
- * recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory: mallometer_report.reason).
+ * reading begins with row 0. Callers ignore rows without samples. Returns how many were copied; -EINVAL: sites is NULL;
+ * -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory:
+ * mallometer_report.reason).
  */
-MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
-                                    uint32_t first);
+MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
  * Copies the frames of a call site, innermost first, at most `capacity`: return addresses up to the first that belongs
@@ -873,19 +832,16 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 
 /*
- * Copies the modules whose numbers are `first` and above, at most `capacity`; at most 1,024 are known. `module_size` is
- * sizeof(struct mallometer_module) of the caller. Returns how many; -EINVAL: modules is NULL, or module_size is below
- * 1088; -ENODATA as above.
+ * Copies the modules whose numbers are `first` and above, at most `capacity`; at most 1,024 are known. Returns how
+ * many; -EINVAL: modules is NULL; -ENODATA as above.
  */
-MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity,
-                                      uint32_t first);
+MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first);
 
 /*
- * Copies live samples, at most `capacity`; at most 69,632 exist. `object_size` is sizeof(struct mallometer_object) of
- * the caller. Objects that are allocated or freed during the call may be missing. Returns how many; -EINVAL: objects is
- * NULL, or object_size is below 48; -ENODATA as above.
+ * Copies live samples, at most `capacity`; at most 69,632 exist. Objects that are allocated or freed during the call
+ * may be missing. Returns how many; -EINVAL: objects is NULL; -ENODATA as above.
  */
-MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity);
+MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t capacity);
 
 /*
  * Adds Java frames to stacks recorded after this call. Called by a thread of the JVM, in which it takes some 20 ms: the
@@ -898,9 +854,9 @@ MALLOMETER_API int mallometer_jvm_attach(void);
 
 /*
  * Asks the JVM for the name of a method; numbers are consecutive from 0. Called by a thread of the JVM. Call it soon:
- * after the class is unloaded there is no answer. Allocates. Not for signal handlers. -EINVAL: method is NULL, its size
- * is below 8, or no method has that number yet; -ESRCH: the class was unloaded; -ENODATA: not attached, or the calling
- * thread is not the JVM's.
+ * after the class is unloaded there is no answer. Allocates. Not for signal handlers. -EINVAL: method is NULL, or no
+ * method has that number yet; -ESRCH: the class was unloaded; -ENODATA: not attached, or the calling thread is not the
+ * JVM's.
  */
 MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
 
@@ -918,17 +874,15 @@ MALLOMETER_API int mallometer_leaks_start(void);
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
-/* Reads the state of the observation. -EINVAL: out is NULL or its size is below 8. */
+/* Reads the state of the observation. -EINVAL: out is NULL. */
 MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 
 /*
  * Copies the evidence on call sites' objects; numbers are consecutive from 0, at most 8,192 are known. Ignore a row of
- * which nothing was placed: two threads met the same new site at once. `evidence_size` is sizeof(struct
- * mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL: evidence is NULL, or evidence_size is
- * below 624; -ENODATA: nothing is observed.
+ * which nothing was placed: two threads met the same new site at once. Returns how many were copied; -EINVAL: evidence
+ * is NULL; -ENODATA: nothing is observed.
  */
-MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size,
-                                       uint32_t capacity, uint32_t first);
+MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t capacity, uint32_t first);
 
 /*
  * Starts to record the latest accesses to objects of these call sites, by hardware watchpoints on the youngest ones in
@@ -938,11 +892,10 @@ MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence
 MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Copies the accesses that watchpoints saw, at most two for each site that was ever watched, 128 in all. `access_size`
- * is sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL: accesses is NULL, or access_size is
- * below 560; -ENODATA as above.
+ * Copies the accesses that watchpoints saw, at most two for each site that was ever watched, 128 in all. Returns how
+ * many; -EINVAL: accesses is NULL; -ENODATA as above.
  */
-MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity);
+MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 /*
  * Searches the process's memory once for addresses of live samples of these call sites, 1 to 64, in a thread of the
@@ -958,16 +911,15 @@ MALLOMETER_API int mallometer_search_start(const uint32_t *sites, uint32_t count
 
 /*
  * Reads the state of the latest search and, when it is done, copies its objects, at most `capacity` (`rows` may be NULL
- * if it is 0). `row_size` is sizeof(struct mallometer_sought) of the caller. Returns how many were copied; -EINVAL: out
- * is NULL or its size is below 8, row_size is below 48, or rows is NULL.
+ * if it is 0). Returns how many were copied; -EINVAL: out is NULL, or rows is NULL and capacity is not 0.
  */
-MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t row_size,
+MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows,
                                      uint32_t capacity);
 
 /* Changes an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
 MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);
 
-/* Reads the state and cost of mallometer itself. -EINVAL: self is NULL or its size is below 8. */
+/* Reads the state and cost of mallometer itself. -EINVAL: self is NULL. */
 MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 
 /*
@@ -978,19 +930,18 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
  */
 MALLOMETER_API int mallometer_record(const char *path);
 
-/* Reads whether the process records, and where. -EINVAL: out is NULL or its size is below 8. */
+/* Reads whether the process records, and where. -EINVAL: out is NULL. */
 MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
 
 /*
  * Asks the allocator for its figures, and glibc for those of at most `capacity` arenas (`rows` may be NULL if it is 0).
  * May allocate (that is counted, and freed again) and takes the allocator's locks, one arena after the other, for about
- * 150 ns for each free chunk; a thread that allocates waits while its arena is read. Not for signal
- * handlers. `row_size` is sizeof(struct mallometer_arena) of the caller.
- * -EINVAL: out is NULL or its size is below 8, or row_size is below 40; -ENODATA: not preloaded; -ENOTSUP:
- * the allocator has no such figures.
+ * 150 ns for each free chunk; a thread that allocates waits while its arena is read. Not for signal handlers. -EINVAL:
+ * out is NULL, or rows is NULL and capacity is not 0; -ENODATA: not preloaded; -ENOTSUP: the allocator has no such
+ * figures.
  */
 MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows,
-                                        uint32_t row_size, uint32_t capacity);
+                                        uint32_t capacity);
 
 /*
  * Asks the allocator to give free memory back to the system. Takes about as long as reading its figures, and a tenth
@@ -1026,8 +977,6 @@ enum mallometer_scope_flags {
 
 /* Figures of a scope; events, requested, allocated and freed bytes are as in mallometer_counters. */
 struct mallometer_scope {
-  uint32_t size;
-  uint32_t version;
   /* Bits of mallometer_scope_flags. */
   uint32_t flags;
   uint32_t reserved;
@@ -1085,20 +1034,17 @@ MALLOMETER_API int mallometer_scope_open(uint32_t options);
 
 /*
  * Reads an open scope, from any thread. An event that happens meanwhile in another thread, or in a signal handler that
- * interrupts the opening or the reading, may be counted in part.
- * -EINVAL: no such scope is open, or `figures` is NULL or its size below 8.
+ * interrupts the opening or the reading, may be counted in part. -EINVAL: no such scope is open, or `figures` is NULL.
  */
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
 /*
  * Copies the live samples among the objects that a matched scope retained, at most `capacity`. They say which call
- * sites these objects are of, as far as they were sampled (MALLOMETER_SAMPLE_INTERVAL). `object_size` is sizeof(struct
- * mallometer_object) of the caller. Call this from the scope's own thread while the scope is open. Returns how many
- * were copied; -EINVAL: no such scope is open, objects is NULL, or object_size is below 48; -EPERM: it is another
- * thread's; -ENODATA: it has no matches, or call sites are not recorded.
+ * sites these objects are of, as far as they were sampled (MALLOMETER_SAMPLE_INTERVAL). Call this from the scope's own
+ * thread while the scope is open. Returns how many were copied; -EINVAL: no such scope is open, or objects is NULL;
+ * -EPERM: it is another thread's; -ENODATA: it has no matches, or call sites are not recorded.
  */
-MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
-                                            uint32_t capacity);
+MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t capacity);
 
 /* Closes a scope, from any thread, and reads it; `figures` may be NULL. -EINVAL: no such scope is open. */
 MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures);
@@ -1136,9 +1082,6 @@ typedef void mallometer_allocated(void *context, void *object, size_t requested,
 typedef void mallometer_freed(void *context, void *object, size_t actual);
 
 struct mallometer_monitor {
-  /* sizeof(struct mallometer_monitor) and MALLOMETER_ABI_VERSION of the caller. */
-  uint32_t size;
-  uint32_t version;
   /* Passed to both functions. */
   void *context;
   /* One of them may be NULL. */
@@ -1149,13 +1092,13 @@ struct mallometer_monitor {
 /*
  * Registers a monitor, which is copied, and returns its number, which is greater than 0. It hears of the events that
  * begin afterwards; of one that another thread is in the middle of it may not hear, or of a realloc's allocation only.
- * Waits, without a lock and for a second at most, for other threads that are just choosing a path.
- * While any is registered all threads take a longer path (docs/reference/monitors.md has the instructions); while none
- * is, nothing. Monitors stay registered while counting is off, and hear of nothing then. A forked child has them too:
- * its callbacks find a copy of the context.
+ * Waits, without a lock and for a second at most, for other threads that are just choosing a path. While any is
+ * registered all threads take a longer path (docs/reference/monitors.md has the instructions); while none is, nothing.
+ * Monitors stay registered while counting is off, and hear of nothing then. A forked child has them too: its callbacks
+ * find a copy of the context.
  *
- * -EINVAL: monitor is NULL, its size is below that of this struct, or it has no function; -ENODATA: not preloaded,
- * excluded or unsupported; -EAGAIN: 8 are registered.
+ * -EINVAL: monitor is NULL, or it has no function; -ENODATA: not preloaded, excluded or unsupported; -EAGAIN: 8 are
+ * registered.
  */
 MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);
 
@@ -1193,10 +1136,10 @@ MALLOMETER_API int mallometer_threshold_open(uint64_t bytes, uint32_t thread);
  * Copies what was kept since the last reading, oldest first, at most `capacity`; what exceeds that comes at the next
  * reading. Events are numbered from 1 on: a gap in the numbers shows what was missed. `total`, unless it is NULL, is
  * set to the number of all its requests above the size since the threshold was opened. One thread at a time may read a
- * threshold. Returns how many were copied; -EINVAL: events is NULL, event_size is below 176, or no such threshold.
+ * threshold. Returns how many were copied; -EINVAL: events is NULL, or no such threshold.
  */
-MALLOMETER_API int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t event_size,
-                                             uint32_t capacity, uint64_t *total);
+MALLOMETER_API int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t capacity,
+                                             uint64_t *total);
 
 /* Closes it; its number may be given out again. 0; -EINVAL: no such threshold. */
 MALLOMETER_API int mallometer_threshold_close(uint32_t number);
@@ -1208,9 +1151,9 @@ MALLOMETER_API int mallometer_threshold_close(uint32_t number);
  * that may tag objects, and reserves 10 MiB. All these functions are called by threads of the JVM, one at a time, and
  * allocate; none is for signal handlers. Whoever begins ends with mallometer_owners_end().
  *
- * -EINVAL: out is NULL or its size is below 8; -EBUSY: a search is under way; -ENODATA: call sites are not recorded, or
- * the site has no live samples; -ESRCH: no JVM in this process, or the calling thread is none of its threads; -ENOTSUP:
- * the JVM refuses; -ENOMEM: no memory, or a limit leaves little.
+ * -EINVAL: out is NULL; -EBUSY: a search is under way; -ENODATA: call sites are not recorded, or the site has no live
+ * samples; -ESRCH: no JVM in this process, or the calling thread is none of its threads; -ENOTSUP: the JVM refuses;
+ * -ENOMEM: no memory, or a limit leaves little.
  */
 MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out);
 
@@ -1224,10 +1167,10 @@ MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owne
 MALLOMETER_API int mallometer_owners_step(uint32_t step, struct mallometer_owners *out);
 
 /*
- * Copies rows of an enum mallometer_owners_rows, at most `capacity`. `row_size` is that of the caller's rows. Returns
- * how many; -EINVAL: no such rows, rows is NULL, or row_size is below 24, of objects 16; -ENODATA: no search.
+ * Copies rows of an enum mallometer_owners_rows, at most `capacity`. Returns how many; -EINVAL: no such rows, or rows
+ * is NULL; -ENODATA: no search.
  */
-MALLOMETER_API int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t row_size, uint32_t capacity);
+MALLOMETER_API int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t capacity);
 
 /*
  * Copies the NUL-terminated text of a name's number, cut to `bytes`. 0; -EINVAL: name is NULL, bytes is 0, or no such

@@ -10,8 +10,8 @@
 #include "check.h"
 
 static struct mallometer_allocator_state figures(void) {
-  struct mallometer_allocator_state s = {.size = sizeof s};
-  CHECK_EQUAL(mallometer_allocator(&s, NULL, sizeof(struct mallometer_arena), 0), 0);
+  struct mallometer_allocator_state s = {0};
+  CHECK_EQUAL(mallometer_allocator(&s, NULL, 0), 0);
   return s;
 }
 
@@ -49,8 +49,8 @@ static void trim_and_compare(void) {
 /* The rows are the arenas, and add up to what is said of all. */
 static void rows_add_up(void) {
   struct mallometer_arena rows[64];
-  struct mallometer_allocator_state s = {.size = sizeof s};
-  CHECK_EQUAL(mallometer_allocator(&s, rows, sizeof *rows, 64), 0);
+  struct mallometer_allocator_state s = {0};
+  CHECK_EQUAL(mallometer_allocator(&s, rows, 64), 0);
   CHECK_EQUAL(s.rows, s.kind == MALLOMETER_ALLOCATOR_GLIBC ? s.arenas : 0);
   uint64_t system = 0, retained = 0, releasable = 0;
   for (uint32_t i = 0; i < s.rows; i++) {
@@ -65,15 +65,15 @@ static void rows_add_up(void) {
   CHECK_EQUAL(retained, s.retained_bytes);
   CHECK_EQUAL(releasable, s.releasable_bytes);
   CHECK_EQUAL(s.used_bytes + s.retained_bytes, s.system_bytes);
-  CHECK_EQUAL(mallometer_allocator(&s, rows, sizeof *rows, 1), 0);
+  CHECK_EQUAL(mallometer_allocator(&s, rows, 1), 0);
   CHECK_EQUAL(s.rows, 1);
 }
 
 static void *objects[20000];
 
 static int is_silent(void) {
-  struct mallometer_allocator_state s = {.size = sizeof s};
-  CHECK_EQUAL(mallometer_allocator(&s, NULL, sizeof(struct mallometer_arena), 0), -ENOTSUP);
+  struct mallometer_allocator_state s = {0};
+  CHECK_EQUAL(mallometer_allocator(&s, NULL, 0), -ENOTSUP);
   CHECK_EQUAL(s.kind, MALLOMETER_ALLOCATOR_UNKNOWN);
   CHECK_EQUAL(mallometer_trim(), -ENOTSUP);
   CHECK(strcmp(self().allocator, "musl") == 0);
@@ -87,9 +87,8 @@ int main(int argc, char **argv) {
   struct mallometer_allocator_state before = figures();
   CHECK(before.kind < 5);
   CHECK(strcmp(kinds[before.kind], argv[1]) == 0);
-  CHECK_EQUAL(mallometer_allocator(NULL, NULL, sizeof(struct mallometer_arena), 0), -EINVAL);
-  CHECK_EQUAL(mallometer_allocator(&before, NULL, sizeof(struct mallometer_arena), 1), -EINVAL);
-  CHECK_EQUAL(mallometer_allocator(&before, NULL, 8, 0), -EINVAL);
+  CHECK_EQUAL(mallometer_allocator(NULL, NULL, 0), -EINVAL);
+  CHECK_EQUAL(mallometer_allocator(&before, NULL, 1), -EINVAL);
 
   const size_t bytes = 2000, count = sizeof objects / sizeof *objects;
   for (size_t i = 0; i < count; i++) objects[i] = memset(malloc(bytes), 1, bytes);

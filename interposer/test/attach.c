@@ -432,6 +432,12 @@ static void global_copies_are_told_apart(const char *own_path, const char *other
   nothing_differs();
 }
 
+/* Its structs are other ones, so it is not asked to fill any. */
+static void is_refused_beside_another_version(const char *path) {
+  CHECK(dlopen(path, RTLD_NOW | RTLD_LOCAL));
+  is_refused_beside_another_copy();
+}
+
 /* Of two copies of the library one counts at a time. */
 static void copies_do_not_meet(const char *other_path) {
   void *first = library;
@@ -709,7 +715,7 @@ static void preloaded(void) {
 static int live_samples_of(uint32_t site) {
   enum { ROWS = 10000 };
   static struct mallometer_object rows[ROWS];
-  int count = FUNCTION(mallometer_objects)(rows, sizeof *rows, ROWS), found = 0;
+  int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count; i++) found += rows[i].site == site;
   return found;
 }
@@ -726,31 +732,31 @@ static void samples_are_taken(void) {
   static struct mallometer_site rows[ROWS];
   static void *kept[OBJECTS];
   attach();
-  CHECK(FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0) >= 0);
+  CHECK(FUNCTION(mallometer_sites)(rows, ROWS, 0) >= 0);
   for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000);
-  int count = FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0), found = -1;
+  int count = FUNCTION(mallometer_sites)(rows, ROWS, 0), found = -1;
   for (int i = 0; i < count; i++) {
     if (rows[i].allocated.samples == OBJECTS && rows[i].allocated.bytes >= OBJECTS * 50000.0) found = i;
   }
   CHECK(found >= 0);
   CHECK(rows[found].frames > 1 && rows[found].freed.samples == 0);
   for (int i = 0; i < OBJECTS / 2; i++) free(kept[i]);
-  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS / 2);
   CHECK_EQUAL(live_samples_of((uint32_t)found), OBJECTS / 2);
   detach();
   for (int i = OBJECTS / 2; i < OBJECTS - 10; i++) free(kept[i]); /* past the library */
   attach();
   CHECK_EQUAL(live_samples_of((uint32_t)found), 0);
-  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
   CHECK(rows[found].freed.bytes == rows[found].allocated.bytes);
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
-  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
   for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* at the same addresses, some of them */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
-  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);
   detach();
 }
@@ -760,11 +766,11 @@ static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
   attach();
-  CHECK(FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0) >= 0);
+  CHECK(FUNCTION(mallometer_sites)(rows, ROWS, 0) >= 0);
   void *(*allocate)(size_t) = in_plugin("library_allocate");
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), 0);
   for (volatile int i = 0; i < OBJECTS; i++) free(allocate(61234));
-  int count = FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0), found = 0;
+  int count = FUNCTION(mallometer_sites)(rows, ROWS, 0), found = 0;
   for (int i = 0; i < count; i++) {
     uint64_t innermost = 0, begin = (uint64_t)(uintptr_t)allocate;
     CHECK(FUNCTION(mallometer_site_stack)((uint32_t)i, &innermost, 1) >= 0);
@@ -784,7 +790,7 @@ static __attribute__((noinline)) void *keeper(size_t size) {
 }
 
 static struct mallometer_observation observed(void) {
-  struct mallometer_observation o = {.size = sizeof o};
+  struct mallometer_observation o = {0};
   CHECK_EQUAL(FUNCTION(mallometer_leaks)(&o), 0);
   return o;
 }
@@ -801,7 +807,7 @@ static uint32_t slots_in_use(void) {
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
   static struct mallometer_object rows[ROWS]; /* those in slots come first */
-  int count = FUNCTION(mallometer_objects)(rows, sizeof *rows, ROWS), found = 0;
+  int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
   return found;
 }
@@ -873,7 +879,7 @@ static void nothing_is_placed(void) {
 
 static void box_is_written(const char *path) {
   attach();
-  struct mallometer_black_box box = {.size = sizeof box};
+  struct mallometer_black_box box = {0};
   CHECK_EQUAL(FUNCTION(mallometer_record)(path), 0);
   CHECK_EQUAL(FUNCTION(mallometer_recording)(&box), 0);
   CHECK_EQUAL(box.state, MALLOMETER_RECORDING_ON);
@@ -1077,6 +1083,7 @@ int main(int argc, char **argv) {
   CASE("copies", copies_do_not_meet(argv[4]))
   CASE("global_copies", global_copies_are_told_apart(argv[1], argv[4]))
   CASE("preloaded_copy", is_refused_beside_another_copy())
+  CASE("another_version", is_refused_beside_another_version(argv[4]))
   CASE("cancelled", attach_is_not_cancelled())
   CASE("interrupted", handlers_allocate_meanwhile())
   CASE("forks", forks())

@@ -32,19 +32,19 @@ static inline void open_library(const char *path) {
 }
 
 static inline struct mallometer_report report(void) {
-  struct mallometer_report r = {.size = sizeof r};
+  struct mallometer_report r = {0};
   CHECK_EQUAL(FUNCTION(mallometer_self)(&r), 0);
   return r;
 }
 
 static inline struct mallometer_counters counters(void) {
-  struct mallometer_counters s = {.size = sizeof s};
-  CHECK_EQUAL(FUNCTION(mallometer_snapshot)(&s, MALLOMETER_SINCE_START), 0);
+  struct mallometer_counters s = {0};
+  CHECK_EQUAL(FUNCTION(mallometer_snapshot)(&s), 0);
   return s;
 }
 
 static inline struct mallometer_counters own_counters(void) {
-  struct mallometer_counters s = {.size = sizeof s};
+  struct mallometer_counters s = {0};
   CHECK_EQUAL(FUNCTION(mallometer_thread_snapshot)(&s), 0);
   return s;
 }

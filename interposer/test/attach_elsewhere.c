@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   CHECK(attach && detach && read_report);
   bool counts = argc == 3 && strcmp(argv[2], "counts") == 0;
   CHECK_EQUAL(attach(), counts ? -EALREADY : -ENOTSUP);
-  struct mallometer_report report = {.size = sizeof report};
+  struct mallometer_report report = {0};
   CHECK_EQUAL(read_report(&report), 0);
   CHECK_EQUAL(report.state, counts ? MALLOMETER_STATE_COUNTING : MALLOMETER_STATE_NOT_PRELOADED);
   CHECK(counts || strstr(report.reason, "not glibc"));

@@ -24,13 +24,13 @@ static inline double seconds(void) {
 }
 
 static inline struct mallometer_counters snapshot(void) {
-  struct mallometer_counters s = {.size = sizeof s};
-  CHECK_EQUAL(mallometer_snapshot(&s, MALLOMETER_SINCE_START), 0);
+  struct mallometer_counters s = {0};
+  CHECK_EQUAL(mallometer_snapshot(&s), 0);
   return s;
 }
 
 static inline struct mallometer_counters thread_snapshot(void) {
-  struct mallometer_counters s = {.size = sizeof s};
+  struct mallometer_counters s = {0};
   CHECK_EQUAL(mallometer_thread_snapshot(&s), 0);
   return s;
 }
@@ -41,7 +41,7 @@ static inline struct mallometer_counters difference(struct mallometer_counters s
 }
 
 static inline struct mallometer_report self(void) {
-  struct mallometer_report s = {.size = sizeof s};
+  struct mallometer_report s = {0};
   CHECK_EQUAL(mallometer_self(&s), 0);
   return s;
 }

@@ -42,7 +42,6 @@ int main(int argc, char **argv) {
   mallometer_disable();
   mallometer_enable();
   for (size_t i = 0; i < 1000; i++) free(malloc(i * 1000));
-  mallometer_reset();
   struct stat information;
   CHECK_EQUAL(fstat(2, &information), 0);
   dup2(standard_error, 2);

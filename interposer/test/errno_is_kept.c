@@ -77,12 +77,11 @@ int main(void) {
   in_thread(first_event_is_free, malloc(10));
   in_thread(first_event_is_free, malloc((size_t)1 << 20));
 
-  struct mallometer_counters s = {.size = sizeof s};
-  struct mallometer_report r = {.size = sizeof r};
-  KEEPS_ERRNO(mallometer_snapshot(&s, MALLOMETER_SINCE_START));
+  struct mallometer_counters s = {0};
+  struct mallometer_report r = {0};
+  KEEPS_ERRNO(mallometer_snapshot(&s));
   KEEPS_ERRNO(mallometer_thread_snapshot(&s));
   KEEPS_ERRNO(mallometer_self(&r));
-  KEEPS_ERRNO(mallometer_reset());
   KEEPS_ERRNO(mallometer_disable());
   every_size();
   KEEPS_ERRNO(mallometer_enable());

@@ -426,7 +426,7 @@ static void nobody_asks_where_little_stack_is_left(void) {
 /* ---- Names -------------------------------------------------------------------------------------------- */
 
 static void methods_have_names_while_their_class_lives(void) {
-  static struct mallometer_method method = {.size = sizeof method};
+  static struct mallometer_method method = {0};
   attach();
   free(keeper(100));
   CHECK_EQUAL(self().methods, 2);
@@ -502,7 +502,7 @@ static void the_end_waits_for_who_asks(void) {
   CHECK_EQUAL(self().java, MALLOMETER_JAVA_GONE);
   CHECK_EQUAL(mallometer_jvm_attach(), 0);
   CHECK_EQUAL(self().java, MALLOMETER_JAVA_GONE);
-  static struct mallometer_method method = {.size = sizeof method};
+  static struct mallometer_method method = {0};
   CHECK_EQUAL(mallometer_method_name(0, &method), -ENODATA);
 }
 

@@ -23,8 +23,8 @@ static void destructor(void *value) {
 }
 
 __attribute__((constructor)) static void take_keys(void) {
-  struct mallometer_counters s = {.size = sizeof s};
-  if (mallometer_available() && mallometer_snapshot(&s, MALLOMETER_SINCE_START) == 0) {
+  struct mallometer_counters s = {0};
+  if (mallometer_available() && mallometer_snapshot(&s) == 0) {
     events_before_keys = (int)mallometer_allocations(&s);
   }
   for (int i = 0; i < KEYS; i++) {

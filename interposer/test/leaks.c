@@ -46,7 +46,7 @@ static uint64_t now_ns(void) {
 static void pause_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
 
 static struct mallometer_observation observed(void) {
-  struct mallometer_observation o = {.size = sizeof o};
+  struct mallometer_observation o = {0};
   CHECK_EQUAL(mallometer_leaks(&o), 0);
   return o;
 }
@@ -146,7 +146,7 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
 
 /* How many objects in slots were last used before this moment, of all of this size that live in slots. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
-  int count = mallometer_objects(objects, sizeof *objects, MOST_OBJECTS);
+  int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
   *in_all = 0;
   for (int i = 0; i < count; i++) {
@@ -189,7 +189,7 @@ static void by_system_write(char *object) {
 
 static const struct mallometer_site_evidence *evidence_with_gaps(void) {
   static struct mallometer_site_evidence all[4096];
-  int count = mallometer_evidence(all, sizeof *all, 4096, 0);
+  int count = mallometer_evidence(all, 4096, 0);
   for (int i = 0; i < count; i++) {
     if (all[i].gaps.count > 0) return &all[i];
   }
@@ -318,8 +318,8 @@ static void find(void *function, void *library, const char *name) {
 }
 
 static uint64_t mapped_bytes(void) {
-  struct mallometer_allocator_state figures = {.size = sizeof figures};
-  CHECK_EQUAL(mallometer_allocator(&figures, NULL, sizeof(struct mallometer_arena), 0), 0);
+  struct mallometer_allocator_state figures = {0};
+  CHECK_EQUAL(mallometer_allocator(&figures, NULL, 0), 0);
   CHECK(figures.used_bytes <= figures.system_bytes && figures.system_bytes < (uint64_t)1 << 40);
   return figures.mapped_bytes;
 }
@@ -854,9 +854,7 @@ static void off_because(const char *why) {
 static void unwanted(void) {
   CHECK_EQUAL(mallometer_leaks_start(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
-  CHECK_EQUAL(
-      mallometer_evidence(&(struct mallometer_site_evidence){.site = 0}, sizeof(struct mallometer_site_evidence), 1, 0),
-      -ENODATA);
+  CHECK_EQUAL(mallometer_evidence(&(struct mallometer_site_evidence){.site = 0}, 1, 0), -ENODATA);
 }
 
 /* ---- Not for now --------------------------------------------------------------------------------------- */
@@ -893,7 +891,7 @@ struct idle_frees {
 static struct idle_frees idle_frees(void) {
   static struct mallometer_site_evidence all[4096];
   struct idle_frees sum = {0, 0};
-  int count = mallometer_evidence(all, sizeof *all, 4096, 0);
+  int count = mallometer_evidence(all, 4096, 0);
   for (int i = 0; i < count; i++) {
     sum.freed += all[i].freed;
     sum.seen_idle += all[i].idle_before_free.count;
@@ -987,7 +985,7 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
  */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
-  int count = mallometer_objects(objects, sizeof *objects, MOST_OBJECTS);
+  int count = mallometer_objects(objects, MOST_OBJECTS);
   for (int i = 0; i < count; i++) {
     if (objects[i].placement == 0 || objects[i].bytes < least_bytes || objects[i].bytes > most_bytes) continue;
     double weight = 1 / (objects[i].probability * objects[i].placement);
@@ -1196,14 +1194,14 @@ static void *read_all_the_time(void *unused) {
   static struct mallometer_object read[MOST_OBJECTS];
   static struct mallometer_site_evidence evidence[4096];
   while (!stop) {
-    int count = mallometer_objects(read, sizeof *read, MOST_OBJECTS);
+    int count = mallometer_objects(read, MOST_OBJECTS);
     for (int i = 0; i < count; i++) {
       CHECK(read[i].probability > 0 && read[i].probability <= 1);
       CHECK(read[i].placement >= 0 && read[i].placement <= 1);
       CHECK(read[i].placement == 0 || read[i].last_access_ns >= read[i].born_ns - 100 * MILLISECOND);
       CHECK(read[i].last_access_ns <= now_ns());
     }
-    count = mallometer_evidence(evidence, sizeof *evidence, 4096, 0);
+    count = mallometer_evidence(evidence, 4096, 0);
     for (int i = 0; i < count; i++) CHECK(evidence[i].freed <= evidence[i].placed);
   }
   return unused;

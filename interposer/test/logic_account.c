@@ -310,10 +310,9 @@ static void others_fill_the_ring(void) {
 /* What is overtaken is missing, and nothing is half of one request and half of another. */
 static int events_are_whole_wherever_others_come(unsigned point) {
   static struct mallometer_event events[EVENTS_IN_RING];
-  struct rows to = {events, sizeof *events, EVENTS_IN_RING};
   for (unsigned i = 0; i < 10; i++) record_next();
   interrupt_at(point, others_fill_the_ring);
-  uint32_t count = huge_request_events(&to, 0);
+  uint32_t count = huge_request_events(events, EVENTS_IN_RING, 0);
   bool overtaken = was_interrupted();
   for (uint32_t i = 0; i < count; i++) {
     CHECK_EQUAL(events[i].requested_bytes, HUGE + events[i].number);
@@ -329,12 +328,11 @@ static uint32_t watched;
 /* The writer that was interrupted is a thread of the parent. */
 static void a_child_fills_the_ring(void) {
   static struct mallometer_event events[EVENTS_IN_RING];
-  struct rows to = {events, sizeof *events, EVENTS_IN_RING};
   uint64_t total;
   huge_requests_forked();
-  CHECK(request_watch_read(watched, &to, &total) >= 0);
+  CHECK(request_watch_read(watched, events, EVENTS_IN_RING, &total) >= 0);
   for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_request(2000, NULL, 0);
-  CHECK_EQUAL(request_watch_read(watched, &to, &total), EVENTS_IN_RING);
+  CHECK_EQUAL(request_watch_read(watched, events, EVENTS_IN_RING, &total), EVENTS_IN_RING);
 }
 
 static int a_child_keeps_every_request(unsigned point) {

@@ -42,10 +42,7 @@ static bool deallocate(uintptr_t object) {
   return sample.site != NO_SITE;
 }
 
-static uint32_t copy_sites(void) {
-  struct rows rows = {sites, sizeof *sites, MOST_SITES};
-  return call_sites_copy(&rows, 0);
-}
+static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0); }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
@@ -720,8 +717,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   static struct mallometer_object rows[8];
   given_monotonic_ns = now;
   allocate(CALLER, object, BYTES);
-  struct rows to = {rows, sizeof *rows, 8};
-  CHECK_EQUAL(live_samples_copy(&to, 0, NULL), 1);
+  CHECK_EQUAL(live_samples_copy(rows, 8, 0, NULL), 1);
   CHECK(deallocate(object));
   return rows[0].born_ns;
 }

@@ -59,8 +59,7 @@ static void take_out(const void *object) {
 }
 
 static const struct mallometer_site_evidence *evidence(uint32_t site) {
-  struct rows to = {rows, sizeof *rows, MOST_SITES_WITH_EVIDENCE};
-  uint32_t count = evidence_copy(&to, 0);
+  uint32_t count = evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);
   for (uint32_t i = 0; i < count; i++) {
     if (rows[i].site == site && rows[i].placed) return &rows[i];
   }
@@ -223,7 +222,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   evidence_of_placed(&object);
   evidence_of_freed(&object);
   evidence_of_placed(&later);
-  CHECK_EQUAL(evidence_copy(&(struct rows){rows, sizeof *rows, MOST_SITES_WITH_EVIDENCE}, 0), 1);
+  CHECK_EQUAL(evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0), 1);
   CHECK_EQUAL(rows->site, OF_LATER);
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
@@ -231,7 +230,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   /* A late free of the forgotten site's object counts for no site. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
-  evidence_copy(&(struct rows){rows, sizeof *rows, MOST_SITES_WITH_EVIDENCE}, 0);
+  evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);
   CHECK_EQUAL(rows->freed, 0);
 }
 

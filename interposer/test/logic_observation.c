@@ -116,8 +116,7 @@ static void *object_in_slot(void) {
 /* Of the only one in a slot. */
 static struct mallometer_object row(void) {
   struct mallometer_object rows[2];
-  struct rows to = {rows, sizeof *rows, 2};
-  CHECK_EQUAL(slots_copy(&to, NULL), 1);
+  CHECK_EQUAL(slots_copy(rows, 2, NULL), 1);
   return rows[0];
 }
 
@@ -131,8 +130,7 @@ static uint64_t last_access(const void *object) {
 
 static struct mallometer_site_evidence evidence(void) {
   static struct mallometer_site_evidence row;
-  struct rows to = {&row, sizeof row, 1};
-  CHECK_EQUAL(evidence_copy(&to, 0), 1);
+  CHECK_EQUAL(evidence_copy(&row, 1, 0), 1);
   return row;
 }
 
@@ -359,8 +357,7 @@ CASE(an_object_whose_pages_are_gone_is_retired) {
   CHECK_EQUAL(described().retired, 1);
   CHECK_EQUAL(described().slots_in_use[0], 0);
   struct mallometer_site site;
-  struct rows to = {&site, sizeof site, 1};
-  CHECK_EQUAL(call_sites_copy(&to, 0), 1);
+  CHECK_EQUAL(call_sites_copy(&site, 1, 0), 1);
   CHECK_EQUAL(site.freed.samples, 1);
   struct slot_object left;
   CHECK(!placement_take_out(object, &left));

@@ -47,7 +47,7 @@ static void begin(void) {
   CHECK(live_samples_start());
 }
 
-static void describe(void) { count = search_describe(&searched, &(struct rows){rows, sizeof *rows, MOST_SOUGHT}); }
+static void describe(void) { count = search_describe(&searched, rows, MOST_SOUGHT); }
 
 static void search_up_to(uint64_t bytes) {
   const uint32_t site = SITE;

@@ -49,7 +49,7 @@ int main(void) {
   const size_t length = sizeof captured - 1;
   for (size_t piece = 1; piece <= length; piece++) {
     struct mallometer_arena rows[2];
-    struct malloc_info info = {.rows = {rows, sizeof *rows, 2}};
+    struct malloc_info info = {.rows = rows, .capacity = 2};
     for (size_t at = 0; at < length; at += piece) {
       malloc_info_feed(&info, captured + at, at + piece < length ? piece : length - at);
     }
@@ -59,7 +59,7 @@ int main(void) {
   /* Cut off: arenas that ended are known, and nothing is written beyond the capacity. */
   for (size_t end = 0; end < length; end++) {
     struct mallometer_arena row;
-    struct malloc_info info = {.rows = {&row, sizeof row, 1}};
+    struct malloc_info info = {.rows = &row, .capacity = 1};
     malloc_info_feed(&info, captured, end);
     CHECK(info.arenas <= 2);
     CHECK(info.sum.retained_bytes <= 10335344 + 96 + 131072);

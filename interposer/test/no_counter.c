@@ -52,7 +52,7 @@ static void switch_counter_off(void) {
 static uint64_t samples_of_call_sites(void) {
   static struct mallometer_site sites[16384];
   uint64_t sum = 0;
-  int count = mallometer_sites(sites, sizeof *sites, 16384, 0);
+  int count = mallometer_sites(sites, 16384, 0);
   for (int i = 0; i < count; i++) sum += sites[i].allocated.samples;
   return sum;
 }
@@ -73,13 +73,13 @@ static void nobody_needs_the_counter(void) {
   struct mallometer_counters end = snapshot();
   CHECK(end.huge_allocations > start.huge_allocations && end.monotonic_ns > start.monotonic_ns);
   struct mallometer_event event;
-  CHECK_EQUAL(mallometer_events(&event, sizeof event, 1, end.huge_allocations - 1), 1);
+  CHECK_EQUAL(mallometer_events(&event, 1, end.huge_allocations - 1), 1);
   CHECK(event.realtime_ns > (uint64_t)1500000000 * 1000000000u);
   CHECK(thread_snapshot().monotonic_ns > 0);
   CHECK(self().overhead_ns > 0);
   CHECK_EQUAL(mallometer_record(path), 0);
   if (mallometer_leaks_start() == 0) {
-    struct mallometer_observation observation = {.size = sizeof observation};
+    struct mallometer_observation observation = {0};
     do {
       usleep(10000);
       CHECK_EQUAL(mallometer_leaks(&observation), 0);
@@ -87,7 +87,7 @@ static void nobody_needs_the_counter(void) {
     printf("leaks: %s\n", observation.reason);
   }
   usleep(1200000); /* it writes once a second */
-  struct mallometer_black_box box = {.size = sizeof box};
+  struct mallometer_black_box box = {0};
   CHECK_EQUAL(mallometer_recording(&box), 0);
   CHECK_EQUAL(box.state, MALLOMETER_RECORDING_ON);
   CHECK_EQUAL(unlink(path), 0);
@@ -103,7 +103,7 @@ static void only_memory_is_needed(void) {
   uint64_t before = self().samples;
   if (syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0) exit(77);
   allocate_up_to(90000);
-  struct mallometer_report report = {.size = sizeof report};
+  struct mallometer_report report = {0};
   bool sampled = mallometer_self(&report) == 0 && report.samples > before + 50 && report.samples_without_stack == 0;
   syscall(SYS_exit, sampled ? 0 : 1);
 }
@@ -111,7 +111,7 @@ static void only_memory_is_needed(void) {
 /* ---- Objects in slots ---------------------------------------------------------------------------------- */
 
 static struct mallometer_observation observed(void) {
-  struct mallometer_observation o = {.size = sizeof o};
+  struct mallometer_observation o = {0};
   CHECK_EQUAL(mallometer_leaks(&o), 0);
   return o;
 }
@@ -140,7 +140,7 @@ static void slots_need_no_counter(void) {
   CHECK_EQUAL(pthread_create(&thread, NULL, use_slots_without_counter, NULL), 0);
   pthread_join(thread, NULL);
   uint64_t lifetimes = 0;
-  int count = mallometer_evidence(evidence, sizeof *evidence, 8192, 0);
+  int count = mallometer_evidence(evidence, 8192, 0);
   for (int i = 0; i < count; i++) lifetimes += evidence[i].lifetimes.count;
   CHECK(lifetimes >= 50);
 }

@@ -26,7 +26,7 @@ int main(void) {
     objects[2 * i] = here(1000);
     objects[2 * i + 1] = there(3000);
   }
-  int count = mallometer_sites(sites, sizeof *sites, 64, 0);
+  int count = mallometer_sites(sites, 64, 0);
   CHECK(count >= 2);
   int of_here = 0, of_there = 0;
   for (int i = 0; i < count; i++) {

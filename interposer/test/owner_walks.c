@@ -276,9 +276,9 @@ static NOINLINE void allocate(void) {
 }
 
 /* Finds the site of all objects among the sites of the process. */
-static void find_site(int (*read)(struct mallometer_site *, uint32_t, uint32_t, uint32_t)) {
+static void find_site(int (*read)(struct mallometer_site *, uint32_t, uint32_t)) {
   static struct mallometer_site sites[SITES];
-  int count = read(sites, sizeof *sites, SITES, 0);
+  int count = read(sites, SITES, 0);
   for (int i = 0; i < count; i++) {
     site = sites[i].number;
     if (sites[i].allocated.samples == BLOCKS && sites[i].allocated.bytes >= BLOCKS * SIZE) return;
@@ -287,7 +287,7 @@ static void find_site(int (*read)(struct mallometer_site *, uint32_t, uint32_t, 
 }
 
 static void begin(void) {
-  found = (struct mallometer_owners){.size = sizeof found};
+  found = (struct mallometer_owners){0};
   CHECK_EQUAL(mallometer_owners_begin(site, &found), 0);
   CHECK_EQUAL(found.samples, BLOCKS);
 }
@@ -297,7 +297,7 @@ static int step(uint32_t wanted) { return mallometer_owners_step(wanted, &found)
 static struct mallometer_heap_object rows[OBJECTS];
 
 static void read_objects(void) {
-  CHECK_EQUAL(mallometer_owners_rows(MALLOMETER_OWNERS_OBJECTS, rows, sizeof *rows, OBJECTS), found.objects);
+  CHECK_EQUAL(mallometer_owners_rows(MALLOMETER_OWNERS_OBJECTS, rows, OBJECTS), found.objects);
 }
 
 static struct object *new_handle(int block) { return new_object(&handle_class, (uintptr_t)blocks[block]); }
@@ -494,11 +494,11 @@ static void a_search_outlives_the_counting(void) {
   struct mallometer_site sites[1];
   open_library(library_path);
   attach();
-  CHECK(FUNCTION(mallometer_sites)(sites, sizeof *sites, 1, 0) >= 0);
+  CHECK(FUNCTION(mallometer_sites)(sites, 1, 0) >= 0);
   allocate();
   find_site(FUNCTION(mallometer_sites));
   keep();
-  found = (struct mallometer_owners){.size = sizeof found};
+  found = (struct mallometer_owners){0};
   CHECK_EQUAL(FUNCTION(mallometer_owners_begin)(site, &found), 0);
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_HOLDERS, &found), 0);
   CHECK_EQUAL(found.samples, BLOCKS);
@@ -513,7 +513,7 @@ static void a_search_outlives_the_counting(void) {
 }
 
 static void *ask(void *unused) {
-  struct mallometer_owners other = {.size = sizeof other};
+  struct mallometer_owners other = {0};
   CHECK_EQUAL(mallometer_owners_begin(site, &other), -EBUSY);
   return unused;
 }

@@ -47,7 +47,7 @@ static unsigned all_without_huge_pages(const char *box) {
 }
 
 static void observe(void) {
-  struct mallometer_observation observation = {.size = sizeof observation};
+  struct mallometer_observation observation = {0};
   CHECK_EQUAL(mallometer_leaks_start(), 0);
   do {
     nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -62,7 +62,7 @@ int main(void) {
   setbuf(stdout, NULL);
   CHECK(mkdtemp(directory));
   snprintf(box, sizeof box, "%s/box", directory);
-  CHECK(mallometer_sites(&(struct mallometer_site){0}, sizeof(struct mallometer_site), 1, 0) >= 0);
+  CHECK(mallometer_sites(&(struct mallometer_site){0}, 1, 0) >= 0);
   CHECK_EQUAL(mallometer_record(box), 0);
   unlink(box);
   rmdir(directory);

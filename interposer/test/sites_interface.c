@@ -39,7 +39,7 @@ static bool is_of_keeper(uint32_t site) {
 
 static double live_bytes_of_keeper(void) {
   double sum = 0;
-  int count = mallometer_sites(sites, sizeof *sites, MOST_SITES, 0);
+  int count = mallometer_sites(sites, MOST_SITES, 0);
   CHECK(count >= 0);
   for (int i = 0; i < count; i++) {
     if (is_of_keeper(sites[i].number)) sum += sites[i].allocated.bytes - sites[i].freed.bytes;
@@ -50,7 +50,7 @@ static double live_bytes_of_keeper(void) {
 /* ---- mallometer_modules ------------------------------------------------------------------------------- */
 
 static const struct mallometer_module *module_at(uint64_t address) {
-  int count = mallometer_modules(modules, sizeof *modules, 1024, 0);
+  int count = mallometer_modules(modules, 1024, 0);
   CHECK(count > 0);
   CHECK_EQUAL(self().modules, count);
   for (int i = count - 1; i >= 0; i--) {
@@ -71,8 +71,7 @@ static void expect_library(const char *path, uint64_t function, uint64_t bias) {
 }
 
 static void modules_outlive_the_libraries(const char *path) {
-  CHECK_EQUAL(mallometer_modules(NULL, sizeof *modules, 1, 0), -EINVAL);
-  CHECK_EQUAL(mallometer_modules(modules, sizeof *modules - 8, 1, 0), -EINVAL);
+  CHECK_EQUAL(mallometer_modules(NULL, 1, 0), -EINVAL);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   CHECK(library);
   struct link_map *entry;
@@ -98,8 +97,8 @@ static void modules_outlive_the_libraries(const char *path) {
     led_through |= mallometer_site_stack(site, &innermost, 1) == 1 && is_in(innermost, address);
   }
   CHECK(led_through);
-  CHECK_EQUAL(mallometer_modules(modules, sizeof *modules, 1, 0), 1);
-  CHECK_EQUAL(mallometer_modules(modules, sizeof *modules, 1, self().modules), 0);
+  CHECK_EQUAL(mallometer_modules(modules, 1, 0), 1);
+  CHECK_EQUAL(mallometer_modules(modules, 1, self().modules), 0);
 }
 
 static const char *path_of_library;
@@ -177,7 +176,7 @@ static uint64_t monotonic_ns(void) {
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
   /* A unit, and the coarse clock's tick. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
-  int found = 0, count = mallometer_objects(objects, sizeof *objects, MOST_OBJECTS);
+  int found = 0, count = mallometer_objects(objects, MOST_OBJECTS);
   CHECK(count >= 0);
   for (int i = 0; i < count; i++) {
     if (!is_of_keeper(objects[i].site)) continue;
@@ -193,14 +192,13 @@ static void objects_have_ages_until_they_are_freed(void) {
   enum { KEPT = 100 };
   void *kept[KEPT];
   const struct timespec moment = {0, 60000000};
-  CHECK_EQUAL(mallometer_objects(NULL, sizeof *objects, 1), -EINVAL);
-  CHECK_EQUAL(mallometer_objects(objects, sizeof *objects - 8, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_objects(NULL, 1), -EINVAL);
   uint64_t first = monotonic_ns();
   for (int i = 0; i < KEPT; i++) kept[i] = keeper(200);
   uint64_t last = monotonic_ns(), bytes = unit_size(kept[0]);
   nanosleep(&moment, NULL);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), KEPT);
-  CHECK_EQUAL(mallometer_objects(objects, sizeof *objects, 10), 10);
+  CHECK_EQUAL(mallometer_objects(objects, 10), 10);
   for (int i = 0; i < 40; i++) free(kept[i]);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), KEPT - 40);
   uint64_t later = monotonic_ns();
@@ -227,7 +225,7 @@ static void the_interval_changes_at_run_time(void) {
   static void *kept[KEPT];
   values_that_cannot_be();
   CHECK_EQUAL(self().sample_interval_bytes, 0);
-  CHECK_EQUAL(mallometer_sites(sites, sizeof *sites, MOST_SITES, 0), -ENODATA);
+  CHECK_EQUAL(mallometer_sites(sites, MOST_SITES, 0), -ENODATA);
   void *before = keeper(2 * MIB);
 
   errno = 4711;
@@ -322,7 +320,7 @@ static void an_address_has_one_object(void) {
 /* ---- Without JVM -------------------------------------------------------------------------------------- */
 
 static void there_is_no_jvm(const char *expected) {
-  static struct mallometer_method method = {.size = sizeof method};
+  static struct mallometer_method method = {0};
   errno = 4711;
   CHECK_EQUAL(mallometer_jvm_attach(), -atoi(expected));
   CHECK_EQUAL(mallometer_jvm_attach(), -atoi(expected));
@@ -341,7 +339,7 @@ static void call_sites_are_recorded_by_default(void) {
   CHECK_EQUAL(report.java, MALLOMETER_JAVA_OFF);
   CHECK(report.tables_bytes > MIB && report.tables_bytes <= 16 * MIB);
   CHECK(report.footprint_bytes > report.tables_bytes);
-  CHECK(mallometer_sites(sites, sizeof *sites, MOST_SITES, 0) >= 0);
+  CHECK(mallometer_sites(sites, MOST_SITES, 0) >= 0);
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* Java frames are wanted; there is no JVM */
 }
 
@@ -408,7 +406,7 @@ static struct mallometer_report part_near_main(unsigned stacks, unsigned depths)
 /* Samples of keeper() whose stack was cut to a few frames; none is as short by itself. */
 static uint64_t samples_cut_by_crowd(void) {
   uint64_t cut = 0;
-  int count = mallometer_sites(sites, sizeof *sites, MOST_SITES, 0);
+  int count = mallometer_sites(sites, MOST_SITES, 0);
   for (int i = 0; i < count; i++) {
     if (sites[i].frames <= 8 && is_of_keeper(sites[i].number)) cut += sites[i].allocated.samples;
   }

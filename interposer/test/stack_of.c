@@ -29,7 +29,7 @@ static struct mallometer_event event;
 
 static void latest_event(void) {
   struct mallometer_counters now = snapshot();
-  CHECK_EQUAL(mallometer_events(&event, sizeof event, 1, now.huge_allocations - 1), 1);
+  CHECK_EQUAL(mallometer_events(&event, 1, now.huge_allocations - 1), 1);
 }
 
 /* The functions below, so that a return address is known to belong to the last one that begins before it. */

@@ -55,19 +55,19 @@ uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __AT
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
 /* Whether the entry has the event of this number, whole. */
-static bool copy(const struct mallometer_event *entry, uint64_t number, const struct rows *events, uint32_t row) {
+static bool copy(const struct mallometer_event *entry, uint64_t number, struct mallometer_event *to) {
   if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) return false;
-  rows_write(events, row, entry, sizeof *entry);
+  *to = *entry;
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->number, __ATOMIC_RELAXED) == number;
 }
 
-uint32_t huge_request_events(const struct rows *events, uint64_t after) {
+uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after) {
   uint64_t last = huge_requests();
   uint64_t number = last > ENTRIES ? last - ENTRIES : 0;
   if (number < after) number = after;
   uint32_t copied = 0;
-  while (++number <= last && copied < events->capacity) copied += copy(&ring[number % ENTRIES], number, events, copied);
+  while (++number <= last && copied < capacity) copied += copy(&ring[number % ENTRIES], number, &events[copied]);
   return copied;
 }
 
@@ -207,15 +207,15 @@ int request_watch_remove(uint32_t number) {
   return 0;
 }
 
-int request_watch_read(uint32_t number, const struct rows *events, uint64_t *total) {
+int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total) {
   if (!(__atomic_load_n(&watching, __ATOMIC_ACQUIRE) & bit_of(number))) return -EINVAL;
   struct watch *watch = &watches[number - 1];
   uint64_t last = __atomic_load_n(&watch->seen, __ATOMIC_RELAXED), begin = watch->read, next = begin + 1;
   uint64_t kept = last - begin < ENTRIES ? last : begin + ENTRIES;
   uint32_t copied = 0;
-  for (; next <= kept && copied < events->capacity; next++) {
+  for (; next <= kept && copied < capacity; next++) {
     const struct mallometer_event *entry = &watch->ring[next % ENTRIES];
-    copied += copy(entry, next, events, copied) && entry->requested_bytes > watch->above &&
+    copied += copy(entry, next, &events[copied]) && entry->requested_bytes > watch->above &&
               (watch->thread == 0 || entry->thread_id == watch->thread);
   }
   __atomic_store_n(&watch->read, next <= kept ? next - 1 : last, __ATOMIC_RELAXED);

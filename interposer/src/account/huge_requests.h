@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 #include "platform/visibility.h"
 
 extern HIDDEN uint64_t largest_requested;
@@ -57,7 +56,7 @@ int request_watch_remove(uint32_t number);
 
 /* Copies what was kept since the last reading, oldest first, and returns how many; -EINVAL if there is no such watch.
  * `total`: how many requests there were since the watch was added. One reader at a time. */
-int request_watch_read(uint32_t number, const struct rows *events, uint64_t *total);
+int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total);
 
 /* In the child of a fork, where no other thread is in the middle of a request, or about a watch. */
 void huge_requests_forked(void);
@@ -69,6 +68,6 @@ uint64_t largest_request(void);
 uint64_t huge_requests(void);
 
 /* Copies the events with numbers above `after`, oldest first. Returns how many. */
-uint32_t huge_request_events(const struct rows *events, uint64_t after);
+uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
 
 #endif

@@ -71,8 +71,8 @@ bool glibc_bytes_in_use(uint64_t *bytes) {
   return false;
 }
 
-int glibc_figures(struct mallometer_allocator_state *out, const struct rows *arenas) {
-  (void)out, (void)arenas;
+int glibc_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity) {
+  (void)out, (void)arenas, (void)capacity;
   return -ENOTSUP;
 }
 

@@ -138,7 +138,7 @@ void allocator_name_version(char *name, size_t capacity) {
   }
 }
 
-int allocator_figures(struct mallometer_allocator_state *out, const struct rows *arenas) {
+int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity) {
   out->kind = kind;
   out->rows = 0;
   out->arenas = out->system_bytes = out->used_bytes = out->retained_bytes = MALLOMETER_UNKNOWN;
@@ -146,7 +146,7 @@ int allocator_figures(struct mallometer_allocator_state *out, const struct rows 
   out->trims = __atomic_load_n(&trims, __ATOMIC_RELAXED);
   switch (kind) {
     case MALLOMETER_ALLOCATOR_GLIBC:
-      return glibc_figures(out, arenas);
+      return glibc_figures(out, arenas, capacity);
     case MALLOMETER_ALLOCATOR_JEMALLOC:
       return jemalloc_read(out);
     case MALLOMETER_ALLOCATOR_TCMALLOC:

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 
 /* Which interface serves. Looked up once, in allocator_find(); UNKNOWN until then. */
 enum mallometer_allocator_kind allocator_kind(void);
@@ -23,8 +22,8 @@ void allocator_find(void);
 /* Appends the version to an allocator's name, where it tells: "jemalloc 5.3.0". Leaves other names as they are. */
 void allocator_name_version(char *name, size_t capacity);
 
-/* Fills all fields but size and version, and rows of arenas. 0 or -ENOTSUP. */
-int allocator_figures(struct mallometer_allocator_state *out, const struct rows *arenas);
+/* Fills all fields, and rows of arenas. 0 or -ENOTSUP. */
+int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity);
 
 /* 0 or -ENOTSUP. */
 int allocator_trim(void);

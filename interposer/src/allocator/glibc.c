@@ -94,8 +94,8 @@ static ssize_t read_text(void *info, const char *text, size_t length) {
   return (ssize_t)length;
 }
 
-int glibc_figures(struct mallometer_allocator_state *out, const struct rows *arenas) {
-  struct malloc_info info = {.rows = *arenas};
+int glibc_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity) {
+  struct malloc_info info = {.rows = arenas, .capacity = capacity};
   if (!write_info) return -ENOTSUP;
   FILE *stream = fopencookie(&info, "w", (cookie_io_functions_t){.write = read_text});
   if (!stream) return -ENOTSUP;
@@ -104,7 +104,7 @@ int glibc_figures(struct mallometer_allocator_state *out, const struct rows *are
   int failed = write_info(0, stream);
   if (fclose(stream) != 0 || failed || info.arenas == 0) return -ENOTSUP;
   out->arenas = info.arenas;
-  out->rows = info.arenas < arenas->capacity ? (uint32_t)info.arenas : arenas->capacity;
+  out->rows = info.arenas < capacity ? (uint32_t)info.arenas : capacity;
   out->system_bytes = info.sum.system_bytes + info.mapped_bytes;
   out->retained_bytes = info.sum.retained_bytes;
   out->used_bytes = out->system_bytes - out->retained_bytes;
@@ -120,7 +120,7 @@ bool glibc_bytes_in_use(uint64_t *bytes) {
     return true;
   }
   struct mallometer_allocator_state state;
-  if (glibc_figures(&state, &(struct rows){NULL, 0, 0}) != 0) return false;
+  if (glibc_figures(&state, NULL, 0) != 0) return false;
   *bytes = state.used_bytes;
   return true;
 }

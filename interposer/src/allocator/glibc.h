@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 
 /* Whether malloc is glibc's own. The next allocator was found. Enters the loader. */
 bool glibc_serves(void);
@@ -67,7 +66,7 @@ void glibc_find(void);
 bool glibc_bytes_in_use(uint64_t *bytes);
 
 /* As allocator_figures() and allocator_trim(). */
-int glibc_figures(struct mallometer_allocator_state *out, const struct rows *arenas);
+int glibc_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity);
 int glibc_trim(void);
 
 #endif

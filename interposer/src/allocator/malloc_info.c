@@ -41,7 +41,7 @@ static void finish_arena(struct malloc_info *info) {
   arena->top_bytes = less(arena->retained_bytes, info->in_bins);
   /* Only the end of the main heap is given back; those of the others stay. */
   if (arena->number == 0) arena->releasable_bytes += arena->top_bytes / PAGE * PAGE;
-  if (info->arenas < info->rows.capacity) rows_write(&info->rows, (uint32_t)info->arenas, arena, sizeof *arena);
+  if (info->arenas < info->capacity) info->rows[info->arenas] = *arena;
   info->arenas++;
   info->sum.system_bytes += arena->system_bytes;
   info->sum.retained_bytes += arena->retained_bytes;

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 
 struct malloc_info {
   /* What is known so far, mapped_bytes included. `arenas` counts them all, also those beyond the capacity. */
@@ -25,8 +24,9 @@ struct malloc_info {
   uint64_t arenas;
   uint64_t mapped_bytes;
 
-  /* Where the arenas go, in the order of the text. */
-  struct rows rows;
+  /* Where the first arenas go, at most `capacity`, in the order of the text. */
+  struct mallometer_arena *rows;
+  uint32_t capacity;
 
   /* The arena that is being read; its free chunks without the one at its end. */
   struct mallometer_arena current;

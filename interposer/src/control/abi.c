@@ -1,6 +1,5 @@
 /*
- * The functions of mallometer.h. Each copies as much of a struct as the caller knows, and keeps errno; the figures come
- * from the other folders.
+ * The functions of mallometer.h. Each checks its arguments and keeps errno; the figures come from the other folders.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -31,7 +30,6 @@
 #include "platform/clock.h"
 #include "platform/executable.h"
 #include "platform/loaded_objects.h"
-#include "platform/rows.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
@@ -40,30 +38,17 @@ static uint64_t overhead_ns;
 
 /* ---- Snapshots ---------------------------------------------------------------------------------------- */
 
-/* Hands over as much of a struct as the caller knows, its size and version first. -EINVAL if it knows too little. */
-static int deliver(void *to, void *from, size_t full_size) {
-  uint32_t known = 0;
-  if (to) memcpy(&known, to, sizeof known);
-  if (known < 2 * sizeof(uint32_t)) return -EINVAL;
-  uint32_t size = known < full_size ? known : (uint32_t)full_size;
-  const uint32_t head[2] = {size, MALLOMETER_ABI_VERSION};
-  memcpy(from, head, sizeof head);
-  memcpy(to, from, size);
+uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
+
+int mallometer_snapshot(struct mallometer_counters *snapshot) {
+  if (!snapshot) return -EINVAL;
+  snapshot_read(snapshot);
+  __atomic_fetch_add(&overhead_ns, monotonic_ns() - snapshot->monotonic_ns, __ATOMIC_RELAXED);
   return 0;
 }
 
-uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
-
-int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin) {
-  if (!snapshot || origin > MALLOMETER_SINCE_RESET) return -EINVAL;
-  struct mallometer_counters current = {0};
-  snapshot_read(&current);
-  __atomic_fetch_add(&overhead_ns, monotonic_ns() - current.monotonic_ns, __ATOMIC_RELAXED);
-  if (origin == MALLOMETER_SINCE_RESET) snapshot_since_reset(&current);
-  return deliver(snapshot, &current, sizeof current);
-}
-
 int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
+  if (!snapshot) return -EINVAL;
   if (process_never_counts()) return -ENODATA;
   int saved_errno = errno;
   struct thread_block *block = thread_block_acquire();
@@ -76,10 +61,9 @@ int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
   since_creation.monotonic_ns = monotonic_ns();
   since_creation.flags = hook_was_off() ? MALLOMETER_INCOMPLETE : 0;
   since_creation.threads = 1;
-  return deliver(snapshot, &since_creation, sizeof since_creation);
+  *snapshot = since_creation;
+  return 0;
 }
-
-int mallometer_reset(void) { return snapshot_reset(); }
 
 /* ---- Scopes ------------------------------------------------------------------------------------------- */
 
@@ -108,9 +92,7 @@ int mallometer_scope_open(uint32_t options) {
 }
 
 int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures) {
-  struct mallometer_scope current;
-  int result = scope_read(number, &current);
-  return result ? result : deliver(figures, &current, sizeof current);
+  return figures ? scope_read(number, figures) : -EINVAL;
 }
 
 int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
@@ -120,21 +102,9 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   int result = scope_close(number, &current);
   if (matched) hook_choose_route();
   errno = saved_errno;
-  if (result == 0 && figures) result = deliver(figures, &current, sizeof current);
+  if (result == 0 && figures) *figures = current;
   return result;
 }
-
-/* The smallest row sizes that a caller may pass. */
-enum {
-  SMALLEST_EVENT_BYTES = 176,
-  SMALLEST_ARENA_BYTES = 40,
-  SMALLEST_SITE_BYTES = 88,
-  SMALLEST_MODULE_BYTES = 1088,
-  SMALLEST_OBJECT_BYTES = 48,
-  SMALLEST_EVIDENCE_BYTES = 624,
-  SMALLEST_ACCESS_BYTES = 560,
-  SMALLEST_SOUGHT_BYTES = 48,
-};
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
@@ -144,12 +114,9 @@ static bool may_count(void) {
 }
 
 int mallometer_monitor_register(const struct mallometer_monitor *monitor) {
-  struct mallometer_monitor known = {0};
-  if (!monitor || monitor->size < sizeof known) return -EINVAL;
-  memcpy(&known, monitor, sizeof known);
-  if (!known.allocated && !known.freed) return -EINVAL;
+  if (!monitor || (!monitor->allocated && !monitor->freed)) return -EINVAL;
   if (!may_count()) return -ENODATA;
-  int number = monitor_add(&known);
+  int number = monitor_add(monitor);
   int saved_errno = errno;
   if (number > 0) {
     hook_choose_route();
@@ -185,11 +152,10 @@ int mallometer_threshold_open(uint64_t bytes, uint32_t thread) {
   return number;
 }
 
-int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
-                              uint64_t *total) {
+int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total) {
   uint64_t requests = 0;
-  if (!events || event_size < SMALLEST_EVENT_BYTES) return -EINVAL;
-  int copied = request_watch_read(number, &(struct rows){events, event_size, capacity}, &requests);
+  if (!events) return -EINVAL;
+  int copied = request_watch_read(number, events, capacity, &requests);
   if (copied >= 0 && total) *total = requests;
   return copied;
 }
@@ -230,15 +196,15 @@ int mallometer_disable(void) { return process_disable(); }
 
 int mallometer_enable(void) { return process_enable(); }
 
-int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
-  if (!events || event_size < SMALLEST_EVENT_BYTES) return -EINVAL;
-  return (int)huge_request_events(&(struct rows){events, event_size, capacity}, after);
+int mallometer_events(struct mallometer_event *events, uint32_t capacity, uint64_t after) {
+  if (!events) return -EINVAL;
+  return (int)huge_request_events(events, capacity, after);
 }
 
-int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity, uint32_t first) {
-  if (!sites || site_size < SMALLEST_SITE_BYTES) return -EINVAL;
+int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t first) {
+  if (!sites) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
-  return (int)call_sites_copy(&(struct rows){sites, site_size, capacity}, first);
+  return (int)call_sites_copy(sites, capacity, first);
 }
 
 int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
@@ -247,17 +213,17 @@ int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) 
   return count < 0 ? -EINVAL : (int)jvm_mend(frames, (uint32_t)count, capacity);
 }
 
-int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {
-  if (!modules || module_size < SMALLEST_MODULE_BYTES) return -EINVAL;
+int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first) {
+  if (!modules) return -EINVAL;
   const struct modules *known = process_has_call_sites() ? call_sites_modules() : NULL;
-  return known ? (int)modules_copy(known, &(struct rows){modules, module_size, capacity}, first) : -ENODATA;
+  return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
-int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity) {
-  if (!objects || object_size < SMALLEST_OBJECT_BYTES) return -EINVAL;
+int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
+  if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
-  const struct rows rows = {objects, object_size, capacity};
-  return (int)live_samples_copy(&rows, slots_copy(&rows, NULL), NULL); /* those in slots first: they tell most */
+  return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
+                                NULL); /* those in slots first: they tell most */
 }
 
 /* Why objects cannot be moved into slots in this process; NULL if they can. */
@@ -281,16 +247,16 @@ int mallometer_leaks_start(void) {
 int mallometer_leaks_stop(void) { return observation_stop(); }
 
 int mallometer_leaks(struct mallometer_observation *out) {
-  struct mallometer_observation current = {0};
-  observation_describe(&current);
-  return deliver(out, &current, sizeof current);
+  if (!out) return -EINVAL;
+  *out = (struct mallometer_observation){0};
+  observation_describe(out);
+  return 0;
 }
 
-int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size, uint32_t capacity,
-                        uint32_t first) {
-  if (!evidence || evidence_size < SMALLEST_EVIDENCE_BYTES) return -EINVAL;
+int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t capacity, uint32_t first) {
+  if (!evidence) return -EINVAL;
   if (!observation_has_evidence()) return -ENODATA;
-  return (int)evidence_copy(&(struct rows){evidence, evidence_size, capacity}, first);
+  return (int)evidence_copy(evidence, capacity, first);
 }
 
 int mallometer_watch(const uint32_t *sites, uint32_t count) {
@@ -301,10 +267,10 @@ int mallometer_watch(const uint32_t *sites, uint32_t count) {
   return result;
 }
 
-int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
-  if (!accesses || access_size < SMALLEST_ACCESS_BYTES) return -EINVAL;
+int mallometer_accesses(struct mallometer_access *accesses, uint32_t capacity) {
+  if (!accesses) return -EINVAL;
   if (!observation_has_evidence()) return -ENODATA;
-  return (int)watch_accesses(&(struct rows){accesses, access_size, capacity});
+  return (int)watch_accesses(accesses, capacity);
 }
 
 int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes) {
@@ -316,43 +282,39 @@ int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most
   return result;
 }
 
-int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t row_size,
-                      uint32_t capacity) {
-  if (row_size < SMALLEST_SOUGHT_BYTES || (!rows && capacity > 0)) return -EINVAL;
-  struct mallometer_searched current = {0};
-  int copied = (int)search_describe(&current, &(struct rows){rows, row_size, capacity});
-  int result = deliver(out, &current, sizeof current);
-  return result ? result : copied;
+int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity) {
+  if (!out || (!rows && capacity > 0)) return -EINVAL;
+  *out = (struct mallometer_searched){0};
+  return (int)search_describe(out, rows, capacity);
 }
 
 /* ---- Owners ------------------------------------------------------------------------------------------- */
 
-static int deliver_owners(int result, struct mallometer_owners *out) {
-  struct mallometer_owners current = {0};
-  if (result != -EBUSY) owners_describe(&current);
-  int delivered = deliver(out, &current, sizeof current);
-  return result ? result : delivered;
+static int describe_owners(int result, struct mallometer_owners *out) {
+  *out = (struct mallometer_owners){0};
+  if (result != -EBUSY) owners_describe(out);
+  return result;
 }
 
 int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out) {
-  if (!out || out->size < 2 * sizeof(uint32_t)) return -EINVAL;
+  if (!out) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   int saved_errno = errno;
-  int result = deliver_owners(owners_begin(site), out);
+  int result = describe_owners(owners_begin(site), out);
   errno = saved_errno;
   return result;
 }
 
 int mallometer_owners_step(uint32_t step, struct mallometer_owners *out) {
-  if (!out || out->size < 2 * sizeof(uint32_t)) return -EINVAL;
+  if (!out) return -EINVAL;
   int saved_errno = errno;
-  int result = deliver_owners(owners_step(step), out);
+  int result = describe_owners(owners_step(step), out);
   errno = saved_errno;
   return result;
 }
 
-int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t row_size, uint32_t capacity) {
-  return rows ? owners_rows(kind, &(struct rows){rows, row_size, capacity}) : -EINVAL;
+int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t capacity) {
+  return rows ? owners_rows(kind, rows, capacity) : -EINVAL;
 }
 
 int mallometer_owners_name(uint32_t number, char *name, uint32_t bytes) {
@@ -368,16 +330,14 @@ int mallometer_owners_end(void) {
 
 static bool retains(const void *scope, const void *object) { return scope_retains(scope, object); }
 
-int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
-                             uint32_t capacity) {
-  if (!objects || object_size < SMALLEST_OBJECT_BYTES) return -EINVAL;
+int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t capacity) {
+  if (!objects) return -EINVAL;
   int error;
   const struct scope *scope = scope_of_own(number, own_block(), &error);
   if (!scope) return error;
   if (!process_has_call_sites()) return -ENODATA;
   const struct object_filter filter = {retains, scope};
-  const struct rows rows = {objects, object_size, capacity};
-  return (int)live_samples_copy(&rows, slots_copy(&rows, &filter), &filter);
+  return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, &filter), &filter);
 }
 
 int mallometer_jvm_attach(void) {
@@ -390,11 +350,12 @@ int mallometer_jvm_attach(void) {
 }
 
 int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
-  struct mallometer_method current = {0};
+  if (!method) return -EINVAL;
   int saved_errno = errno;
-  int result = method ? jvm_method(number, &current) : -EINVAL;
+  *method = (struct mallometer_method){0};
+  int result = jvm_method(number, method);
   errno = saved_errno;
-  return result ? result : deliver(method, &current, sizeof current);
+  return result;
 }
 
 static void change_interval(size_t bytes) {
@@ -436,16 +397,16 @@ static void add_what_slots_took(struct mallometer_allocator_state *figures) {
   figures->used_bytes += retired;
 }
 
-int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
-                         uint32_t capacity) {
-  if (row_size < SMALLEST_ARENA_BYTES || (!rows && capacity > 0)) return -EINVAL;
+int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t capacity) {
+  if (!out || (!rows && capacity > 0)) return -EINVAL;
   if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
   struct mallometer_allocator_state current = {0};
   int saved_errno = errno;
-  int result = allocator_figures(&current, &(struct rows){rows, row_size, capacity});
+  int result = allocator_figures(&current, rows, capacity);
   if (result == 0) add_what_slots_took(&current);
   errno = saved_errno;
-  return result ? result : deliver(out, &current, sizeof current);
+  if (result == 0) *out = current;
+  return result;
 }
 
 int mallometer_trim(void) {
@@ -466,9 +427,10 @@ int mallometer_record(const char *path) {
 }
 
 int mallometer_recording(struct mallometer_black_box *out) {
-  struct mallometer_black_box current = {0};
-  black_box_describe(&current);
-  return deliver(out, &current, sizeof current);
+  if (!out) return -EINVAL;
+  *out = (struct mallometer_black_box){0};
+  black_box_describe(out);
+  return 0;
 }
 
 static uint32_t slots_in_use(void) {
@@ -479,6 +441,7 @@ static uint32_t slots_in_use(void) {
 }
 
 int mallometer_self(struct mallometer_report *self) {
+  if (!self) return -EINVAL;
   struct mallometer_report current = {0};
   call_sites_make_room();
   current.state = (uint32_t)process_state();
@@ -521,5 +484,6 @@ int mallometer_self(struct mallometer_report *self) {
   strncpy(current.allocator, process_allocator(), sizeof current.allocator - 1);
   process_reason(current.reason, sizeof current.reason);
   attachment_describe(&current);
-  return deliver(self, &current, sizeof current);
+  *self = current;
+  return 0;
 }

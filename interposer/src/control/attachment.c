@@ -38,13 +38,24 @@ static bool next_is_part_of_program(void) {
   return object && object == first_object(); /* on Darwin both are unknown */
 }
 
-/* What its own report says: which malloc a look-up finds, an executable's entry for it may hide. */
+/*
+ * What its own report says: which malloc a look-up finds, an executable's entry for it may hide. A copy with another
+ * interface cannot be asked, and is taken for one that counts.
+ */
 static bool is_copy_that_counts(const struct link_map *object) {
-  struct mallometer_report report = {.size = sizeof report};
-  const void *address = object != own_object() ? function_in(object, "mallometer_self") : NULL;
+  struct mallometer_report report = {0};
+  const void *addresses[2] = {NULL, NULL};
+  if (object != own_object()) {
+    addresses[0] = function_in(object, "mallometer_abi_version");
+    addresses[1] = function_in(object, "mallometer_self");
+  }
+  __typeof__(mallometer_abi_version) *version;
   __typeof__(mallometer_self) *describe;
-  memcpy(&describe, &address, sizeof describe);
-  if (!describe || describe(&report) != 0) return false;
+  memcpy(&version, &addresses[0], sizeof version);
+  memcpy(&describe, &addresses[1], sizeof describe);
+  if (!version || !describe) return false;
+  if (version() != MALLOMETER_ABI_VERSION) return true;
+  if (describe(&report) != 0) return false;
   return report.state == MALLOMETER_STATE_COUNTING || report.state == MALLOMETER_STATE_DISABLED;
 }
 

@@ -24,7 +24,7 @@ struct black_box_writer {
 /* As mallometer_record(), for a path that is neither NULL nor empty. Says on standard error why it failed. */
 int black_box_start(const char *path, const struct black_box_writer *origin);
 
-/* Fills all but size and version. */
+/* Fills all fields. */
 void black_box_describe(struct mallometer_black_box *out);
 
 /* In the child of a fork. */

@@ -60,7 +60,7 @@ static void say_frame(uint64_t address) {
 static void say_requests(void) {
   static struct mallometer_event events[MOST_REQUESTS];
   uint64_t all = huge_requests();
-  uint32_t kept = huge_request_events(&(struct rows){events, sizeof *events, MOST_REQUESTS}, 0);
+  uint32_t kept = huge_request_events(events, MOST_REQUESTS, 0);
   log_line(LOG_WARN, "%s (%d) at exit: %" PRIu64 " requests above %zu bytes, of which the latest %u follow",
            executable_name(), (int)getpid(), all, huge_threshold, kept);
   for (uint32_t i = 0; i < kept; i++) {
@@ -96,7 +96,6 @@ void exit_report_start(struct exit_report wanted) {
   standard_error_is_known = file_status(STDERR_FILENO, &standard_error);
   at_exit(say);
   if (!wanted.returned) return;
-  const struct mallometer_monitor monitor = {sizeof monitor, MALLOMETER_ABI_VERSION, returned, monitors_count_actual,
-                                             NULL};
+  const struct mallometer_monitor monitor = {returned, monitors_count_actual, NULL};
   if (monitor_add(&monitor) > 0) hook_choose_route();
 }

@@ -158,17 +158,16 @@ static int step(uint32_t wanted) {
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */
 
-static uint32_t hold_rows(const struct rows *rows) {
+static uint32_t hold_rows(struct mallometer_hold *rows, uint32_t capacity) {
   uint32_t count = 0;
-  for (; count < graph->holds && count < rows->capacity; count++) {
+  for (; count < graph->holds && count < capacity; count++) {
     const struct owner_hold *hold = &graph->hold[count];
-    struct mallometer_hold row = {.sample = hold->block,
-                                  .freed = is_freed(hold->block),
-                                  .object = hold->object,
-                                  .class_name = hold->class_name,
-                                  .field_name = hold->field_name,
-                                  .steps = hold->steps};
-    rows_write(rows, count, &row, sizeof row);
+    rows[count] = (struct mallometer_hold){.sample = hold->block,
+                                           .freed = is_freed(hold->block),
+                                           .object = hold->object,
+                                           .class_name = hold->class_name,
+                                           .field_name = hold->field_name,
+                                           .steps = hold->steps};
   }
   return count;
 }
@@ -180,42 +179,38 @@ static uint32_t flags_of(const struct heap_object *object) {
          (object->is_followed ? MALLOMETER_HEAP_OBJECT_FOLLOWED : 0);
 }
 
-static uint32_t object_rows(const struct rows *rows) {
+static uint32_t object_rows(struct mallometer_heap_object *rows, uint32_t capacity) {
   uint32_t count = 0;
-  for (; count < graph->objects && count < rows->capacity; count++) {
+  for (; count < graph->objects && count < capacity; count++) {
     const struct heap_object *object = &graph->object[count];
-    struct mallometer_heap_object row = {
+    rows[count] = (struct mallometer_heap_object){
         .class_name = object->class_name, .kinds = object->kinds, .flags = flags_of(object), .level = object->level};
-    rows_write(rows, count, &row, sizeof row);
   }
   return count;
 }
 
-static uint32_t link_rows(const struct rows *rows) {
+static uint32_t link_rows(struct mallometer_heap_link *rows, uint32_t capacity) {
   uint32_t count = 0;
-  for (; count < graph->links && count < rows->capacity; count++) {
+  for (; count < graph->links && count < capacity; count++) {
     const struct heap_link *link = &graph->link[count];
-    struct mallometer_heap_link row = {.object = link->object,
-                                       .referrer = link->referrer,
-                                       .kind = link->kind,
-                                       .name = link->name,
-                                       .thread = link->thread};
-    rows_write(rows, count, &row, sizeof row);
+    rows[count] = (struct mallometer_heap_link){.object = link->object,
+                                                .referrer = link->referrer,
+                                                .kind = link->kind,
+                                                .name = link->name,
+                                                .thread = link->thread};
   }
   return count;
 }
 
-static int copy_rows(uint32_t kind, const struct rows *rows) {
-  uint32_t least = kind == MALLOMETER_OWNERS_OBJECTS ? 16 : 24;
+static int copy_rows(uint32_t kind, void *rows, uint32_t capacity) {
   if (!graph) return -ENODATA;
-  if (rows->row_bytes < least) return -EINVAL;
   switch (kind) {
     case MALLOMETER_OWNERS_HOLDS:
-      return (int)hold_rows(rows);
+      return (int)hold_rows(rows, capacity);
     case MALLOMETER_OWNERS_OBJECTS:
-      return (int)object_rows(rows);
+      return (int)object_rows(rows, capacity);
     case MALLOMETER_OWNERS_LINKS:
-      return (int)link_rows(rows);
+      return (int)link_rows(rows, capacity);
     default:
       return -EINVAL;
   }
@@ -274,9 +269,9 @@ int owners_step(uint32_t wanted) {
   return result;
 }
 
-int owners_rows(uint32_t kind, const struct rows *rows) {
+int owners_rows(uint32_t kind, void *rows, uint32_t capacity) {
   wait_and_enter();
-  int result = copy_rows(kind, rows);
+  int result = copy_rows(kind, rows, capacity);
   leave();
   return result;
 }

@@ -12,16 +12,15 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 
 /* As the functions of mallometer.h. */
 int owners_begin(uint32_t site);
 int owners_step(uint32_t step);
-int owners_rows(uint32_t kind, const struct rows *rows);
+int owners_rows(uint32_t kind, void *rows, uint32_t capacity);
 int owners_name(uint32_t number, char *name, uint32_t bytes);
 int owners_end(void);
 
-/* Fills all but size and version; zeros if there is no search. */
+/* Fills all fields; zeros if there is no search. */
 void owners_describe(struct mallometer_owners *out);
 
 /* Bytes mapped. */

@@ -246,7 +246,6 @@ static void name_allocator(void) {
 
 static void in_forked_child(void) {
   loaded_objects_forked();
-  snapshot_forked();
   scopes_forked();
   monitors_forked();
   huge_requests_forked();

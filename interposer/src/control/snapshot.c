@@ -1,7 +1,6 @@
-/* Sums that were interrupted are taken again; a reset only moves the origin. See snapshot.h. */
+/* Sums that were interrupted are taken again. See snapshot.h. */
 #include "control/snapshot.h"
 
-#include <errno.h>
 #include <stdbool.h>
 
 #include "account/huge_requests.h"
@@ -71,39 +70,3 @@ void snapshot_read(struct mallometer_counters *snapshot) {
   snapshot->largest_request_bytes = largest_request();
   snapshot->huge_allocations = huge_requests();
 }
-
-/* ---- Reset -------------------------------------------------------------------------------------------- */
-
-/*
- * Two places for the origin of MALLOMETER_SINCE_RESET; `current_origin` counts resets and its lowest bit names the
- * valid one. A reader that is overtaken by two resets during its copy notices and reads again: the second reset has
- * acquired `resetting`, which the first released after its number, so whoever copied a word of it sees that number.
- */
-static struct mallometer_counters origins[2];
-static uint32_t current_origin;
-
-void snapshot_since_reset(struct mallometer_counters *snapshot) {
-  struct mallometer_counters origin;
-  uint32_t number;
-  do {
-    number = __atomic_load_n(&current_origin, __ATOMIC_ACQUIRE);
-    origin = origins[number & 1];
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  } while (__atomic_load_n(&current_origin, __ATOMIC_RELAXED) != number);
-  mallometer_difference(&origin, snapshot, snapshot);
-}
-
-static bool resetting; /* a thread is in snapshot_reset() */
-
-int snapshot_reset(void) {
-  if (__atomic_exchange_n(&resetting, true, __ATOMIC_ACQUIRE)) return -EBUSY;
-  uint32_t next_number = __atomic_load_n(&current_origin, __ATOMIC_RELAXED) + 1;
-  struct mallometer_counters now = {0};
-  snapshot_read(&now);
-  origins[next_number & 1] = now;
-  __atomic_store_n(&current_origin, next_number, __ATOMIC_RELEASE);
-  __atomic_store_n(&resetting, false, __ATOMIC_RELEASE);
-  return 0;
-}
-
-void snapshot_forked(void) { __atomic_store_n(&resetting, false, __ATOMIC_RELAXED); }

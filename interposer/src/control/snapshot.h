@@ -8,7 +8,7 @@
 
 #include "mallometer.h"
 
-/* Fills all but size and version. Since the process's start. */
+/* Fills all fields. Since the process's start. */
 void snapshot_read(struct mallometer_counters *snapshot);
 
 /*
@@ -26,14 +26,5 @@ bool snapshot_baseline_error(uint64_t *error);
 
 /* CLOCK_MONOTONIC of that; 0 if counting began with the process. */
 uint64_t snapshot_since(void);
-
-/* Takes off what was counted before the latest reset. */
-void snapshot_since_reset(struct mallometer_counters *snapshot);
-
-/* 0, or -EBUSY: another thread is in it. */
-int snapshot_reset(void);
-
-/* In the child of a fork, where no other thread is in a reset. */
-void snapshot_forked(void);
 
 #endif

@@ -125,10 +125,8 @@ size_t evidence_footprint(void) { return memory ? memory_whole_pages(sizeof *mem
 
 /* ---- For readers --------------------------------------------------------------------------------------- */
 
-uint32_t evidence_copy(const struct rows *to, uint32_t first) {
+uint32_t evidence_copy(struct mallometer_site_evidence *to, uint32_t capacity, uint32_t first) {
   uint32_t count = __atomic_load_n(&numbers_taken, __ATOMIC_ACQUIRE), copied = 0;
-  for (uint32_t i = first; i < count && copied < to->capacity; i++) {
-    rows_write(to, copied++, &memory->sites[i], sizeof memory->sites[i]);
-  }
+  for (uint32_t i = first; i < count && copied < capacity; i++) to[copied++] = memory->sites[i];
   return copied;
 }

@@ -15,7 +15,6 @@
 
 #include "leak/slots.h"
 #include "mallometer.h"
-#include "platform/rows.h"
 
 #define MOST_SITES_WITH_EVIDENCE 8192u
 
@@ -35,7 +34,7 @@ size_t evidence_footprint(void);
 /* The object was touched again, so long after the time before. Not for signal handlers. */
 void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns);
 
-uint32_t evidence_copy(const struct rows *to, uint32_t first);
+uint32_t evidence_copy(struct mallometer_site_evidence *to, uint32_t capacity, uint32_t first);
 
 /* The bucket of a duration. */
 uint32_t duration_bucket(uint64_t ns);

@@ -45,7 +45,7 @@ void observation_forget(void);
 /* False if it cannot be that short. From any thread. */
 bool observation_shorten(uint64_t shortest_epoch_ms);
 
-/* Fills all but size and version. */
+/* Fills all fields. */
 void observation_describe(struct mallometer_observation *out);
 
 /* How many times as long as its processor time an epoch is. False if it cannot be that. From any thread. */

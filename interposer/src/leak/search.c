@@ -291,10 +291,10 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
   return stack_bytes ? 0 : fails("a thread cannot be started", -EAGAIN);
 }
 
-uint32_t search_describe(struct mallometer_searched *out, const struct rows *rows) {
+uint32_t search_describe(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   uint32_t of = __atomic_load_n(&number, __ATOMIC_RELAXED);
-  uint32_t copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows) : 0;
+  uint32_t copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows, capacity) : 0;
   out->state = (uint32_t)now;
   out->number = of;
   out->began_ns = get(&began_ns);

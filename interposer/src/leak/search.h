@@ -29,13 +29,12 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 
 /* As mallometer_search_start(), for arguments that were checked. */
 int search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes);
 
-/* Fills all but size and version, and writes rows of the objects if the search is done; returns how many. */
-uint32_t search_describe(struct mallometer_searched *out, const struct rows *rows);
+/* Fills all fields, and writes rows of the objects if the search is done; returns how many. */
+uint32_t search_describe(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity);
 
 /* In the child of a fork, which has no such thread. */
 void search_forked(void);

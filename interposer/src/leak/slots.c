@@ -539,12 +539,12 @@ static bool row_of(uint32_t number, struct slot_object *slot, struct mallometer_
   return true;
 }
 
-uint32_t slots_copy(const struct rows *objects, const struct object_filter *filter) {
+uint32_t slots_copy(struct mallometer_object *objects, uint32_t capacity, const struct object_filter *filter) {
   uint32_t copied = 0;
   struct slot_object slot;
   struct mallometer_object row;
-  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
-    if (row_of(i, &slot, &row) && filter_wants(filter, slot.object)) rows_write(objects, copied++, &row, sizeof row);
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < capacity; i++) {
+    if (row_of(i, &slot, &row) && filter_wants(filter, slot.object)) objects[copied++] = row;
   }
   return copied;
 }

@@ -32,7 +32,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
@@ -175,6 +174,6 @@ struct slots_totals slots_totals(void);
 uint64_t slots_counted_bytes(uint64_t *objects);
 
 /* Writes a row for each object in a slot, as the ABI shows it; returns how many. */
-uint32_t slots_copy(const struct rows *objects, const struct object_filter *filter);
+uint32_t slots_copy(struct mallometer_object *objects, uint32_t capacity, const struct object_filter *filter);
 
 #endif

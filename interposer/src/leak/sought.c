@@ -196,19 +196,18 @@ static uint64_t identity(const struct sought *sought) {
   return mixed ^ mixed >> 33;
 }
 
-uint32_t sought_copy(const struct rows *rows) {
+uint32_t sought_copy(struct mallometer_sought *rows, uint32_t capacity) {
   uint32_t copied = 0;
-  for (; copied < chosen && copied < rows->capacity; copied++) {
+  for (; copied < chosen && copied < capacity; copied++) {
     const struct sought *sought = &memory->objects[copied];
     struct mallometer_object known = live_sample_row(&sought->sample);
-    struct mallometer_sought row = {.id = identity(sought),
-                                    .bytes = known.bytes,
-                                    .probability = known.probability,
-                                    .born_ns = known.born_ns,
-                                    .site = known.site,
-                                    .references = sought->references,
-                                    .freed = sought->freed};
-    rows_write(rows, copied, &row, sizeof row);
+    rows[copied] = (struct mallometer_sought){.id = identity(sought),
+                                              .bytes = known.bytes,
+                                              .probability = known.probability,
+                                              .born_ns = known.born_ns,
+                                              .site = known.site,
+                                              .references = sought->references,
+                                              .freed = sought->freed};
   }
   return copied;
 }

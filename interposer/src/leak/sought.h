@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 #include "sample/live_sample.h"
 
 #define MOST_SOUGHT 8192u
@@ -44,6 +43,6 @@ void sought_compare(const uintptr_t *words, size_t count, uintptr_t address);
 void sought_mark_freed(void);
 
 /* Writes a row for each; returns how many. */
-uint32_t sought_copy(const struct rows *rows);
+uint32_t sought_copy(struct mallometer_sought *rows, uint32_t capacity);
 
 #endif

@@ -47,12 +47,12 @@ static struct record *hold_record(uint32_t site, uint32_t kind) {
   return NULL;
 }
 
-uint32_t watch_accesses(const struct rows *accesses) {
+uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
   uint32_t copied = 0;
-  for (size_t i = 0; i < RECORDS && copied < accesses->capacity; i++) {
+  for (size_t i = 0; i < RECORDS && copied < capacity; i++) {
     if (!hold(&records[i].busy)) continue;
     const struct mallometer_access *access = &records[i].access;
-    if (access->kind != 0) rows_write(accesses, copied++, access, sizeof *access);
+    if (access->kind != 0) accesses[copied++] = *access;
     let_go(&records[i].busy);
   }
   return copied;

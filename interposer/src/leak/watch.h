@@ -23,7 +23,6 @@
 
 #include "leak/slots.h"
 #include "mallometer.h"
-#include "platform/rows.h"
 
 #define MOST_WATCHED_SITES 4u
 
@@ -69,6 +68,6 @@ void watch_new_object(const struct slot_object *object);
 void watch_forked(void);
 
 /* Copies what was seen; returns how many. */
-uint32_t watch_accesses(const struct rows *accesses);
+uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

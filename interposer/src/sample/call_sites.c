@@ -689,13 +689,10 @@ static struct mallometer_site row_of(const struct site *site) {
   return is_still(site, hash, row.number) ? row : none;
 }
 
-uint32_t call_sites_copy(const struct rows *sites, uint32_t first) {
+uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first) {
   uint32_t count = site_count(), copied = 0;
   if (first == 0) call_sites_make_room();
-  for (uint32_t i = first; i < count && copied < sites->capacity; i++, copied++) {
-    struct mallometer_site row = row_of(&memory->sites[i]);
-    rows_write(sites, copied, &row, sizeof row);
-  }
+  for (uint32_t i = first; i < count && copied < capacity; i++) sites[copied++] = row_of(&memory->sites[i]);
   return copied;
 }
 

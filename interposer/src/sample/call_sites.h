@@ -25,7 +25,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 #include "sample/live_sample.h"
 #include "sample/modules.h"
 #include "sample/move.h"
@@ -107,7 +106,7 @@ const struct modules *call_sites_modules(void);
 void call_sites_make_room(void);
 
 /* Copies rows, in no order; some rows have no site. Calls call_sites_make_room() before row 0. */
-uint32_t call_sites_copy(const struct rows *sites, uint32_t first);
+uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {

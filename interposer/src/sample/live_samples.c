@@ -1,6 +1,8 @@
 /* The filter, and a table with open addressing whose places remember how far to look. See live_samples.h. */
 #include "sample/live_samples.h"
 
+#include <string.h>
+
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
@@ -229,14 +231,13 @@ bool live_samples_next(size_t *place, const void **object, struct live_sample *s
   return false;
 }
 
-uint32_t live_samples_copy(const struct rows *objects, uint32_t first, const struct object_filter *filter) {
+uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity, uint32_t first,
+                           const struct object_filter *filter) {
   uint32_t copied = first;
   const void *object;
   struct live_sample sample;
-  for (size_t place = 0; copied < objects->capacity && live_samples_next(&place, &object, &sample);) {
-    if (!filter_wants(filter, object)) continue;
-    struct mallometer_object row = live_sample_row(&sample);
-    rows_write(objects, copied++, &row, sizeof row);
+  for (size_t place = 0; copied < capacity && live_samples_next(&place, &object, &sample);) {
+    if (filter_wants(filter, object)) objects[copied++] = live_sample_row(&sample);
   }
   return copied;
 }

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "platform/arch.h"
-#include "platform/rows.h"
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
@@ -61,6 +60,7 @@ struct live_sample live_sample_look(const void *object);
 bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
 
 /* Writes rows from `first` on; returns up to which. */
-uint32_t live_samples_copy(const struct rows *objects, uint32_t first, const struct object_filter *filter);
+uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity, uint32_t first,
+                           const struct object_filter *filter);
 
 #endif

@@ -65,9 +65,9 @@ uint64_t modules_without_room(const struct modules *modules) {
   return __atomic_load_n(&modules->without_room, __ATOMIC_RELAXED);
 }
 
-uint32_t modules_copy(const struct modules *modules, const struct rows *out, uint32_t first) {
+uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first) {
   uint32_t count = modules_count(modules), copied = 0;
-  for (uint32_t i = first; i < count && copied < out->capacity; i++, copied++) {
+  for (uint32_t i = first; i < count && copied < capacity; i++, copied++) {
     const struct known_module *known = &modules->known[i];
     struct mallometer_module row = {.number = i};
     row.begin = __atomic_load_n(&known->begin, __ATOMIC_ACQUIRE);
@@ -78,7 +78,7 @@ uint32_t modules_copy(const struct modules *modules, const struct rows *out, uin
       memcpy(row.build_id, known->build_id, sizeof row.build_id);
       strncpy(row.path, &modules->paths[known->path], sizeof row.path - 1);
     }
-    rows_write(out, copied, &row, sizeof row);
+    out[copied] = row;
   }
   return copied;
 }

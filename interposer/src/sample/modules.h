@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "mallometer.h"
-#include "platform/rows.h"
 
 enum { MODULES = 1024, BYTES_OF_PATHS = 131072 };
 
@@ -37,6 +36,6 @@ uint32_t modules_count(const struct modules *modules);
 uint64_t modules_without_room(const struct modules *modules);
 
 /* Copies those with numbers `first` and above. Returns how many. */
-uint32_t modules_copy(const struct modules *modules, const struct rows *out, uint32_t first);
+uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first);
 
 #endif

@@ -10,9 +10,9 @@
 #include "mallometer_optional.h"
 
 static unsigned long long allocations(void) {
-  struct mallometer_counters counters = {.size = sizeof counters};
+  struct mallometer_counters counters = {0};
   unsigned long long sum = 0;
-  if (mallometer_snapshot(&counters, MALLOMETER_SINCE_START) != 0) return 0;
+  if (mallometer_snapshot(&counters) != 0) return 0;
   for (int i = 0; i < MALLOMETER_SIZE_CLASSES; i++) sum += counters.allocations[i];
   return sum;
 }

@@ -54,7 +54,6 @@ final class JavaMethods {
   /** Asks for the names of at most so many methods, the oldest of those that are new. */
   synchronized void askForNewNames(int most) {
     for (int asked = 0; asked < most; asked++) {
-      struct.prepare();
       int result = ask.applyAsInt(known.size());
       if (result == 0) {
         known.add(method());

@@ -18,12 +18,10 @@ final class LibraryAllocator {
   /** Returns the statistics; empty if the allocator has none. */
   synchronized Optional<AllocatorStatistics> read(Instant time) {
     long start = System.nanoTime();
-    state.prepare();
     int result =
         LibraryFunctions.mallometer_allocator(
             Structs.address(state.memory()),
             Structs.address(arenas),
-            Abi.Arena.BYTES,
             AllocatorStatistics.MOST_ARENAS);
     double cost = (System.nanoTime() - start) / 1e9;
     return result == 0 ? Optional.of(statistics(time, cost)) : Optional.empty();

@@ -83,7 +83,6 @@ final class LibraryMonitors {
 
   private String register(Supplier<String> status) {
     ByteBuffer monitor = Structs.allocate(Abi.Monitor.BYTES);
-    new Abi.Monitor(monitor).prepare();
     monitor.putLong(Abi.Monitor.CONTEXT_AT, Structs.address(counts));
     monitor.putLong(Abi.Monitor.ALLOCATED_AT, LibraryCalls.address("mallometer_count_actual"));
     int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
@@ -134,7 +133,7 @@ final class LibraryMonitors {
       }
       int count =
           LibraryFunctions.mallometer_threshold_read(
-              number, Structs.address(events), Abi.Event.BYTES, MOST_EVENTS, 0);
+              number, Structs.address(events), MOST_EVENTS, 0);
       List<Request> requests = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         Abi.Event event = Abi.Event.row(events, i);

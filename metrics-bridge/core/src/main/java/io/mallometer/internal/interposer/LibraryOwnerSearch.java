@@ -39,7 +39,6 @@ final class LibraryOwnerSearch implements OwnerSearch {
   private final Figures begun;
 
   private LibraryOwnerSearch(int site) {
-    figures.prepare();
     this.begun = figures(LibraryFunctions.mallometer_owners_begin(site, address));
   }
 
@@ -85,7 +84,6 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   @Override
   public Figures step(Step step) {
-    figures.prepare();
     int result = LibraryFunctions.mallometer_owners_step(number(step), address);
     return step == Step.REFERRERS && result == -NO_DATA
         ? Figures.none("the objects on the way are gone")
@@ -113,7 +111,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
     Map<Integer, List<Link>> byObject = new HashMap<>();
     int links = figures.links();
     ByteBuffer rows = Structs.allocate(Math.max(1, links) * Abi.HeapLink.BYTES);
-    links = copy(Abi.OWNERS_LINKS, rows, Abi.HeapLink.BYTES, links);
+    links = copy(Abi.OWNERS_LINKS, rows, links);
     for (int i = 0; i < links; i++) {
       Abi.HeapLink row = Abi.HeapLink.row(rows, i);
       byObject.computeIfAbsent(row.object(), object -> new ArrayList<>()).add(link(row));
@@ -126,16 +124,16 @@ final class LibraryOwnerSearch implements OwnerSearch {
   }
 
   /** Copies rows of a kind and returns their number. */
-  private static int copy(int kind, ByteBuffer rows, int bytes, int count) {
+  private static int copy(int kind, ByteBuffer rows, int count) {
     return Math.max(
-        0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), bytes, count));
+        0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), count));
   }
 
   private List<Hold> holds() {
     List<Hold> holds = new ArrayList<>();
     int count = figures.holds();
     ByteBuffer rows = Structs.allocate(Math.max(1, count) * Abi.Hold.BYTES);
-    count = copy(Abi.OWNERS_HOLDS, rows, Abi.Hold.BYTES, count);
+    count = copy(Abi.OWNERS_HOLDS, rows, count);
     for (int i = 0; i < count; i++) {
       Abi.Hold row = Abi.Hold.row(rows, i);
       @Nullable String field = name(row.fieldName());
@@ -155,7 +153,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
     List<HeapObject> objects = new ArrayList<>();
     int count = figures.objects();
     ByteBuffer rows = Structs.allocate(Math.max(1, count) * Abi.HeapObject.BYTES);
-    count = copy(Abi.OWNERS_OBJECTS, rows, Abi.HeapObject.BYTES, count);
+    count = copy(Abi.OWNERS_OBJECTS, rows, count);
     for (int i = 0; i < count; i++) {
       Abi.HeapObject row = Abi.HeapObject.row(rows, i);
       int flags = row.flags();

@@ -67,7 +67,6 @@ final class LibraryScopes {
 
   private ScopeFigures read(int number, boolean closes) {
     synchronized (figures) {
-      figures.prepare();
       int result =
           closes
               ? LibraryFunctions.mallometer_scope_close(number, address)
@@ -128,7 +127,7 @@ final class LibraryScopes {
     ByteBuffer objects = Structs.allocate(MOST_OBJECTS * Abi.Object.BYTES);
     int count =
         LibraryFunctions.mallometer_scope_objects(
-            number, Structs.address(objects), Abi.Object.BYTES, MOST_OBJECTS);
+            number, Structs.address(objects), MOST_OBJECTS);
     Map<Integer, Estimate> bySite = new HashMap<>();
     for (int i = 0; i < count; i++) {
       Abi.Object object = Abi.Object.row(objects, i);

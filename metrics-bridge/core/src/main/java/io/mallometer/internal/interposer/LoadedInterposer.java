@@ -44,8 +44,6 @@ final class LoadedInterposer implements Interposer {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-  /** The bytes of a report up to and including the state. */
-  private static final int BYTES_TO_STATE = Abi.Report.STATE_AT + Integer.BYTES;
 
   /** The end of a report's texts, which lie side by side. */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
@@ -66,7 +64,7 @@ final class LoadedInterposer implements Interposer {
 
   private final Abi.Counters process = new Abi.Counters(Structs.keep(Abi.Counters.BYTES));
   private final Abi.Report self = new Abi.Report(Structs.keep(Abi.Report.BYTES));
-  private final Abi.Report state = new Abi.Report(Structs.keep(BYTES_TO_STATE));
+  private final Abi.Report state = new Abi.Report(Structs.keep(Abi.Report.BYTES));
   private final Abi.Counters thread = new Abi.Counters(Structs.keep(Abi.Counters.BYTES));
   private final ByteBuffer events = Structs.keep(Abi.Event.BYTES * LibraryMonitors.MOST_EVENTS);
   private final long processAddress = Structs.address(process.memory());
@@ -317,7 +315,6 @@ final class LoadedInterposer implements Interposer {
   @Override
   public Optional<NativeCounters> thread() {
     synchronized (thread) {
-      thread.prepare();
       return counting() && LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
           ? Optional.of(LibraryCounters.thread(thread))
           : Optional.empty();
@@ -348,7 +345,6 @@ final class LoadedInterposer implements Interposer {
   @Override
   public Recording recording() {
     Abi.BlackBox read = new Abi.BlackBox(Structs.allocate(Abi.BlackBox.BYTES));
-    read.prepare();
     int result = LibraryFunctions.mallometer_recording(Structs.address(read.memory()));
     return switch (result == 0 ? read.state() : Abi.RECORDING_OFF) {
       case Abi.RECORDING_OFF -> Recording.off();
@@ -374,7 +370,7 @@ final class LoadedInterposer implements Interposer {
     }
     int count =
         LibraryFunctions.mallometer_events(
-            eventsAddress, Abi.Event.BYTES, LibraryMonitors.MOST_EVENTS, 0);
+            eventsAddress, LibraryMonitors.MOST_EVENTS, 0);
     if (count >= 0) {
       hugeAllocations = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {
@@ -391,7 +387,7 @@ final class LoadedInterposer implements Interposer {
     Abi.Event event = new Abi.Event(Structs.allocate(Abi.Event.BYTES));
     int count =
         LibraryFunctions.mallometer_events(
-            Structs.address(event.memory()), Abi.Event.BYTES, 1, request.number() - 1);
+            Structs.address(event.memory()), 1, request.number() - 1);
     return count == 1 && event.number() == request.number()
         ? callSites.frames(LibraryMonitors.stack(event))
         : List.of();
@@ -413,19 +409,15 @@ final class LoadedInterposer implements Interposer {
   }
 
   private int callProcess() {
-    process.prepare();
-    return LibraryFunctions.mallometer_snapshot(processAddress, Abi.SINCE_START);
+    return LibraryFunctions.mallometer_snapshot(processAddress);
   }
 
   private int callSelf() {
-    self.prepare();
     return LibraryFunctions.mallometer_self(selfAddress);
   }
 
-  /** Asks for no more of the report than its state. */
   private boolean counting() {
     synchronized (state) {
-      state.memory().putInt(0, BYTES_TO_STATE);
       return LibraryFunctions.mallometer_self(stateAddress) == 0
           && state.state() == Abi.STATE_COUNTING;
     }

@@ -49,9 +49,8 @@ final class LostMemory {
   }
 
   private int read(long rows, int capacity) {
-    searched.prepare();
     return LibraryFunctions.mallometer_search(
-        Structs.address(searched.memory()), rows, Abi.Sought.BYTES, capacity);
+        Structs.address(searched.memory()), rows, capacity);
   }
 
   private MemorySearch search(List<SoughtObject> objects) {

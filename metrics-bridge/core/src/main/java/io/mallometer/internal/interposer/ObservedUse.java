@@ -92,7 +92,6 @@ final class ObservedUse {
   }
 
   private int readObservation() {
-    observation.prepare();
     return LibraryFunctions.mallometer_leaks(Structs.address(observation.memory()));
   }
 
@@ -120,7 +119,7 @@ final class ObservedUse {
 
   private int copyObjects() {
     return LibraryFunctions.mallometer_objects(
-        Structs.address(objects), Abi.Object.BYTES, capacity());
+        Structs.address(objects), capacity());
   }
 
   private int capacity() {
@@ -133,7 +132,7 @@ final class ObservedUse {
     for (int first = 0; count == SITES_AT_ONCE && first < MOST_SITES; first += count) {
       count =
           LibraryFunctions.mallometer_evidence(
-              Structs.address(sites), Abi.SiteEvidence.BYTES, SITES_AT_ONCE, first);
+              Structs.address(sites), SITES_AT_ONCE, first);
       for (int i = 0; i < count; i++) {
         Abi.SiteEvidence row = Abi.SiteEvidence.row(sites, i);
         SiteUse use = use(row);
@@ -257,7 +256,7 @@ final class ObservedUse {
     ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * Abi.Access.BYTES);
     int count =
         LibraryFunctions.mallometer_accesses(
-            Structs.address(accesses), Abi.Access.BYTES, MOST_ACCESSES);
+            Structs.address(accesses), MOST_ACCESSES);
     List<UseOfSite> seen = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Abi.Access access = Abi.Access.row(accesses, i);

@@ -273,7 +273,7 @@ final class RecordedCallSites {
   // ---- Names
 
   private int readSites(int first, int most) {
-    return LibraryFunctions.mallometer_sites(Structs.address(sites), Abi.Site.BYTES, most, first);
+    return LibraryFunctions.mallometer_sites(Structs.address(sites), most, first);
   }
 
   /** The live bytes that a site without a name must hold to get one now. */
@@ -373,7 +373,7 @@ final class RecordedCallSites {
     while (count == MODULES_AT_ONCE) {
       count =
           LibraryFunctions.mallometer_modules(
-              Structs.address(moduleRows), Abi.Module.BYTES, MODULES_AT_ONCE, modules.count());
+              Structs.address(moduleRows), MODULES_AT_ONCE, modules.count());
       List<RecordedModule> added = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         RecordedModule module = module(Abi.Module.row(moduleRows, i));
@@ -410,7 +410,7 @@ final class RecordedCallSites {
     }
     int count =
         LibraryFunctions.mallometer_objects(
-            Structs.address(objects), Abi.Object.BYTES, objects.capacity() / Abi.Object.BYTES);
+            Structs.address(objects), objects.capacity() / Abi.Object.BYTES);
     return SampledAges.of(objects, Math.max(0, count), System.nanoTime());
   }
 }

@@ -1,0 +1,11 @@
+/* A library that looks like mallometer's, with another interface: it must not be asked for its report. */
+#include <stdlib.h>
+
+#include "mallometer.h"
+
+uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION + 1; }
+
+int mallometer_self(struct mallometer_report *self) {
+  (void)self;
+  abort();
+}
