@@ -3,7 +3,7 @@
 A panel is at fault without a title, a description that says what to conclude, a unit, or a legend; a rate that does not use
 $__rate_interval; a ranking over time that is made anew at each moment; thresholds that a graph does not draw; a link to a
 runbook that does not exist; a series, a label or a label's value that mallometer does not publish; a colour of a verdict that
-the conclusion does not give. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
+the diagnosis does not give. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
 itself. Overview asks one instance and nothing else.
 
     python3 dashboards/test/dashboards.py        from the root of the repository
@@ -23,14 +23,14 @@ FLEET = "mallometer-fleet"
 OVERVIEW = "mallometer-overview"
 ONE = 'instance="$instance"'
 ANNOTATIONS = {"Starts", "OOM kills", "Leaks"}
-# The conclusion's states as they read, and their colours, which nothing else has.
+# The diagnosis's states as they read, and their colours, which nothing else has.
 COLOURS = {"act": "red", "watch": "orange", "too early": "blue", "healthy": "green"}
 NO_VERDICT = {"text", "transparent"}
 # Grafana draws these green if they do not say otherwise.
 GREEN_BY_DEFAULT = {"stat", "bargauge", "table"}
-# Of the limit: from here on the conclusion is watch, and act.
+# Of the limit: from here on the diagnosis is watch, and act.
 OF_LIMIT = [(0.9, "orange"), (0.95, "red")]
-STATE = re.compile(r'mallometer_conclusion\{state="(\w+)"')
+STATE = re.compile(r'mallometer_diagnosis\{state="(\w+)"')
 PUBLISHED = REPOSITORY / "docs/public-names.txt"
 OWN_SERIES = re.compile(r"(?<![\w:])((?:native|cgroup|mallometer)_\w+)(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
@@ -82,8 +82,8 @@ def _several(dashboard):
     instance = next((one for one in dashboard["templating"]["list"] if one["name"] == "instance"), None)
     if not instance or instance.get("multi") or instance.get("includeAll") or instance["current"]["value"]:
         yield "not one instance is chosen"
-    elif instance["sort"] or not instance["query"].startswith("query_result(sort_desc(max by (instance) (4 * mallometer_conclusion"):
-        yield "the first instance is not the one with the most severe conclusion"
+    elif instance["sort"] or not instance["query"].startswith("query_result(sort_desc(max by (instance) (4 * mallometer_diagnosis"):
+        yield "the first instance is not the one with the most severe diagnosis"
     asked = [(panel["title"], target["expr"]) for panel in panels(dashboard) for target in panel.get("targets", [])]
     asked += [(one["name"], one["expr"]) for one in dashboard["annotations"]["list"] if "expr" in one]
     for title, expression in asked:
@@ -141,11 +141,11 @@ def _has_unit(panel):
 
 
 def _colour_faults(panel):
-    """Whether something has a colour of a verdict that the conclusion does not give."""
+    """Whether something has a colour of a verdict that the diagnosis does not give."""
     defaults = panel["fieldConfig"]["defaults"]
     plain = defaults.get("color", {}).get("mode") == "fixed"
     if panel["type"] in GREEN_BY_DEFAULT and not plain and "thresholds" not in defaults:
-        yield "is green whatever the conclusion"
+        yield "is green whatever the diagnosis"
     if defaults.get("color", {}).get("fixedColor") in COLOURS.values():
         yield "a verdict's colour for all"
     expressions = {target["refId"]: target["expr"] for target in panel["targets"]}
@@ -161,7 +161,7 @@ def _colour_faults(panel):
         for step in steps[1:]:
             allowed = {COLOURS[state[0].replace("_", " ")]} if len(state) == 1 else {COLOURS["watch"]}
             if step["color"] not in allowed and (step["value"], step["color"]) not in OF_LIMIT:
-                yield f"{step['color']} from {step['value']} on is not what the conclusion says"
+                yield f"{step['color']} from {step['value']} on is not what the diagnosis says"
         for mapping in setting.get("mappings", []):
             for shown in mapping["options"].values():
                 if shown["color"] != COLOURS.get(shown["text"], "text"):

@@ -27,7 +27,7 @@ import time
 
 DASHBOARDS = pathlib.Path(__file__).resolve().parents[1]
 ROOT = DASHBOARDS.parent
-sys.path[:0] = [str(ROOT / "benchmarks/conclusions"), str(ROOT / "samples/leaky-service/e2e"), str(DASHBOARDS)]
+sys.path[:0] = [str(ROOT / "benchmarks/diagnosis"), str(ROOT / "samples/leaky-service/e2e"), str(DASHBOARDS)]
 import expressions  # noqa: E402
 from processes import JAVA, Prometheus  # noqa: E402
 from run import MIB, Run, Situation  # noqa: E402
@@ -117,7 +117,7 @@ class Recorded(Run):
 def record(situations, keep):
     began, commit = time.time(), head()
     with tempfile.TemporaryDirectory() as classes:
-        subprocess.run([JAVA + "c", "-d", classes, *map(str, (ROOT / "benchmarks/conclusions").glob("*.java"))], check=True)
+        subprocess.run([JAVA + "c", "-d", classes, *map(str, (ROOT / "benchmarks/diagnosis").glob("*.java"))], check=True)
         runs = [Recorded(situation, pathlib.Path(classes)) for situation in situations]
         jobs = [
             {

@@ -6,7 +6,7 @@ import unittest
 
 import dashboards
 
-CONCLUSION_RULES = "metrics-bridge/core/src/main/java/io/mallometer/internal/engine/ConclusionRules.java"
+DIAGNOSIS_RULES = "metrics-bridge/core/src/main/java/io/mallometer/internal/diagnosis/DiagnosisRules.java"
 
 
 class DashboardsCheck(unittest.TestCase):
@@ -59,7 +59,7 @@ class DashboardsCheck(unittest.TestCase):
             lambda dashboard, _: dashboard["annotations"]["list"][0].update(expr='process_start_time_seconds{job=~"$job"}'),
         )
 
-    def test_colours_of_a_verdict_that_the_conclusion_does_not_give_are_found(self):
+    def test_colours_of_a_verdict_that_the_diagnosis_does_not_give_are_found(self):
         self.assert_found(
             "mallometer-overview",
             "What does mallometer conclude?",
@@ -81,8 +81,8 @@ class DashboardsCheck(unittest.TestCase):
             lambda _, panel: panel["targets"][0].update(expr=panel["targets"][3]["expr"]),
         )
 
-    def test_shares_of_the_limit_have_colours_where_the_conclusion_changes(self):
-        rules = (dashboards.REPOSITORY / CONCLUSION_RULES).read_text()
+    def test_shares_of_the_limit_have_colours_where_the_diagnosis_changes(self):
+        rules = (dashboards.REPOSITORY / DIAGNOSIS_RULES).read_text()
         near, at = (float(re.search(rf"{name} = ([0-9.]+);", rules)[1]) for name in ("NEAR_THE_LIMIT", "AT_THE_LIMIT"))
         self.assertEqual([(near, "orange"), (at, "red")], dashboards.OF_LIMIT)
         panel = named(dashboards.load()["mallometer-overview"], "How much of the limit is used?")

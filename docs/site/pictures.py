@@ -24,15 +24,15 @@ RECORDED_MINUTES = 10
 
 
 def names_the_suspect(url):
-    conclusion = json.loads(get(f"{url}/conclusion"))
-    return conclusion["state"] == "act" and "is not used" in conclusion["sentence"]
+    diagnosis = json.loads(get(f"{url}/diagnosis"))
+    return diagnosis["state"] == "act" and "is not used" in diagnosis["sentence"]
 
 
 def of_the_demo(into):
     # The compiler that the tests switch off belongs to the picture.
     with Demo("--leak", "zlib", "--limit", "512", java_options="-XX:TieredStopAtLevel=4", **{"leaky.leaks.rate": RATE}) as demo:
         url = f"{demo.url}/actuator/nativememory"
-        wait_until(lambda: names_the_suspect(url), PATIENCE_SECONDS, "the conclusion names the suspect")
+        wait_until(lambda: names_the_suspect(url), PATIENCE_SECONDS, "the diagnosis names the suspect")
         for page, file, size in (
             ("page", "page.png", ("1280", "1000", "#hour")),
             ("flamegraph", "flamegraph.png", ("1400", "900")),

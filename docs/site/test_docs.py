@@ -117,10 +117,10 @@ class Commands(unittest.TestCase):
         cls.start(*quiet, agent, *grow)
         cls.start(*quiet, *service)
         processes.wait_until(lambda: processes.get(f"http://127.0.0.1:{cls.agent}/metrics"), 60, "the agent serves")
-        conclusion = f"http://127.0.0.1:{cls.http}/actuator/nativememory/conclusion"
-        processes.wait_until(lambda: "state" in processes.get(conclusion), 60, "the service answers")
-        processes.wait_until(lambda: "ACTIVE" in processes.get(conclusion.removesuffix("/conclusion")), 60, "the service counts")
-        budget = conclusion.replace("/conclusion", "/budget")
+        diagnosis = f"http://127.0.0.1:{cls.http}/actuator/nativememory/diagnosis"
+        processes.wait_until(lambda: "state" in processes.get(diagnosis), 60, "the service answers")
+        processes.wait_until(lambda: "ACTIVE" in processes.get(diagnosis.removesuffix("/diagnosis")), 60, "the service counts")
+        budget = diagnosis.replace("/diagnosis", "/budget")
         processes.wait_until(lambda: '"lines":[{' in processes.get(budget), 60, "the service has divided its resident set")
 
     @classmethod

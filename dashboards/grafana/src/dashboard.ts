@@ -15,7 +15,7 @@ import {
   type Panel,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
-import { conclusion, dataSource, runbook } from './panels.js';
+import { diagnosis, dataSource, runbook } from './panels.js';
 
 const LABELS: [string, string][] = [
   ['cluster', 'Cluster'],
@@ -75,11 +75,11 @@ function chained(): QueryVariableBuilder[] {
 
 const NAMED_INSTANCE = '/instance="([^"]+)"/';
 
-/** One of the instances. Grafana chooses the first that it does not know better: the one with the most severe conclusion. */
+/** One of the instances. Grafana chooses the first that it does not know better: the one with the most severe diagnosis. */
 function oneInstance(): QueryVariableBuilder {
   return choice('instance', 'Instance')
-    .description('The most severe conclusion first')
-    .query(`query_result(sort_desc(max by (instance) (${conclusion(selectedJobs)} or 0 * mallometer_active{${selectedJobs}})))`)
+    .description('The most severe diagnosis first')
+    .query(`query_result(sort_desc(max by (instance) (${diagnosis(selectedJobs)} or 0 * mallometer_active{${selectedJobs}})))`)
     .regex(NAMED_INSTANCE)
     .sort(VariableSort.Disabled)
     .multi(false)

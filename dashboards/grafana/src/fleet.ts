@@ -4,7 +4,7 @@ import { IntervalVariableBuilder } from '@grafana/grafana-foundation-sdk/dashboa
 import { dashboard, selected, selectedJobs } from './dashboard.js';
 import { killsOf, suspectsOf, withVersion } from './measures.js';
 import {
-  AS_CONCLUSION,
+  AS_DIAGNOSIS,
   FULL_INSTANCE,
   HALF,
   QUARTER,
@@ -14,8 +14,8 @@ import {
   WHOLE,
   bars,
   byPod,
-  conclusion,
-  conclusions,
+  diagnosis,
+  diagnoses,
   from,
   graph,
   most,
@@ -39,9 +39,9 @@ const hourly = `(instance:native_malloc_live_bytes:deriv1h{${selected}} and ${li
 const kills = killsOf(selected);
 
 const whole = [
-  conclusions(
+  diagnoses(
     'What do the instances conclude?',
-    'How many instances have each conclusion. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.',
+    'How many instances have each diagnosis. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.',
     HALF,
     selected,
   ).links([runbook('README.md')]),
@@ -70,10 +70,10 @@ const nearest = [
     [
       { name: 'Of the limit', unit: 'percentunit', expression: byInstance(`instance:memory_used:ratio{${selected}}`) },
       {
-        name: 'Conclusion',
+        name: 'Diagnosis',
         unit: 'none',
-        expression: byInstance(conclusion(selected)),
-        mappings: AS_CONCLUSION,
+        expression: byInstance(diagnosis(selected)),
+        mappings: AS_DIAGNOSIS,
       },
       { name: 'Limit in', unit: 's', expression: byInstance(`mallometer_limit_seconds{bound="estimate", ${selected}}`) },
       { name: 'Live', unit: 'bytes', expression: byInstance(live) },

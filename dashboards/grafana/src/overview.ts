@@ -3,7 +3,7 @@
 import { dashboard, one } from './dashboard.js';
 import { killsOf, suspectsOf } from './measures.js';
 import {
-  AS_CONCLUSION,
+  AS_DIAGNOSIS,
   AS_LIMIT,
   AS_LINE,
   COUNTED_ON_THE_RIGHT,
@@ -17,7 +17,7 @@ import {
   WHOLE,
   asWords,
   beyond,
-  conclusion,
+  diagnosis,
   from,
   fromPlain,
   graph,
@@ -41,10 +41,10 @@ const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
 const ofPod = `and on (cluster, namespace, pod) mallometer_active{${one}}`;
 
 const verdict = [
-  values('What does mallometer conclude?', 'The conclusion of the process itself; its page, health and log tell the sentence and what to do. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.', 'none', QUARTER, [
-    { expression: `max(${conclusion(one)})`, legend: 'conclusion' },
+  values('What does mallometer conclude?', 'The diagnosis of the process itself; its page, health and log tell the sentence and what to do. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.', 'none', QUARTER, [
+    { expression: `max(${diagnosis(one)})`, legend: 'diagnosis' },
   ])
-    .mappings(AS_CONCLUSION)
+    .mappings(AS_DIAGNOSIS)
     .noValue('unknown')
     .links([runbook('README.md')]),
   values(
@@ -92,8 +92,8 @@ const verdict = [
     [
       {
         expression:
-          `max(mallometer_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_conclusion{state="too_early", ${one}} == 1)` +
-          ` or -2 * max(mallometer_conclusion{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
+          `max(mallometer_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_diagnosis{state="too_early", ${one}} == 1)` +
+          ` or -2 * max(mallometer_diagnosis{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
         legend: 'about in',
       },
       { expression: `max(mallometer_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },
@@ -325,7 +325,7 @@ const trust = [
 export const overview = dashboard(
   'mallometer-overview',
   'Native memory: overview',
-  "Whether the native memory of one JVM is a problem, of what kind, and when. Opens with the instance that has the most severe conclusion.",
+  "Whether the native memory of one JVM is a problem, of what kind, and when. Opens with the instance that has the most severe diagnosis.",
   'now-3h',
   'one',
   [

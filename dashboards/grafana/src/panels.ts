@@ -44,7 +44,7 @@ import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 
 export const dataSource: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 
-/** The colours of the conclusion's states. No figure has one of them unless the conclusion gives it, or would. */
+/** The colours of the diagnosis's states. No figure has one of them unless the diagnosis gives it, or would. */
 export const ACT = 'red';
 export const WATCH = 'orange';
 export const TOO_EARLY = 'blue';
@@ -52,7 +52,7 @@ export const HEALTHY = 'green';
 /** What is no verdict. */
 export const PLAIN = 'text';
 
-/** The states from mild to severe: a conclusion's number, as mallometer_conclusion's label names it, as it reads, its colour. */
+/** The states from mild to severe: a diagnosis's number, as mallometer_diagnosis's label names it, as it reads, its colour. */
 const STATES: [number, string, string, string][] = [
   [1, 'healthy', 'healthy', HEALTHY],
   [2, 'too_early', 'too early', TOO_EARLY],
@@ -60,9 +60,9 @@ const STATES: [number, string, string, string][] = [
   [4, 'act', 'act', ACT],
 ];
 
-/** Of each series of the conclusion that is 1 the number of its state, and 0 of the others; the highest is the conclusion. */
-export function conclusion(of: string): string {
-  return STATES.map(([number, state]) => `${number} * mallometer_conclusion{state="${state}", ${of}}`).reverse().join(' or ');
+/** Of each series of the diagnosis that is 1 the number of its state, and 0 of the others; the highest is the diagnosis. */
+export function diagnosis(of: string): string {
+  return STATES.map(([number, state]) => `${number} * mallometer_diagnosis{state="${state}", ${of}}`).reverse().join(' or ');
 }
 
 function mapped(texts: [number, string, string][]): ValueMap {
@@ -72,8 +72,8 @@ function mapped(texts: [number, string, string][]): ValueMap {
   };
 }
 
-/** The conclusion's number as its word, in its colour. */
-export const AS_CONCLUSION = [mapped(STATES.map(([number, , text, color]) => [number, text, color]))];
+/** The diagnosis's number as its word, in its colour. */
+export const AS_DIAGNOSIS = [mapped(STATES.map(([number, , text, color]) => [number, text, color]))];
 
 /** Numbers that stand for words; a state's word has its colour. */
 export function asWords(words: Record<number, string>): ValueMap[] {
@@ -81,7 +81,7 @@ export function asWords(words: Record<number, string>): ValueMap[] {
   return [mapped(Object.entries(words).map(([value, text]) => [Number(value), text, colorOf(text)]))];
 }
 
-/** From these shares of the limit on the conclusion is watch, and act. */
+/** From these shares of the limit on the diagnosis is watch, and act. */
 const NEAR_LIMIT = 0.9;
 const AT_LIMIT = 0.95;
 
@@ -228,14 +228,14 @@ export function names(title: string, description: string, width: number, series:
 }
 
 /** How many instances have each state, in the state's colour if there are any. */
-export function conclusions(title: string, description: string, width: number, of: string) {
+export function diagnoses(title: string, description: string, width: number, of: string) {
   const panel = values(
     title,
     description,
     'none',
     width,
     [...STATES].reverse().map(([, state, text]) => ({
-      expression: `sum(mallometer_conclusion{state="${state}", ${of}})`,
+      expression: `sum(mallometer_diagnosis{state="${state}", ${of}})`,
       legend: text,
     })),
   );

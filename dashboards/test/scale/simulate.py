@@ -86,7 +86,7 @@ class Instance:
     def seconds_to_limit(self, age):
         return max(0, (self.limit - self.live(age) - 550 * MIB) / self.growth) if self.growth else math.inf
 
-    def conclusion(self, age):
+    def diagnosis(self, age):
         left = self.seconds_to_limit(age)
         return "act" if left < 1800 else "watch" if left < 86_400 else "healthy"
 
@@ -97,7 +97,7 @@ class Instance:
         started = self.released if released else self.started
         yield "mallometer_application", f'version="{"2.3.1" if released else "2.3.0"}"', 1
         for state in "act", "watch", "too_early", "healthy":
-            yield "mallometer_conclusion", f'state="{state}"', int(state == self.conclusion(age))
+            yield "mallometer_diagnosis", f'state="{state}"', int(state == self.diagnosis(age))
         if self.growth:
             for bound, factor in ("lower", 0.8), ("estimate", 1), ("upper", 1.3):
                 yield "mallometer_limit_seconds", f'bound="{bound}"', int(factor * self.seconds_to_limit(age))

@@ -104,7 +104,7 @@ const answering = change => page => page.route(/\/nativememory\/views\//, change
   return answers;
 }));
 
-const concluding = conclusion => answering(({overview}) => overview && Object.assign(overview.conclusion, conclusion));
+const concluding = diagnosis => answering(({overview}) => overview && Object.assign(overview.diagnosis, diagnosis));
 
 // How many pixels of a chart have a colour that stands in the style.
 function pixels(page, chart, property) {
@@ -465,7 +465,7 @@ describe('on the sample', () => {
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
       if (answers.overview) {
         Object.assign(answers.overview.memory, {reason, counters: null, ageSeconds: age, leaks: {...answers.overview.memory.leaks, state: 'off', reason}});
-        answers.overview.conclusion.findings = [];
+        answers.overview.diagnosis.findings = [];
         answers.overview.allocator = {allocator: 'unknown', kind: 'unknown', advice: [], arenaTable: [], largeAllocations: []};
       }
       return {...answers, ...(answers.leaks && {leaks: []})};
@@ -480,21 +480,21 @@ describe('on the sample', () => {
     await close(page);
   });
 
-  it('says the conclusion in a word, a symbol and a sentence, with what to do, and tells when it changes', async () => {
+  it('says the diagnosis in a word, a symbol and a sentence, with what to do, and tells when it changes', async () => {
     const findings = [{topic: 'growth', state: 'watch', text: 'Memory grows'}];
-    let conclusion = {state: 'healthy', since: new Date().toISOString(), sentence: 'Memory shows no steady growth in 9 min', actions: [], findings};
+    let diagnosis = {state: 'healthy', since: new Date().toISOString(), sentence: 'Memory shows no steady growth in 9 min', actions: [], findings};
     const page = await open(samplePage(), {}, async page => {
       await page.clock.install();
       await answering(({overview}) => {
         if (overview) {
           overview.views = overview.views.filter(view => view !== 'evidence');
           overview.exports = overview.exports.filter(file => file.name !== 'evidence');
-          Object.assign(overview.conclusion, conclusion);
+          Object.assign(overview.diagnosis, diagnosis);
         }
       })(page);
     });
     const told = async (state, words, sentence, actions) => {
-      conclusion = {...conclusion, state, sentence, actions};
+      diagnosis = {...diagnosis, state, sentence, actions};
       await page.clock.runFor(15_000);
       await page.locator('#sentence').filter({hasText: `${sentence}.`}).waitFor();
       assert.match(await page.innerText('#state'), new RegExp(`^${words.replace('?', '\\?')} since \\d\\d:\\d\\d$`));
@@ -515,7 +515,7 @@ describe('on the sample', () => {
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
         overview.views.push('evidence');
-        Object.assign(overview.conclusion, {state: 'act', actions: ['Save the evidence']});
+        Object.assign(overview.diagnosis, {state: 'act', actions: ['Save the evidence']});
       }
     }));
     await page.route(/\/nativememory\/evidence$/, route => route.request().method() === 'GET' && route.fulfill({contentType: 'application/zip', body: 'zip'}));
@@ -533,8 +533,8 @@ describe('on the sample', () => {
       if (overview) {
         overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java-heap', bytes: 200 << 20},
           {part: 'malloc-live', bytes: 99 << 20}, {part: 'mapped-files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
-        overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
-        overview.conclusion.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
+        overview.diagnosis.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
+        overview.diagnosis.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
     }));
     assert.equal(await page.innerText('#limit-title'), '384 MiB (75 %) of the memory limit of 512 MiB');
@@ -561,7 +561,7 @@ describe('on the sample', () => {
   it('has not read anything in its first seconds, and says so', async () => {
     const page = await open(samplePage(), {}, answering(answers => {
       if (answers.overview) {
-        answers.overview.conclusion = {state: 'too_early', since: new Date().toISOString(), sentence: 'Too early to tell: nothing has been read yet', actions: [], limit: {source: ''}, findings: []};
+        answers.overview.diagnosis = {state: 'too_early', since: new Date().toISOString(), sentence: 'Too early to tell: nothing has been read yet', actions: [], limit: {source: ''}, findings: []};
         answers.overview.breakdown = {parts: []};
         answers.overview.budget.lines = [];
       }
@@ -584,7 +584,7 @@ describe('on the sample', () => {
     await close(page);
   });
 
-  it('a run that was killed is told above the conclusion, one that exited is not', async () => {
+  it('a run that was killed is told above the diagnosis, one that exited is not', async () => {
     let reason = 'exit';
     const sentence = 'The previous run was OOM-killed at 14:02 UTC at 99 % of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min';
     const page = await open(samplePage(), {}, answering(({blackbox}) => blackbox && Object.assign(blackbox, {lastLife: {reason, sentence, report: 'the way there'}})));

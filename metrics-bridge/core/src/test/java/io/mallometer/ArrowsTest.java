@@ -41,6 +41,7 @@ class ArrowsTest {
           INTERNAL + ".process",
           INTERNAL + ".history",
           INTERNAL + ".leak",
+          INTERNAL + ".diagnosis",
           INTERNAL + ".engine",
           ROOT);
 

@@ -107,10 +107,10 @@ public abstract class FaceContract {
                 "none",
                 "accounting",
                 "unknown"),
-            gauge("mallometer_conclusion", 0, "state", "healthy"),
-            gauge("mallometer_conclusion", 1, "state", "too_early"),
-            gauge("mallometer_conclusion", 0, "state", "watch"),
-            gauge("mallometer_conclusion", 0, "state", "act"));
+            gauge("mallometer_diagnosis", 0, "state", "healthy"),
+            gauge("mallometer_diagnosis", 1, "state", "too_early"),
+            gauge("mallometer_diagnosis", 0, "state", "watch"),
+            gauge("mallometer_diagnosis", 0, "state", "act"));
   }
 
   @Test
@@ -124,7 +124,7 @@ public abstract class FaceContract {
 
   /** A MiB a second, of which 1 GiB is the limit, from the end of the start-up on. */
   @Test
-  void theConclusionAndTheTimeToTheLimitAreShown() {
+  void theDiagnosisAndTheTimeToTheLimitAreShown() {
     polled();
     mallometer.starting(true);
     mallometer.starting(false);
@@ -136,8 +136,8 @@ public abstract class FaceContract {
 
     assertThat(ours(face(mallometer, Map.of())))
         .contains(
-            gauge("mallometer_conclusion", 1, "state", "act"),
-            gauge("mallometer_conclusion", 0, "state", "too_early"),
+            gauge("mallometer_diagnosis", 1, "state", "act"),
+            gauge("mallometer_diagnosis", 0, "state", "too_early"),
             gauge("mallometer_limit_seconds", 454, "bound", "lower"),
             gauge("mallometer_limit_seconds", 454, "bound", "estimate"),
             gauge("mallometer_limit_seconds", 454, "bound", "upper"));
@@ -230,10 +230,10 @@ public abstract class FaceContract {
   void whoLeaksIsShownBesideTheCounters() {
     Mallometer mallometer = judging(VerdictsByHand.five());
     List<Published> all = new ArrayList<>(whileCounting());
-    all.remove(gauge("mallometer_conclusion", 1, "state", "too_early"));
-    all.remove(gauge("mallometer_conclusion", 0, "state", "act"));
-    all.add(gauge("mallometer_conclusion", 0, "state", "too_early"));
-    all.add(gauge("mallometer_conclusion", 1, "state", "act"));
+    all.remove(gauge("mallometer_diagnosis", 1, "state", "too_early"));
+    all.remove(gauge("mallometer_diagnosis", 0, "state", "act"));
+    all.add(gauge("mallometer_diagnosis", 0, "state", "too_early"));
+    all.add(gauge("mallometer_diagnosis", 1, "state", "act"));
     all.addAll(
         List.of(
             leaks(0, "lost"),
@@ -733,10 +733,10 @@ public abstract class FaceContract {
     all.add(gauge("mallometer_snapshot_age_seconds", 0));
     all.add(counter("mallometer_overhead_seconds_total", 0.25));
     all.add(gauge("mallometer_footprint_bytes", 40_960));
-    all.add(gauge("mallometer_conclusion", 0, "state", "healthy"));
-    all.add(gauge("mallometer_conclusion", 1, "state", "too_early"));
-    all.add(gauge("mallometer_conclusion", 0, "state", "watch"));
-    all.add(gauge("mallometer_conclusion", 0, "state", "act"));
+    all.add(gauge("mallometer_diagnosis", 0, "state", "healthy"));
+    all.add(gauge("mallometer_diagnosis", 1, "state", "too_early"));
+    all.add(gauge("mallometer_diagnosis", 0, "state", "watch"));
+    all.add(gauge("mallometer_diagnosis", 0, "state", "act"));
     all.add(gauge("mallometer_overhead_target_ratio", 0.01));
     all.add(counter("mallometer_samples_total", 77));
     all.add(counter("mallometer_samples_dropped_total", 5, "reason", "no-site"));

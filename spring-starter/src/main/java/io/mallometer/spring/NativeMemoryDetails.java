@@ -3,8 +3,8 @@ package io.mallometer.spring;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
-import io.mallometer.model.Conclusion;
-import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SelfReport;
@@ -18,7 +18,7 @@ final class NativeMemoryDetails {
   private NativeMemoryDetails() {}
 
   /**
-   * Returns the details of health: the conclusion with its sentence and actions; the state, or the
+   * Returns the details of health: the diagnosis with its sentence and actions; the state, or the
    * reason if nothing is counted; the mode and when counting began; the gaps of an attach ({@code
    * incomplete}); in bytes the resident set, live memory and the part of it from before an attach,
    * retained, trimmable and charged memory, and the limit; the share of the limit that is used; the
@@ -26,11 +26,11 @@ final class NativeMemoryDetails {
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);
-    Conclusion conclusion = snapshot.conclusion();
-    details.put("conclusion", conclusion.state().tag());
-    details.put("sentence", conclusion.sentence());
-    if (!conclusion.actions().isEmpty()) {
-      details.put("actions", conclusion.actions());
+    Diagnosis diagnosis = snapshot.diagnosis();
+    details.put("diagnosis", diagnosis.state().tag());
+    details.put("sentence", diagnosis.sentence());
+    if (!diagnosis.actions().isEmpty()) {
+      details.put("actions", diagnosis.actions());
     }
     snapshot
         .self()

@@ -5,7 +5,6 @@ import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
-import io.mallometer.view.ConclusionView;
 import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.HistoryView;
 import io.mallometer.view.LeaksView;
@@ -50,7 +49,6 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               SitesView.Interval.class,
               SiteGroupsView.class,
               SiteChangesView.class,
-              ConclusionView.class,
               DiagnosisView.class,
               OverviewView.class,
               TimelineView.class,

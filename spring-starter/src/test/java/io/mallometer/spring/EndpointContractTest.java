@@ -6,7 +6,7 @@ import io.mallometer.Published;
 import io.mallometer.view.AllocatorView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.CgroupView;
-import io.mallometer.view.ConclusionView;
+import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.Views;
 import java.util.ArrayList;
@@ -54,7 +54,7 @@ class EndpointContractTest extends FaceContract {
     body.applicationVersion()
         .ifPresent(version -> shown.add(gauge("mallometer_application", 1, "version", version)));
     addSelf(shown, body.mallometer());
-    addConclusion(shown, (ConclusionView) views.view("conclusion").orElseThrow());
+    addDiagnosis(shown, (DiagnosisView) views.view("diagnosis").orElseThrow());
     if (body.counters() != null) {
       addCounters(shown, body.counters());
     }
@@ -73,15 +73,15 @@ class EndpointContractTest extends FaceContract {
     return shown;
   }
 
-  private static void addConclusion(List<Published> shown, ConclusionView conclusion) {
+  private static void addDiagnosis(List<Published> shown, DiagnosisView diagnosis) {
     for (String state : List.of("healthy", "too_early", "watch", "act")) {
-      double is = conclusion.state().equals(state) ? 1 : 0;
-      shown.add(gauge("mallometer_conclusion", is, "state", state));
+      double is = diagnosis.state().equals(state) ? 1 : 0;
+      shown.add(gauge("mallometer_diagnosis", is, "state", state));
     }
     String left = "mallometer_limit_seconds";
-    addKnown(shown, left, conclusion.limit().lowerSeconds(), "bound", "lower");
-    addKnown(shown, left, conclusion.limit().seconds(), "bound", "estimate");
-    addKnown(shown, left, conclusion.limit().upperSeconds(), "bound", "upper");
+    addKnown(shown, left, diagnosis.limit().lowerSeconds(), "bound", "lower");
+    addKnown(shown, left, diagnosis.limit().seconds(), "bound", "estimate");
+    addKnown(shown, left, diagnosis.limit().upperSeconds(), "bound", "upper");
   }
 
   private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {

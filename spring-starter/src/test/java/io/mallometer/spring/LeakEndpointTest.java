@@ -183,7 +183,7 @@ class LeakEndpointTest {
   }
 
   @Test
-  void healthIsUpWhateverTheConclusion() {
+  void healthIsUpWhateverTheDiagnosis() {
     assertHealthIsUpIn("act");
     MALLOMETER.setLeaks(VerdictsByHand.report(VerdictsByHand.stopped("a.B.c", 5e6, Instant.EPOCH)));
     poll(Duration.ofMinutes(2));
@@ -204,12 +204,12 @@ class LeakEndpointTest {
     }
   }
 
-  private static void assertHealthIsUpIn(String conclusion) {
+  private static void assertHealthIsUpIn(String diagnosis) {
     Map<String, Object> health = application.json("/actuator/health/nativeMemory");
     assertThat(health).containsEntry("status", "UP");
     assertThat(health.get("details"))
         .asInstanceOf(InstanceOfAssertFactories.MAP)
-        .containsEntry("conclusion", conclusion);
+        .containsEntry("diagnosis", diagnosis);
   }
 
   @SuppressWarnings("unchecked")

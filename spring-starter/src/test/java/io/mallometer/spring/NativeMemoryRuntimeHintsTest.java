@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CgroupMemory;
-import io.mallometer.model.Conclusion;
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.PreviousRun;
@@ -14,7 +14,6 @@ import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
-import io.mallometer.view.ConclusionView;
 import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.HistoryView;
 import io.mallometer.view.LeaksView;
@@ -66,11 +65,9 @@ class NativeMemoryRuntimeHintsTest {
         SiteGroupsView.Group.class,
         SiteChangesView.class,
         SiteChangesView.Change.class,
-        ConclusionView.class,
-        ConclusionView.Finding.class,
-        Conclusion.Limit.class,
         DiagnosisView.class,
         DiagnosisView.Finding.class,
+        Diagnosis.Limit.class,
         OverviewView.class,
         OverviewView.Export.class,
         TimelineView.class,

@@ -201,7 +201,7 @@ class ProcessCommandsTest {
 
     assertThat(doctor.exitCode()).as(doctor.out() + doctor.err()).isZero();
     assertThat(doctor.out())
-        .contains("ok   preload", "ok   counting", "note conclusion     too early: ")
+        .contains("ok   preload", "ok   counting", "note diagnosis     too early: ")
         .doesNotContain("BAD");
     Result machine = call("doctor");
     String mappings = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count")).readLine();

@@ -16,11 +16,11 @@ final class Described {
   /** Attributes and operations of {@link NativeMemoryMXBean}. */
   public interface OfNativeMemory {
 
-    @Description("The conclusion on the process: act, watch, too_early or healthy")
-    String getConclusion();
+    @Description("The diagnosis on the process: act, watch, too_early or healthy")
+    String getDiagnosis();
 
-    @Description("The conclusion in one sentence")
-    String getConclusionSentence();
+    @Description("The diagnosis in one sentence")
+    String getDiagnosisSentence();
 
     @Description("Actions, most urgent first; empty if none is needed")
     List<String> getActions();

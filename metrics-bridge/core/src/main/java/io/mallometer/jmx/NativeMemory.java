@@ -34,18 +34,18 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public String getConclusion() {
-    return snapshot().conclusion().state().tag();
+  public String getDiagnosis() {
+    return snapshot().diagnosis().state().tag();
   }
 
   @Override
-  public String getConclusionSentence() {
-    return snapshot().conclusion().sentence();
+  public String getDiagnosisSentence() {
+    return snapshot().diagnosis().sentence();
   }
 
   @Override
   public List<String> getActions() {
-    return snapshot().conclusion().actions();
+    return snapshot().diagnosis().actions();
   }
 
   @Override

@@ -64,7 +64,7 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getStates();
 
-  Map<String, Long> getConclusionStates();
+  Map<String, Long> getDiagnosisStates();
 
   Map<String, Long> getLimitSeconds();
 

@@ -4,8 +4,8 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.Conclusion;
-import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
@@ -378,12 +378,12 @@ public record Meter(
                   (snapshot, clock) -> snapshot.self().footprintBytes())
               .attribute(NATIVE_MEMORY, "FootprintBytes", BYTES),
           new Meter(
-                  "mallometer.conclusion",
+                  "mallometer.diagnosis",
                   Type.GAUGE,
                   NO_UNIT,
-                  "The conclusion on the process: 1 for the current one, 0 for the others",
-                  when(snapshot -> true, conclusions()))
-              .table(NATIVE_MEMORY, "ConclusionStates", "states"),
+                  "The diagnosis on the process: 1 for the current one, 0 for the others",
+                  when(snapshot -> true, diagnoses()))
+              .table(NATIVE_MEMORY, "DiagnosisStates", "states"),
           new Meter(
                   "mallometer.limit",
                   Type.GAUGE,
@@ -761,18 +761,18 @@ public record Meter(
         .toArray(Series[]::new);
   }
 
-  private static Series[] conclusions() {
-    return Stream.of(Conclusion.State.values())
+  private static Series[] diagnoses() {
+    return Stream.of(Diagnosis.State.values())
         .map(
             state ->
                 new Series(
                     List.of(new Tag("state", state.tag())),
-                    (snapshot, clock) -> snapshot.conclusion().state() == state ? 1 : 0))
+                    (snapshot, clock) -> snapshot.diagnosis().state() == state ? 1 : 0))
         .toArray(Series[]::new);
   }
 
   private static List<Series> secondsToLimit(Snapshot snapshot) {
-    Limit limit = snapshot.conclusion().limit();
+    Limit limit = snapshot.diagnosis().limit();
     if (!Double.isFinite(limit.seconds())) {
       return List.of();
     }
@@ -782,11 +782,11 @@ public record Meter(
   private static Series bound(String bound, ToDoubleFunction<Limit> figure) {
     return new Series(
         List.of(new Tag("bound", bound)),
-        (snapshot, clock) -> figure.applyAsDouble(snapshot.conclusion().limit()));
+        (snapshot, clock) -> figure.applyAsDouble(snapshot.diagnosis().limit()));
   }
 
   private static List<Series> previousExit(Snapshot snapshot) {
-    Optional<PreviousRun> previous = snapshot.conclusion().previous();
+    Optional<PreviousRun> previous = snapshot.diagnosis().previous();
     return previous.isEmpty()
         ? List.of()
         : List.of(

@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**

@@ -24,7 +24,7 @@ import java.util.Optional;
  *     sites are not recorded
  * @param leaks how many sites leak, some seconds older than the rest; empty if the use of objects
  *     is not seen
- * @param conclusion the judgement on the process
+ * @param diagnosis the judgement on the process
  * @param applicationVersion the version of the application, such as {@code "2.3.1"}; empty if it is
  *     not known
  */
@@ -38,7 +38,7 @@ public record Snapshot(
     List<HugeAllocation> hugeAllocations,
     Optional<SiteSummary> sites,
     Optional<LeakSummary> leaks,
-    Conclusion conclusion,
+    Diagnosis diagnosis,
     Optional<String> applicationVersion) {
 
   public Snapshot {
@@ -67,7 +67,7 @@ public record Snapshot(
         hugeAllocations,
         Optional.empty(),
         Optional.empty(),
-        Conclusion.none(time),
+        Diagnosis.none(time),
         Optional.empty());
   }
 
@@ -88,7 +88,7 @@ public record Snapshot(
         hugeAllocations,
         sites,
         leaks,
-        conclusion,
+        diagnosis,
         applicationVersion);
   }
 
@@ -104,7 +104,7 @@ public record Snapshot(
         hugeAllocations,
         sites,
         leaks,
-        conclusion,
+        diagnosis,
         applicationVersion);
   }
 
@@ -120,7 +120,7 @@ public record Snapshot(
         hugeAllocations,
         Optional.of(known),
         leaks,
-        conclusion,
+        diagnosis,
         applicationVersion);
   }
 
@@ -136,12 +136,12 @@ public record Snapshot(
         hugeAllocations,
         sites,
         Optional.of(known),
-        conclusion,
+        diagnosis,
         applicationVersion);
   }
 
-  /** Returns this snapshot with the conclusion on the process. */
-  public Snapshot with(Conclusion known) {
+  /** Returns this snapshot with the diagnosis on the process. */
+  public Snapshot with(Diagnosis known) {
     return new Snapshot(
         time,
         status,
@@ -168,7 +168,7 @@ public record Snapshot(
         hugeAllocations,
         sites,
         leaks,
-        conclusion,
+        diagnosis,
         known);
   }
 

@@ -1,46 +1,49 @@
 package io.mallometer.view;
 
-import io.mallometer.model.Conclusion;
+import io.mallometer.model.Diagnosis;
+import java.time.Instant;
 import java.util.List;
 
 /**
- * The answer to {@code nativememory/diagnosis}: the {@link ConclusionView conclusion} by the names
- * of the version before.
+ * The answer to {@code nativememory/diagnosis}: the judgement on the process.
  *
- * @param severity {@code fine}, {@code unknown}, {@code attention} or {@code alarm}
+ * @param state {@code act}, {@code watch}, {@code too_early} or {@code healthy}
+ * @param since when this state began
  * @param sentence what is the case, without a final full stop
+ * @param actions what a person can do, at most three
+ * @param limit the memory limit, and when it is reached
  * @param findings everything that was looked at, the gravest first
  */
-public record DiagnosisView(String severity, String sentence, List<Finding> findings)
+public record DiagnosisView(
+    String state,
+    Instant since,
+    String sentence,
+    List<String> actions,
+    Diagnosis.Limit limit,
+    List<Finding> findings)
     implements View {
 
   /**
    * One finding: a topic that was examined, and its result.
    *
    * @param topic what it is about
-   * @param severity how much it matters
+   * @param state the state that it asks for
    * @param text what was found
    */
-  public record Finding(String topic, String severity, String text) {
+  public record Finding(String topic, String state, String text) {
 
-    private static Finding of(Conclusion.Finding finding) {
-      return new Finding(finding.topic(), word(finding.state()), finding.text());
+    private static Finding of(Diagnosis.Finding finding) {
+      return new Finding(finding.topic(), finding.state().tag(), finding.text());
     }
   }
 
-  static DiagnosisView of(Conclusion conclusion) {
+  static DiagnosisView of(Diagnosis diagnosis) {
     return new DiagnosisView(
-        word(conclusion.state()),
-        conclusion.sentence(),
-        conclusion.findings().stream().map(Finding::of).toList());
-  }
-
-  private static String word(Conclusion.State state) {
-    return switch (state) {
-      case HEALTHY -> "fine";
-      case TOO_EARLY -> "unknown";
-      case WATCH -> "attention";
-      case ACT -> "alarm";
-    };
+        diagnosis.state().tag(),
+        diagnosis.since(),
+        diagnosis.sentence(),
+        diagnosis.actions(),
+        diagnosis.limit(),
+        diagnosis.findings().stream().map(Finding::of).toList());
   }
 }

@@ -3,7 +3,7 @@ package io.mallometer.view;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.JsonWriter;
 import io.mallometer.internal.text.Words;
-import io.mallometer.model.Conclusion;
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ResidentMemory;
@@ -163,16 +163,16 @@ final class Evidence {
   }
 
   private void report(OutputStream out) throws IOException {
-    Conclusion conclusion = mallometer.snapshot().conclusion();
+    Diagnosis diagnosis = mallometer.snapshot().diagnosis();
     StringBuilder text = new StringBuilder();
     line(
         text,
         "Native memory of process %d at %s",
         ProcessHandle.current().pid(),
         mallometer.snapshot().time());
-    line(text, "%s: %s", conclusion.state().words(), conclusion.sentence());
-    conclusion.actions().forEach(action -> line(text, "  to do: %s", action));
-    for (Conclusion.Finding finding : conclusion.findings()) {
+    line(text, "%s: %s", diagnosis.state().words(), diagnosis.sentence());
+    diagnosis.actions().forEach(action -> line(text, "  to do: %s", action));
+    for (Diagnosis.Finding finding : diagnosis.findings()) {
       line(text, "  %s, %s: %s", finding.topic(), finding.state().words(), finding.text());
     }
     mallometer.snapshot().memory().resident().ifPresent(resident -> split(text, resident));

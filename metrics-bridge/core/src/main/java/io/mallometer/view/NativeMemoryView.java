@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param remedy what to do about it; empty if there is nothing to do
  * @param time when the counters were read, in ISO 8601
  * @param ageSeconds how long ago that was; {@code NaN} if there is nothing to read
- * @param conclusion the state of the {@link ConclusionView conclusion}
+ * @param diagnosis the state of the {@link DiagnosisView diagnosis}
  * @param sentence its sentence
  * @param counters what was counted since {@link Self#since()}; null unless active
  * @param allocatedBefore what was allocated before that; null without attach
@@ -40,7 +40,7 @@ public record NativeMemoryView(
     String remedy,
     Instant time,
     double ageSeconds,
-    String conclusion,
+    String diagnosis,
     String sentence,
     @Nullable Counters counters,
     @Nullable AllocatedBefore allocatedBefore,
@@ -386,8 +386,8 @@ public record NativeMemoryView(
         snapshot.status().remedy(),
         snapshot.time(),
         snapshot.ageSeconds(clock),
-        snapshot.conclusion().state().tag(),
-        snapshot.conclusion().sentence(),
+        snapshot.diagnosis().state().tag(),
+        snapshot.diagnosis().sentence(),
         snapshot.process().map(Counters::of).orElse(null),
         AllocatedBefore.of(snapshot),
         snapshot.sites().map(Holders::of).orElse(null),

@@ -20,8 +20,7 @@ import java.util.stream.Stream;
  * @param askAgainSeconds how long who watches should wait before asking again: 10, or up to 60
  *     where there are so many that they would ask more than twice a second together
  * @param trimAllowed whether a POST to {@code trim} is answered at all
- * @param conclusion the judgement on the process
- * @param diagnosis the same by the names of the version before
+ * @param diagnosis the judgement on the process
  * @param memory the counters
  * @param breakdown resident memory by part
  * @param cgroup the memory cgroup
@@ -35,7 +34,6 @@ public record OverviewView(
     Optional<Instant> started,
     int askAgainSeconds,
     boolean trimAllowed,
-    ConclusionView conclusion,
     DiagnosisView diagnosis,
     NativeMemoryView memory,
     BreakdownView breakdown,
@@ -94,8 +92,7 @@ public record OverviewView(
         STARTED,
         askAgainSeconds,
         trimAllowed,
-        ConclusionView.of(snapshot.conclusion()),
-        DiagnosisView.of(snapshot.conclusion()),
+        DiagnosisView.of(snapshot.diagnosis()),
         NativeMemoryView.of(
             snapshot, mallometer.clock(), mallometer.leaks().report().observation()),
         BreakdownView.of(snapshot),

@@ -55,7 +55,6 @@ public final class Views {
           "sites",
           "leaks",
           "owners",
-          "conclusion",
           "diagnosis",
           "overview",
           "timeline",
@@ -177,8 +176,7 @@ public final class Views {
           case "budget" -> BudgetView.of(memory);
           case "allocator" -> AllocatorView.of(snapshot);
           case "history" -> HistoryView.of(mallometer);
-          case "conclusion" -> ConclusionView.of(snapshot.conclusion());
-          case "diagnosis" -> DiagnosisView.of(snapshot.conclusion());
+          case "diagnosis" -> DiagnosisView.of(snapshot.diagnosis());
           case "overview" -> overview();
           case "timeline" -> timeline();
           case "trends" -> trends();

@@ -380,13 +380,13 @@
     }
   }
 
-  // ---- The conclusion
+  // ---- The diagnosis
 
-  function showAnswer({conclusion, memory, views, exports}) {
-    const {state, since, actions, findings} = conclusion;
+  function showAnswer({diagnosis, memory, views, exports}) {
+    const {state, since, actions, findings} = diagnosis;
     const section = element('answer');
     const [sign, word] = stateWords(state);
-    const sentence = `${conclusion.sentence}.`;
+    const sentence = `${diagnosis.sentence}.`;
     if (section.dataset.state !== state) {
       announce(`${word}. ${sentence}`);
     }
@@ -427,7 +427,7 @@
   const HOUR = 3600;
   const FORETOLD = 60 * 24 * HOUR;
 
-  function showLimit({conclusion: {limit, findings}, breakdown}) {
+  function showLimit({diagnosis: {limit, findings}, breakdown}) {
     const whole = limit.bytes ?? breakdown.totalBytes;
     const used = limit.usedBytes ?? breakdown.totalBytes;
     const isApproached = limit.seconds > 0 && limit.seconds < FORETOLD;
@@ -616,7 +616,7 @@
   let changeAllowed = false;
   const HEALTHY_SITES = 'mallometer.leak.healthy-sites (the agent\'s leak.healthySites) lists acknowledged call sites.';
 
-  // What an empty list means: as the conclusion's finding says, or why there is no finding.
+  // What an empty list means: as the diagnosis's finding says, or why there is no finding.
   let suspects = 0;
   let nothingSuspected = '';
   const VERDICTS = {leak: '‼', unused: '!', growing: '↗', pool: '='};
@@ -775,7 +775,7 @@
         : make('details', {'data-key': `${number} ${title}`}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? [])));
   }
 
-  function showLeakState({memory: {leaks, allocatedBefore: before}, conclusion: {findings}, trimAllowed}) {
+  function showLeakState({memory: {leaks, allocatedBefore: before}, diagnosis: {findings}, trimAllowed}) {
     changeAllowed = trimAllowed && trimRefused === '';
     setText(element('leaks-access'), changeAllowed ? '' : `Suspects cannot be acknowledged here: ${trimRefused || 'management.endpoint.nativememory.access=unrestricted allows it in Spring Boot'}. ${HEALTHY_SITES}`);
     const states = {
@@ -927,10 +927,10 @@
       jobs.forEach(job => job.due = 0);
     }
     // What is said for the first time is shown with its evidence at once. The sentence itself has figures, which change always.
-    if (state.state !== overview.conclusion.state) {
+    if (state.state !== overview.diagnosis.state) {
       jobs.filter(job => ['leaks', 'trends'].includes(job.view)).forEach(job => job.due = 0);
     }
-    state.state = overview.conclusion.state;
+    state.state = overview.diagnosis.state;
     state.started = overview.started;
     state.views = overview.views;
     // A page may be newer than the application that answers.

@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.process.MemorySource;
-import io.mallometer.model.Conclusion;
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
@@ -20,8 +20,8 @@ import java.time.ZoneOffset;
 import java.util.Optional;
 
 /**
- * Adds memory for 20 s under a stated limit of 1 GiB, and prints the conclusion. The clock of the
- * conclusion runs ten times as fast, so 20 MiB each second are 120 MiB/min. The first argument says
+ * Adds memory for 20 s under a stated limit of 1 GiB, and prints the diagnosis. The clock of the
+ * diagnosis runs ten times as fast, so 20 MiB each second are 120 MiB/min. The first argument says
  * which memory: {@code touched} and {@code untouched} objects of malloc, or {@code file}, pages of
  * the file that the second argument names.
  */
@@ -63,7 +63,7 @@ public final class GrowsTowardALimit {
     for (int i = 0; i < STEPS; i++) {
       step.add(i);
       Thread.sleep(STEP_MILLIS);
-      double seconds = poller.latest().conclusion().limit().seconds();
+      double seconds = poller.latest().diagnosis().limit().seconds();
       soonest = seconds < soonest ? seconds : soonest;
     }
     System.out.println("soonest=" + soonest);
@@ -102,12 +102,12 @@ public final class GrowsTowardALimit {
   }
 
   private static void print(Snapshot snapshot) {
-    Conclusion conclusion = snapshot.conclusion();
-    System.out.println("state=" + conclusion.state());
-    System.out.println("sentence=" + conclusion.sentence());
-    System.out.println("source=" + conclusion.limit().source());
-    System.out.println("used=" + (long) conclusion.limit().usedBytes());
-    System.out.println("seconds=" + conclusion.limit().seconds());
+    Diagnosis diagnosis = snapshot.diagnosis();
+    System.out.println("state=" + diagnosis.state());
+    System.out.println("sentence=" + diagnosis.sentence());
+    System.out.println("source=" + diagnosis.limit().source());
+    System.out.println("used=" + (long) diagnosis.limit().usedBytes());
+    System.out.println("seconds=" + diagnosis.limit().seconds());
     System.out.println("resident=" + (long) snapshot.memory().residentBytes());
     System.out.println(
         "budget="

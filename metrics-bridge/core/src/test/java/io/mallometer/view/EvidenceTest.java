@@ -79,10 +79,10 @@ class EvidenceTest {
     assertThat(entries).containsOnlyKeys(expected);
     assertThat(entries.get("report.txt"))
         .startsWith("Native memory of process " + ProcessHandle.current().pid() + " at 2026-")
-        .contains(mallometer.snapshot().conclusion().sentence());
+        .contains(mallometer.snapshot().diagnosis().sentence());
     assertThat(entries.get("leaks.txt")).contains("com.shop.Report.render");
     assertThat(mapper.readTree(entries.get("overview.json")).at("/diagnosis/sentence").asText())
-        .isEqualTo(mallometer.snapshot().conclusion().sentence());
+        .isEqualTo(mallometer.snapshot().diagnosis().sentence());
     assertThat(mapper.readTree(entries.get("sites.json")).get("sites")).hasSize(3);
     for (Map.Entry<String, String> entry : entries.entrySet()) {
       if (entry.getKey().endsWith(".json")) {

@@ -34,7 +34,6 @@ class ListedNamesTest {
           Map.entry("breakdown ", BreakdownView.class),
           Map.entry("budget ", BudgetView.class),
           Map.entry("cgroup ", CgroupView.class),
-          Map.entry("conclusion ", ConclusionView.class),
           Map.entry("diagnosis ", DiagnosisView.class),
           Map.entry("history ", HistoryView.class),
           Map.entry("leaks [].", LeaksView.Site.class),

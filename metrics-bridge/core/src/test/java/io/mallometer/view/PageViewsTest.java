@@ -116,7 +116,6 @@ class PageViewsTest {
             "started",
             "askAgainSeconds",
             "trimAllowed",
-            "conclusion",
             "diagnosis",
             "memory",
             "breakdown",
@@ -127,8 +126,7 @@ class PageViewsTest {
             "exports");
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
-    assertThat(overview.get("conclusion").get("state").asText()).isEqualTo("too_early");
-    assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
+    assertThat(overview.get("diagnosis").get("state").asText()).isEqualTo("too_early");
     assertThat(overview.get("views").toString()).contains("timeline", "trends", "blackbox");
     assertThat(overview.get("exports").findValuesAsText("name"))
         .contains("pprof", "dhat", "leaks-text", "leaks-html");

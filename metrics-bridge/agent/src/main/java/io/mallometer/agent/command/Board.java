@@ -61,7 +61,7 @@ final class Board {
   private final String name;
   private final String target;
   private Json root = Json.parse("{}");
-  private Json conclusion = root;
+  private Json diagnosis = root;
   private Json breakdown = root;
   private Json libraries = root;
   private Json sites = root;
@@ -97,7 +97,7 @@ final class Board {
       remember(source);
     }
     root = read;
-    conclusion = conclusion(source);
+    diagnosis = diagnosis(source);
     breakdown = source.get("breakdown").json();
     libraries = source.get("sites?group=library&limit=" + MOST_ROWS).json();
     sites = source.get("sites?group=site&limit=" + MOST_ROWS).json();
@@ -114,11 +114,11 @@ final class Board {
     add(ofSites, sites);
   }
 
-  private static Json conclusion(Source source) throws IOException {
+  private static Json diagnosis(Source source) throws IOException {
     try {
-      return source.get("conclusion").json();
+      return source.get("diagnosis").json();
     } catch (Failure e) {
-      return Json.parse("{}"); // the process does not give a conclusion
+      return Json.parse("{}"); // the process does not give a diagnosis
     }
   }
 
@@ -177,7 +177,7 @@ final class Board {
     return "%s %s resident %s malloc-live %s growth %s/min top %s"
         .formatted(
             root.at("time").text(),
-            conclusion.at("state").text(),
+            diagnosis.at("state").text(),
             Words.bytes(breakdown.at("residentBytes").number()),
             Words.bytes(root.at("counters", "liveBytes").number()),
             Words.change(growth(MALLOC)),
@@ -208,11 +208,11 @@ final class Board {
       String offer = offer();
       lines.add(offer.isEmpty() ? Target.reason(root) : offer);
     }
-    if (conclusion.at("sentence").present()) {
+    if (diagnosis.at("sentence").present()) {
       lines.add(
-          conclusion.at("state").text().replace('_', ' ')
+          diagnosis.at("state").text().replace('_', ' ')
               + ": "
-              + Text.plain(conclusion.at("sentence").text()));
+              + Text.plain(diagnosis.at("sentence").text()));
     }
     split(lines, width, Math.max(1, height / 6));
     lines.add("");

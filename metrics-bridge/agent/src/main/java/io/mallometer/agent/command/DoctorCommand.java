@@ -206,7 +206,7 @@ final class DoctorCommand implements Callable<Integer> {
     good("java", facts.at("name").text() + ", Java " + facts.at("version").text());
     List<String> arguments = facts.at("arguments").texts();
     Json root = source.get("nativememory").json();
-    conclusion(root);
+    diagnosis(root);
     counting(process, root);
     String remark = root.at("mallometer", "remark").text();
     if (!remark.isEmpty()) {
@@ -245,13 +245,13 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  private void conclusion(Json root) throws IOException {
-    String state = root.at("conclusion").text();
+  private void diagnosis(Json root) throws IOException {
+    String state = root.at("diagnosis").text();
     String text = state.replace('_', ' ') + ": " + root.at("sentence").text();
     if (state.equals("healthy")) {
-      good("conclusion", text);
+      good("diagnosis", text);
     } else if (!state.isEmpty()) {
-      quietly("conclusion", text);
+      quietly("diagnosis", text);
     }
   }
 

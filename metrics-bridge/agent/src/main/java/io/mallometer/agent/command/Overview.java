@@ -18,7 +18,7 @@ record Overview(Map<String, String> views) {
   static final String ROOT = "nativememory";
 
   private static final List<String> NAMES =
-      List.of(ROOT, "conclusion", "breakdown", "cgroup", "budget", "allocator");
+      List.of(ROOT, "diagnosis", "breakdown", "cgroup", "budget", "allocator");
 
   /**
    * Asks for all.

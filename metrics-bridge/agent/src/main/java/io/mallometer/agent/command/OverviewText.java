@@ -32,7 +32,7 @@ final class OverviewText {
   static String of(String name, String target, Overview overview) {
     OverviewText text = new OverviewText(overview);
     text.status(name, target);
-    text.conclusion();
+    text.diagnosis();
     text.breakdown();
     text.cgroup();
     text.allocator();
@@ -82,12 +82,12 @@ final class OverviewText {
     return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";
   }
 
-  private void conclusion() {
-    Json conclusion = overview.view("conclusion");
-    String sentence = conclusion.at("sentence").text();
+  private void diagnosis() {
+    Json diagnosis = overview.view("diagnosis");
+    String sentence = diagnosis.at("sentence").text();
     if (!sentence.isEmpty()) {
-      line("%s: %s", conclusion.at("state").text().replace('_', ' '), sentence);
-      conclusion.at("actions").texts().forEach(action -> line("  to do: %s", action));
+      line("%s: %s", diagnosis.at("state").text().replace('_', ' '), sentence);
+      diagnosis.at("actions").texts().forEach(action -> line("  to do: %s", action));
     }
   }
 

@@ -56,7 +56,7 @@ final class SimulatedSource implements Source {
           case "nativememory" ->
               "{\"time\":\"%s\",\"state\":\"ACTIVE\",\"counters\":{\"liveBytes\":%.0f}}"
                   .formatted(now, total(libraries));
-          case "conclusion" -> "{\"state\":\"watch\",\"sentence\":\"Memory grows\"}";
+          case "diagnosis" -> "{\"state\":\"watch\",\"sentence\":\"Memory grows\"}";
           case "breakdown" -> "{\"residentBytes\":1000}";
           case "trends" -> trends;
           case "sites?group=library" -> groups(libraries);

@@ -3,7 +3,7 @@ package io.mallometer.internal.engine;
 import io.mallometer.internal.owner.PauseEstimate;
 import io.mallometer.internal.process.JavaHeap;
 import io.mallometer.internal.process.ProcessorShare;
-import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.Diagnosis.Limit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 

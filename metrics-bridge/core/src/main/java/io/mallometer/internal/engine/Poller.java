@@ -1,5 +1,7 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.diagnosis.DiagnosisRules;
+import io.mallometer.internal.diagnosis.HeldDiagnosis;
 import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
@@ -11,8 +13,8 @@ import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
-import io.mallometer.model.Conclusion;
-import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
@@ -95,7 +97,7 @@ public final class Poller {
    */
   private static final int FIRST_WITH_CALL_SITES = 2;
 
-  private static final long CONCLUSION_NANOS = 1_000_000_000L;
+  private static final long DIAGNOSIS_NANOS = 1_000_000_000L;
   private static final long LONGEST_END_MILLIS = 1_000;
   private static final long LONGEST_READING_SECONDS = 10;
 
@@ -113,11 +115,11 @@ public final class Poller {
 
   private volatile Snapshot latest;
 
-  /** The verdicts of the latest conclusion; guarded by {@link #polling}. */
-  private @Nullable LeakReport concludedFrom;
+  /** The verdicts of the latest diagnosis; guarded by {@link #polling}. */
+  private @Nullable LeakReport diagnosedFrom;
 
   /** When it was drawn; guarded by {@link #polling}. */
-  private long concludedAt;
+  private long diagnosedAt;
 
   /** Until a detach; guarded by {@link #polling}. */
   private boolean gapsTold;
@@ -135,7 +137,7 @@ public final class Poller {
   private final ProfileKeeper profileKeeper;
   private final MonitorBook monitorBook;
   private final Scrapes scrapes;
-  private final Conclusions conclusions;
+  private final HeldDiagnosis heldDiagnosis;
 
   /** The application's version, unless options state one. */
   private final Optional<String> foundVersion;
@@ -143,7 +145,7 @@ public final class Poller {
   private final Log.Once memoryFailure = Log.MALLOMETER.once();
   private final Log.Once callSitesFailure = Log.MALLOMETER.once();
   private final Log.Once leaksFailure = Log.MALLOMETER.once();
-  private final Log.Once conclusionFailure = Log.MALLOMETER.once();
+  private final Log.Once diagnosisFailure = Log.MALLOMETER.once();
 
   /** The thread has it while it reads; {@link #suspend} takes it until {@link #resume}. */
   private final Semaphore reading = new Semaphore(1);
@@ -209,7 +211,7 @@ public final class Poller {
       ThreadFactory threadFactory,
       Instant started,
       Optional<String> foundVersion) {
-    this.conclusions = new Conclusions(started);
+    this.heldDiagnosis = new HeldDiagnosis(started);
     this.foundVersion = foundVersion;
     this.applicationVersion = foundVersion;
     this.threadFactory = threadFactory;
@@ -308,7 +310,7 @@ public final class Poller {
       incomplete = showsFirstGaps(latest, snapshot);
       history.add(snapshot, nanoTime.getAsLong());
       memoryHistory.add(snapshot, nanoTime.getAsLong());
-      snapshot = concluded(snapshot);
+      snapshot = diagnosed(snapshot);
       latest = snapshot;
       scrapes.polled();
     }
@@ -326,43 +328,43 @@ public final class Poller {
   }
 
   /**
-   * Draws the conclusion anew once a second, and whenever there are new verdicts. Whatever fails
+   * Draws the diagnosis anew once a second, and whenever there are new verdicts. Whatever fails
    * here must not keep the counters from being shown.
    */
-  private Snapshot concluded(Snapshot snapshot) {
+  private Snapshot diagnosed(Snapshot snapshot) {
     long now = nanoTime.getAsLong();
     LeakReport leaks = leakWatch.latest();
-    if (leaks == concludedFrom && now - concludedAt < CONCLUSION_NANOS) {
-      return snapshot.with(latest.conclusion());
+    if (leaks == diagnosedFrom && now - diagnosedAt < DIAGNOSIS_NANOS) {
+      return snapshot.with(latest.diagnosis());
     }
-    concludedFrom = leaks;
-    concludedAt = now;
+    diagnosedFrom = leaks;
+    diagnosedAt = now;
     try {
-      return snapshot.with(conclusion(snapshot));
+      return snapshot.with(diagnosis(snapshot));
     } catch (RuntimeException | LinkageError e) {
-      conclusionFailure.warn("No conclusion can be drawn; the last one stays", e);
-      return snapshot.with(latest.conclusion());
+      diagnosisFailure.warn("No diagnosis can be drawn; the last one stays", e);
+      return snapshot.with(latest.diagnosis());
     }
   }
 
-  private Conclusion conclusion(Snapshot snapshot) {
-    Conclusion drawn =
-        ConclusionRules.conclusion(
-            new ConclusionRules.Known(
+  private Diagnosis diagnosis(Snapshot snapshot) {
+    Diagnosis drawn =
+        DiagnosisRules.diagnosis(
+            new DiagnosisRules.Known(
                 snapshot,
                 history.points(),
                 memoryHistory.moments(),
                 leakWatch.latest(),
                 options.leaks(),
                 blackBox.previousRun(),
-                conclusions.started(),
-                conclusions.startedUp(snapshot.time())));
-    return conclusions.stands(drawn, nanoTime.getAsLong());
+                heldDiagnosis.started(),
+                heldDiagnosis.startedUp(snapshot.time())));
+    return heldDiagnosis.stands(drawn, nanoTime.getAsLong());
   }
 
   /** Notes that the application starts, or has started. */
   public void starting(boolean begins) {
-    conclusions.starting(begins, clock.instant());
+    heldDiagnosis.starting(begins, clock.instant());
   }
 
   /**

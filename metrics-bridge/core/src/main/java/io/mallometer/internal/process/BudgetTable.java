@@ -2,7 +2,7 @@ package io.mallometer.internal.process;
 
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.MemoryBudget.Line;
 import io.mallometer.model.ProcessMemory;

@@ -11,7 +11,7 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.Conclusion;
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.ProcessMemory;
@@ -512,7 +512,7 @@ class BlackBoxTest {
         List.of(),
         sites,
         Optional.empty(),
-        Conclusion.none(time),
+        Diagnosis.none(time),
         Optional.empty());
   }
 }

@@ -203,7 +203,7 @@ class BudgetTableTest {
    * A stated limit covers this process only: other charges of its cgroup do not count toward it.
    */
   @Test
-  void aStatedLimitIsTheLimitOfTheConclusionAndOfThisProcessAlone() {
+  void aStatedLimitIsTheLimitOfTheDiagnosisAndOfThisProcessAlone() {
     ProcessMemory memory = stated(1000 * MIB, charged(Double.NaN));
     MemoryBudget budget = BudgetTable.of(CONFIGURATION, SHARING, memory);
 

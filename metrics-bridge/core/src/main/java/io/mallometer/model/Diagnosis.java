@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The conclusion on the process: one state, one sentence, and actions. Every face shows the same.
+ * The diagnosis on the process: one state, one sentence, and actions. Every face shows the same.
  *
  * @param state the first of act, watch, too early and healthy that holds
  * @param since when this state began
@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param previous the previous run; empty if none is recorded
  * @param findings everything that was looked at, the gravest first: the reasons of the sentence
  */
-public record Conclusion(
+public record Diagnosis(
     State state,
     Instant since,
     String sentence,
@@ -107,14 +107,14 @@ public record Conclusion(
    */
   public record Finding(String topic, State state, String text) {}
 
-  public Conclusion {
+  public Diagnosis {
     actions = List.copyOf(actions);
     findings = List.copyOf(findings);
   }
 
-  /** Returns the conclusion of a process of which nothing has been read. */
-  public static Conclusion none(Instant since) {
-    return new Conclusion(
+  /** Returns the diagnosis of a process of which nothing has been read. */
+  public static Diagnosis none(Instant since) {
+    return new Diagnosis(
         State.TOO_EARLY,
         since,
         "Too early to tell: nothing has been read yet",
@@ -124,13 +124,13 @@ public record Conclusion(
         List.of());
   }
 
-  /** Returns this conclusion with a later reading of the limit. */
-  public Conclusion with(Limit reading, Optional<PreviousRun> run) {
-    return new Conclusion(state, since, sentence, actions, reading, run, findings);
+  /** Returns this diagnosis with a later reading of the limit. */
+  public Diagnosis with(Limit reading, Optional<PreviousRun> run) {
+    return new Diagnosis(state, since, sentence, actions, reading, run, findings);
   }
 
-  /** Returns this conclusion as one of a state that began earlier. */
-  public Conclusion since(Instant began) {
-    return new Conclusion(state, began, sentence, actions, limit, previous, findings);
+  /** Returns this diagnosis as one of a state that began earlier. */
+  public Diagnosis since(Instant began) {
+    return new Diagnosis(state, began, sentence, actions, limit, previous, findings);
   }
 }

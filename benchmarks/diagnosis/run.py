@@ -2,7 +2,7 @@
 
 Each situation is a JVM in a memory cgroup of its own. Every 15 seconds its faces are asked: page, health, series and MBean, and one
 of the commands in turn. Prints when each face showed which state, what the page said, and where two faces said different things at
-the same moment. Everything that was said is in benchmarks/target/conclusions/, one file a situation; --table prints those again.
+the same moment. Everything that was said is in benchmarks/target/diagnosis/, one file a situation; --table prints those again.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import measure
 from processes import JAVA, MemoryLimit, free_port, get
 
 ROOT = HERE.parents[1]
-RESULTS = measure.TARGET / "conclusions"
+RESULTS = measure.TARGET / "diagnosis"
 AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
 EVERY_SECONDS = 15
 MIB = 1 << 20
@@ -103,7 +103,7 @@ class Run:
         self.situation = situation
         self.classes = classes
         self.beans = beans
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mallometer-conclusions-"))
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mallometer-diagnosis-"))
         self.records = (results / f"{situation.name.replace(' ', '-')}.jsonl").open("w")
         self.port, self.jmx_port = free_port(), free_port()
         self.number = 0
@@ -189,15 +189,15 @@ class Run:
 
     def page(self):
         of_agent = bool(self.situation.program)
-        return json.loads(get(f"{self.url}/overview" if of_agent else f"{self.url}/nativememory/overview"))["conclusion"]
+        return json.loads(get(f"{self.url}/overview" if of_agent else f"{self.url}/nativememory/overview"))["diagnosis"]
 
     def health(self):
         component = json.loads(get(f"{self.url}/health"))["components"]["nativeMemory"]
-        return {"state": component["details"]["conclusion"], "sentence": component["details"]["sentence"], "status": component["status"]}
+        return {"state": component["details"]["diagnosis"], "sentence": component["details"]["sentence"], "status": component["status"]}
 
     def series(self):
         text = get(f"{self.url}/metrics" if self.situation.program else f"{self.url}/prometheus")
-        holds = re.findall(r'^mallometer_conclusion\{[^}]*state="(\w+)"[^}]*\} 1\.0', text, re.M)
+        holds = re.findall(r'^mallometer_diagnosis\{[^}]*state="(\w+)"[^}]*\} 1\.0', text, re.M)
         seconds = dict(re.findall(r'^mallometer_limit_seconds\{[^}]*bound="(\w+)"[^}]*\} (\S+)', text, re.M))
         return {"state": ",".join(holds), "limit": seconds}
 
@@ -255,12 +255,12 @@ class Run:
             wrong = f"status {said['status']}"
         self.said(face, said, wrong)
 
-    def said(self, face, conclusion, contradiction=""):
-        self.write(face=face, state=conclusion["state"], sentence=conclusion.get("sentence", ""), limit=conclusion.get("limit"),
+    def said(self, face, diagnosis, contradiction=""):
+        self.write(face=face, state=diagnosis["state"], sentence=diagnosis.get("sentence", ""), limit=diagnosis.get("limit"),
                    contradiction=contradiction)
-        if face == "page" and conclusion["state"] != self.printed:
-            self.printed = conclusion["state"]
-            measure.progress(f"{self.situation.name}, {self.minute():.1f} min: {conclusion['state']}: {conclusion['sentence']}")
+        if face == "page" and diagnosis["state"] != self.printed:
+            self.printed = diagnosis["state"]
+            measure.progress(f"{self.situation.name}, {self.minute():.1f} min: {diagnosis['state']}: {diagnosis['sentence']}")
 
     def read_log(self):
         self.log.flush()
@@ -355,7 +355,7 @@ def unlogged(situation, records):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="benchmarks/conclusions/run.py", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="benchmarks/diagnosis/run.py", description=__doc__.splitlines()[0])
     parser.add_argument("--situation", choices=[situation.name for situation in SITUATIONS], action="append", help="only this one (repeatable)")
     parser.add_argument("--minutes", type=float, help="at most so many for each situation")
     parser.add_argument("--together", type=int, default=8, help="how many JVMs at the same time (8)")
@@ -365,14 +365,14 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    print(f"## Conclusions\n\n{measure.describe_machine()}")
+    print(f"## Diagnoses\n\n{measure.describe_machine()}")
     failures = []
     if not arguments.table:
         RESULTS.mkdir(parents=True, exist_ok=True)
         chosen = [situation for situation in SITUATIONS if not arguments.situation or situation.name in arguments.situation]
         if arguments.minutes:
             chosen = [dataclasses.replace(situation, minutes=min(situation.minutes, arguments.minutes)) for situation in chosen]
-        with tempfile.TemporaryDirectory(prefix="mallometer-conclusions-") as classes:
+        with tempfile.TemporaryDirectory(prefix="mallometer-diagnosis-") as classes:
             subprocess.run([JAVA + "c", "-d", classes, *map(str, HERE.glob("*.java"))], check=True)
             beans = Beans(classes)
             with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:

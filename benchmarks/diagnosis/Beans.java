@@ -17,7 +17,7 @@ final class Beans {
       var address = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + port + "/jmxrmi");
       try (JMXConnector connector = JMXConnectorFactory.connect(address)) {
         MBeanServerConnection server = connector.getMBeanServerConnection();
-        System.out.println(server.getAttribute(name, "Conclusion") + "\t" + server.getAttribute(name, "ConclusionSentence"));
+        System.out.println(server.getAttribute(name, "Diagnosis") + "\t" + server.getAttribute(name, "DiagnosisSentence"));
       } catch (Exception refused) {
         System.out.println("\t" + refused.getClass().getSimpleName());
       }

@@ -1,9 +1,9 @@
-package io.mallometer.internal.engine;
+package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
-import io.mallometer.model.Conclusion;
-import io.mallometer.model.Conclusion.State;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The conclusion as it stands: a state holds for a minute before a milder one takes its place, and
- * a change for the worse is logged. Knows when the start-up ends. Thread-safe.
+ * The diagnosis as it stands: a state holds for a minute before a milder one takes its place, and a
+ * change for the worse is logged. Knows when the start-up ends. Thread-safe.
  */
-final class Conclusions {
+public final class HeldDiagnosis {
 
   /** Without an application that says when it has started, it has by then. */
   static final Duration START_UP = Duration.ofMinutes(2);
@@ -27,7 +27,7 @@ final class Conclusions {
 
   private final Instant started;
 
-  private Conclusion latest;
+  private Diagnosis latest;
 
   /** When the latest state was last drawn, not only held. */
   private long drawnNanos;
@@ -43,18 +43,18 @@ final class Conclusions {
   private boolean starting;
   private Optional<Instant> ended = Optional.empty();
 
-  Conclusions(Instant started) {
+  public HeldDiagnosis(Instant started) {
     this.started = started;
     this.drawnTime = started;
-    this.latest = Conclusion.none(started);
+    this.latest = Diagnosis.none(started);
   }
 
-  Instant started() {
+  public Instant started() {
     return started;
   }
 
   /** Notes that the application starts, or has started. The first start counts. */
-  synchronized void starting(boolean begins, Instant now) {
+  public synchronized void starting(boolean begins, Instant now) {
     if (begins) {
       starting = ended.isEmpty();
     } else if (starting) {
@@ -64,7 +64,7 @@ final class Conclusions {
   }
 
   /** Returns when the start-up ended; empty before. */
-  synchronized Optional<Instant> startedUp(Instant now) {
+  public synchronized Optional<Instant> startedUp(Instant now) {
     if (ended.isEmpty()) {
       Instant end = started.plus(starting ? LONGEST_START_UP : START_UP);
       return now.isBefore(end) ? Optional.empty() : Optional.of(end);
@@ -72,8 +72,8 @@ final class Conclusions {
     return ended;
   }
 
-  /** Returns the conclusion that stands after another was drawn. */
-  synchronized Conclusion stands(Conclusion drawn, long nanoTime) {
+  /** Returns the diagnosis that stands after another was drawn. */
+  public synchronized Diagnosis stands(Diagnosis drawn, long nanoTime) {
     boolean milder = drawn.state().compareTo(latest.state()) < 0;
     boolean first = !settled && latest.state() == State.TOO_EARLY;
     if (milder && !first && nanoTime - drawnNanos < HELD_NANOS) {
@@ -91,8 +91,8 @@ final class Conclusions {
   }
 
   /** The latest, which says when it was the case. */
-  private Conclusion held() {
-    return new Conclusion(
+  private Diagnosis held() {
+    return new Diagnosis(
         latest.state(),
         latest.since(),
         latest.sentence() + "; as of " + Words.minute(drawnTime),
@@ -103,7 +103,7 @@ final class Conclusions {
   }
 
   /** Once an hour for each state. */
-  private void tell(Conclusion drawn, long nanoTime) {
+  private void tell(Diagnosis drawn, long nanoTime) {
     Long before = told.get(drawn.state());
     if (before != null && nanoTime - before < TOLD_NANOS) {
       return;

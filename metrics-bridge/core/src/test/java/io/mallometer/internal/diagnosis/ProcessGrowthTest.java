@@ -1,4 +1,4 @@
-package io.mallometer.internal.engine;
+package io.mallometer.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;

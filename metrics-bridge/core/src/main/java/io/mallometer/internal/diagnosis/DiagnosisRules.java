@@ -1,14 +1,14 @@
-package io.mallometer.internal.engine;
+package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Sentence;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
-import io.mallometer.model.Conclusion;
-import io.mallometer.model.Conclusion.Finding;
-import io.mallometer.model.Conclusion.Limit;
-import io.mallometer.model.Conclusion.State;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Finding;
+import io.mallometer.model.Diagnosis.Limit;
+import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
@@ -34,10 +34,10 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * Draws the conclusion. Each rule looks at one thing and leaves one finding with the state that it
+ * Draws the diagnosis. Each rule looks at one thing and leaves one finding with the state that it
  * asks for. The gravest finding gives the sentence; of several that are equally grave the first.
  */
-final class ConclusionRules {
+public final class DiagnosisRules {
 
   /**
    * What is known.
@@ -50,7 +50,7 @@ final class ConclusionRules {
    * @param started when the process started
    * @param startedUp when the application had started; empty while it starts
    */
-  record Known(
+  public record Known(
       Snapshot snapshot,
       List<HistoryPoint> history,
       List<MemoryMoment> moments,
@@ -108,7 +108,7 @@ final class ConclusionRules {
 
   private State state = State.HEALTHY;
 
-  private ConclusionRules(Known known) {
+  private DiagnosisRules(Known known) {
     this.known = known;
     this.snapshot = known.snapshot();
     this.figure = figure(known);
@@ -117,9 +117,9 @@ final class ConclusionRules {
         growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
   }
 
-  /** Returns the conclusion, since the snapshot's time. */
-  static Conclusion conclusion(Known known) {
-    ConclusionRules rules = new ConclusionRules(known);
+  /** Returns the diagnosis, since the snapshot's time. */
+  public static Diagnosis diagnosis(Known known) {
+    DiagnosisRules rules = new DiagnosisRules(known);
     rules.leaks();
     rules.growth();
     rules.limit();
@@ -129,7 +129,7 @@ final class ConclusionRules {
     rules.retained();
     rules.budget();
     rules.unexplained();
-    return rules.concluded();
+    return rules.diagnosed();
   }
 
   /** Returns what grows: that which the limit is compared with, or without it what is known. */
@@ -145,9 +145,9 @@ final class ConclusionRules {
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
   }
 
-  private Conclusion concluded() {
+  private Diagnosis diagnosed() {
     findings.sort(Comparator.comparing(Finding::state).reversed());
-    return new Conclusion(
+    return new Diagnosis(
         state,
         snapshot.time(),
         switch (state) {
@@ -284,7 +284,7 @@ final class ConclusionRules {
     double bytes =
         small.stream()
             .filter(site -> !site.acknowledged())
-            .mapToDouble(ConclusionRules::bytes)
+            .mapToDouble(DiagnosisRules::bytes)
             .sum();
     return small.isEmpty()
         ? Optional.empty()

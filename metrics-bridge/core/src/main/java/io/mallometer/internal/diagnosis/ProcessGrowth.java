@@ -1,4 +1,4 @@
-package io.mallometer.internal.engine;
+package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;

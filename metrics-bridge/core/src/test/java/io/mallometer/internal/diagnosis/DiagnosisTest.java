@@ -1,4 +1,4 @@
-package io.mallometer.internal.engine;
+package io.mallometer.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,9 +9,9 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.Conclusion;
-import io.mallometer.model.Conclusion.Finding;
-import io.mallometer.model.Conclusion.State;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Finding;
+import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
  * The state and the sentence of each situation. Worked examples in MiB: a process in a cgroup of
  * 1,000 MiB that was started at noon and had started up at 12:02.
  */
-class ConclusionTest {
+class DiagnosisTest {
 
   private static final double MIB = 1 << 20;
   private static final double UNKNOWN = Double.NaN;
@@ -52,31 +52,30 @@ class ConclusionTest {
 
   @Test
   void aSteadyProcessIsHealthyWithItsEvidence() {
-    Conclusion conclusion = new Situation(HALF_AN_HOUR, second -> 400).conclusion();
+    Diagnosis diagnosis = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
 
-    assertThat(conclusion.state()).isEqualTo(State.HEALTHY);
-    assertThat(conclusion.sentence())
+    assertThat(diagnosis.state()).isEqualTo(State.HEALTHY);
+    assertThat(diagnosis.sentence())
         .isEqualTo(
             "Memory shows no steady growth in 28 min; 40 % of the limit of 1.0 GiB is used; no call"
                 + " site grows with unused objects");
-    assertThat(conclusion.actions()).isEmpty();
-    assertThat(conclusion.limit().seconds()).isNaN();
+    assertThat(diagnosis.actions()).isEmpty();
+    assertThat(diagnosis.limit().seconds()).isNaN();
   }
 
   @Test
   void aYoungProcessSaysWhatIsMissingAndWhenItWillBeThere() {
-    Conclusion starting = new Situation(Duration.ofSeconds(50), second -> second).conclusion();
+    Diagnosis starting = new Situation(Duration.ofSeconds(50), second -> second).diagnosis();
     Situation started = new Situation(Duration.ofMinutes(4), second -> 400);
     started.leaks = seenForThreeMinutes(Duration.ofMinutes(4));
 
     Situation later = new Situation(Duration.ofSeconds(270), second -> 400);
     later.leaks = seenForThreeMinutes(Duration.ofSeconds(270));
 
-    assertThat(later.conclusion().sentence())
-        .contains("unused memory can be judged from 12:07 UTC");
+    assertThat(later.diagnosis().sentence()).contains("unused memory can be judged from 12:07 UTC");
     assertThat(starting.state()).isEqualTo(State.TOO_EARLY);
     assertThat(starting.sentence()).isEqualTo("Too early to tell: the application is starting");
-    assertThat(started.conclusion().sentence())
+    assertThat(started.diagnosis().sentence())
         .isEqualTo(
             "Too early to tell: unused memory can be judged from 12:06 UTC, growth can be judged"
                 + " from 12:05 UTC");
@@ -91,7 +90,7 @@ class ConclusionTest {
   void whatGrewDuringTheStartUpDoesNotCount() {
     Situation warm = new Situation(Duration.ofMinutes(8), second -> Math.min(300, second * 2));
 
-    assertThat(warm.conclusion().state()).isEqualTo(State.HEALTHY);
+    assertThat(warm.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
@@ -100,9 +99,9 @@ class ConclusionTest {
     uncounted.status = new Status(io.mallometer.model.State.UNAVAILABLE, "not preloaded", "");
     uncounted.leaks = LeakReport.none(START, "");
 
-    assertThat(uncounted.conclusion().sentence())
+    assertThat(uncounted.diagnosis().sentence())
         .endsWith("is used; native allocations are not counted");
-    assertThat(text(uncounted.conclusion(), "counting")).endsWith("not preloaded");
+    assertThat(text(uncounted.diagnosis(), "counting")).endsWith("not preloaded");
   }
 
   @Test
@@ -110,7 +109,7 @@ class ConclusionTest {
     Situation blind = new Situation(HALF_AN_HOUR, second -> UNKNOWN);
     blind.leaks = LeakReport.none(START, "");
 
-    assertThat(blind.conclusion().state()).isEqualTo(State.TOO_EARLY);
+    assertThat(blind.diagnosis().state()).isEqualTo(State.TOO_EARLY);
   }
 
   @Test
@@ -118,9 +117,9 @@ class ConclusionTest {
     Situation off = new Situation(HALF_AN_HOUR, second -> 400);
     off.leaks = LeakReport.none(START, "MALLOMETER_LEAKS is off");
 
-    assertThat(off.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(off.conclusion().sentence()).doesNotContain("no call site");
-    assertThat(text(off.conclusion(), "leaks"))
+    assertThat(off.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(off.diagnosis().sentence()).doesNotContain("no call site");
+    assertThat(text(off.diagnosis(), "leaks"))
         .isEqualTo("Accesses to objects are not observed: MALLOMETER_LEAKS is off");
   }
 
@@ -130,20 +129,20 @@ class ConclusionTest {
   void growthThatReachesTheLimitWithinMinutesIsToActOn() {
     Situation grows = new Situation(Duration.ofMinutes(5), second -> 400 + second);
 
-    Conclusion conclusion = grows.conclusion();
+    Diagnosis diagnosis = grows.diagnosis();
 
-    assertThat(conclusion.state()).isEqualTo(State.ACT);
-    assertThat(conclusion.sentence())
+    assertThat(diagnosis.state()).isEqualTo(State.ACT);
+    assertThat(diagnosis.sentence())
         .isEqualTo(
             "Memory grows +60 MiB/min (60 MiB to 60 MiB) since 12:02 UTC; cause not known yet;"
                 + " limit"
                 + " of 1.0 GiB at 12:10 UTC");
-    assertThat(conclusion.actions())
+    assertThat(diagnosis.actions())
         .containsExactly(
             "Save the evidence",
             "Restart before 12:10 UTC",
             "Open the runbook: docs/runbooks/reaches-limit.md");
-    assertThat(conclusion.limit().seconds())
+    assertThat(diagnosis.limit().seconds())
         .isEqualTo(300, org.assertj.core.api.Assertions.within(5.0));
   }
 
@@ -153,8 +152,8 @@ class ConclusionTest {
     Situation reads = new Situation(HALF_AN_HOUR, second -> 400);
     reads.pageCache = second -> 200 + second / 5.0;
 
-    assertThat(reads.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(reads.conclusion().sentence())
+    assertThat(reads.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(reads.diagnosis().sentence())
         .startsWith("Memory shows no steady growth in 28 min; 40 % of the limit");
   }
 
@@ -172,11 +171,11 @@ class ConclusionTest {
     machine.limit = NO_LIMIT;
 
     for (Situation one : List.of(stated, machine)) {
-      assertThat(one.conclusion().state()).isEqualTo(State.HEALTHY);
-      assertThat(one.conclusion().sentence()).startsWith("Memory shows no steady growth");
-      assertThat(one.conclusion().limit().seconds()).isNaN();
+      assertThat(one.diagnosis().state()).isEqualTo(State.HEALTHY);
+      assertThat(one.diagnosis().sentence()).startsWith("Memory shows no steady growth");
+      assertThat(one.diagnosis().limit().seconds()).isNaN();
     }
-    assertThat(stated.conclusion().limit().usedShare()).isEqualTo(0.4);
+    assertThat(stated.diagnosis().limit().usedShare()).isEqualTo(0.4);
   }
 
   /** Unexplained memory grows, and the pages of a mapped file grow ten times as fast. */
@@ -185,7 +184,7 @@ class ConclusionTest {
     Situation reads = new Situation(Duration.ofMinutes(5), second -> 400 + second);
     reads.pageCache = second -> 10.0 * second;
 
-    assertThat(reads.conclusion().sentence())
+    assertThat(reads.diagnosis().sentence())
         .startsWith("Memory grows +60 MiB/min")
         .doesNotContain("mapped-files");
   }
@@ -199,10 +198,10 @@ class ConclusionTest {
         VerdictsByHand.report(
             VerdictsByHand.growing(Verdict.LEAK, "a.B.reserve", 61_440 * MIB, 10_000 * MIB));
 
-    assertThat(reserves.conclusion().sentence())
+    assertThat(reserves.diagnosis().sentence())
         .isEqualTo(
             "B.reserve (Some.java:12) leaks +1.0 GiB/min, 9.8 GiB not accessed for 2 min or more");
-    assertThat(reserves.conclusion().limit().seconds()).isNaN();
+    assertThat(reserves.diagnosis().limit().seconds()).isNaN();
   }
 
   /** It slows down over the whole time, and does not in the last quarter of an hour. */
@@ -214,21 +213,21 @@ class ConclusionTest {
             second -> 400 + second / 40.0 - 40 * Math.exp(-(second - 120) / 120.0));
     leaks.limit = 700;
 
-    assertThat(leaks.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(leaks.conclusion().sentence()).startsWith("Memory grows +1.");
+    assertThat(leaks.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(leaks.diagnosis().sentence()).startsWith("Memory grows +1.");
   }
 
   @Test
   void underTwoMinutesOfGrowthAreToWatch() {
-    assertThat(new Situation(Duration.ofSeconds(170), second -> 400 + second).conclusion().state())
+    assertThat(new Situation(Duration.ofSeconds(170), second -> 400 + second).diagnosis().state())
         .isEqualTo(State.WATCH);
-    assertThat(new Situation(Duration.ofSeconds(160), second -> 400).conclusion().state())
+    assertThat(new Situation(Duration.ofSeconds(160), second -> 400).diagnosis().state())
         .isEqualTo(State.TOO_EARLY);
   }
 
   @Test
   void growthThatReachesTheLimitWithinADayIsToWatch() {
-    Conclusion slow = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).conclusion();
+    Diagnosis slow = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
 
     assertThat(slow.state()).isEqualTo(State.WATCH);
     assertThat(slow.sentence()).endsWith("limit of 1.0 GiB in about 5 h");
@@ -237,11 +236,11 @@ class ConclusionTest {
   /** What is extrapolated is at most 24 times as long as what was watched. */
   @Test
   void aShortTimeIsNotExtrapolatedToADay() {
-    Conclusion conclusion =
-        new Situation(Duration.ofMinutes(6), second -> 100 + 6 * second / 60.0).conclusion();
+    Diagnosis diagnosis =
+        new Situation(Duration.ofMinutes(6), second -> 100 + 6 * second / 60.0).diagnosis();
 
-    assertThat(conclusion.state()).isEqualTo(State.TOO_EARLY);
-    assertThat(conclusion.sentence())
+    assertThat(diagnosis.state()).isEqualTo(State.TOO_EARLY);
+    assertThat(diagnosis.sentence())
         .startsWith("Too early to tell: memory grows +6.0 MiB/min")
         .endsWith("watched for 4 min so far");
   }
@@ -253,9 +252,9 @@ class ConclusionTest {
         new Situation(
             Duration.ofMinutes(5), second -> 400 + second / 3.0 + 10 * Math.sin(second / 6.0));
 
-    assertThat(noisy.conclusion().limit().lowerSeconds()).isLessThan(1_800);
-    assertThat(noisy.conclusion().limit().upperSeconds()).isGreaterThan(1_800);
-    assertThat(noisy.conclusion().state()).isEqualTo(State.WATCH);
+    assertThat(noisy.diagnosis().limit().lowerSeconds()).isLessThan(1_800);
+    assertThat(noisy.diagnosis().limit().upperSeconds()).isGreaterThan(1_800);
+    assertThat(noisy.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
   @Test
@@ -263,7 +262,7 @@ class ConclusionTest {
     Situation young = new Situation(Duration.ofSeconds(200), second -> 400 + second / 6.0);
     young.limit = 1_000_000;
 
-    assertThat(young.conclusion().state()).isEqualTo(State.TOO_EARLY);
+    assertThat(young.diagnosis().state()).isEqualTo(State.TOO_EARLY);
   }
 
   @Test
@@ -271,8 +270,8 @@ class ConclusionTest {
     Situation roomy = new Situation(HALF_AN_HOUR, second -> 400 + second / 60.0);
     roomy.limit = 100_000;
 
-    assertThat(roomy.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(roomy.conclusion().sentence())
+    assertThat(roomy.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(roomy.diagnosis().sentence())
         .startsWith("Memory grows +1.0 MiB/min")
         .contains("the limit is about 69 days away");
   }
@@ -282,8 +281,8 @@ class ConclusionTest {
     Situation fills =
         new Situation(HALF_AN_HOUR, second -> 800 - 400 * Math.exp(-(second - 120) / 300.0));
 
-    assertThat(fills.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(fills.conclusion().limit().seconds()).isNaN();
+    assertThat(fills.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(fills.diagnosis().limit().seconds()).isNaN();
   }
 
   @Test
@@ -293,7 +292,7 @@ class ConclusionTest {
     LongToDoubleFunction steps = second -> second < 900 ? 400 : 460;
 
     for (LongToDoubleFunction one : List.of(swings, levelsOff, steps)) {
-      assertThat(new Situation(HALF_AN_HOUR, one).conclusion().state()).isEqualTo(State.HEALTHY);
+      assertThat(new Situation(HALF_AN_HOUR, one).diagnosis().state()).isEqualTo(State.HEALTHY);
     }
   }
 
@@ -302,10 +301,10 @@ class ConclusionTest {
   void aBurstIsNotExtrapolatedOnceItIsOver() {
     LongToDoubleFunction burst = second -> 400 + Math.max(0, Math.min(100, (second - 390) / 0.6));
 
-    assertThat(new Situation(Duration.ofSeconds(430), burst).conclusion().sentence())
+    assertThat(new Situation(Duration.ofSeconds(430), burst).diagnosis().sentence())
         .startsWith("Memory grows +100 MiB/min");
     for (int second = 480; second < 1200; second += 5) {
-      assertThat(new Situation(Duration.ofSeconds(second), burst).conclusion().sentence())
+      assertThat(new Situation(Duration.ofSeconds(second), burst).diagnosis().sentence())
           .as("%s s", second)
           .startsWith("Memory shows no steady growth");
     }
@@ -320,9 +319,9 @@ class ConclusionTest {
     Situation old = new Situation(Duration.ofMinutes(27), burst);
     old.live = burst;
 
-    assertThat(young.conclusion().sentence())
+    assertThat(young.diagnosis().sentence())
         .isEqualTo("Too early to tell: whether the 100 MiB allocated in the last 5 min are used");
-    assertThat(old.conclusion().state()).isEqualTo(State.HEALTHY);
+    assertThat(old.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
   /** Full at 12:20. */
@@ -330,10 +329,10 @@ class ConclusionTest {
   void aStoreThatIsFullIsNotToActOn() {
     LongToDoubleFunction fills = second -> 550 + Math.min(1200, second) / 5.0;
 
-    assertThat(new Situation(Duration.ofSeconds(1200), fills).conclusion().state())
+    assertThat(new Situation(Duration.ofSeconds(1200), fills).diagnosis().state())
         .isEqualTo(State.ACT);
     for (int second = 1380; second < 3600; second += 30) {
-      assertThat(new Situation(Duration.ofSeconds(second), fills).conclusion().state())
+      assertThat(new Situation(Duration.ofSeconds(second), fills).diagnosis().state())
           .as("%s s", second)
           .isNotEqualTo(State.ACT);
     }
@@ -346,7 +345,7 @@ class ConclusionTest {
         new Situation(
             HALF_AN_HOUR, second -> 400 + second / 15.0 + (second / 45 % 7 == 0 ? 25 : 0));
 
-    assertThat(noisy.conclusion().state()).isEqualTo(State.WATCH);
+    assertThat(noisy.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
   @Test
@@ -358,11 +357,11 @@ class ConclusionTest {
     tooLarge.heap = second -> second / 2.0;
     tooLarge.mostHeap = 900;
 
-    assertThat(bounded.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(bounded.conclusion().sentence())
+    assertThat(bounded.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(bounded.diagnosis().sentence())
         .contains("mostly the Java heap on its way to its maximum");
-    assertThat(tooLarge.conclusion().state()).isEqualTo(State.ACT);
-    assertThat(tooLarge.conclusion().sentence()).contains("mostly the Java heap");
+    assertThat(tooLarge.diagnosis().state()).isEqualTo(State.ACT);
+    assertThat(tooLarge.diagnosis().sentence()).contains("mostly the Java heap");
   }
 
   @Test
@@ -370,7 +369,7 @@ class ConclusionTest {
     Situation grows = new Situation(Duration.ofMinutes(5), second -> 400 + second);
     grows.leaks = VerdictsByHand.report(growing("a.B.pack", 60 * MIB * 60, 40 * MIB));
 
-    assertThat(grows.conclusion().sentence())
+    assertThat(grows.diagnosis().sentence())
         .contains(
             ", mostly B.pack (Some.java:12); too early to say whether it is a leak; limit of");
   }
@@ -380,8 +379,8 @@ class ConclusionTest {
     Situation stated = new Situation(Duration.ofMinutes(10), second -> 400 + second / 10.0);
     stated.stated = 500 * MIB;
 
-    assertThat(stated.conclusion().limit().source()).isEqualTo(Conclusion.Limit.STATED);
-    assertThat(stated.conclusion().state()).isEqualTo(State.ACT);
+    assertThat(stated.diagnosis().limit().source()).isEqualTo(Diagnosis.Limit.STATED);
+    assertThat(stated.diagnosis().state()).isEqualTo(State.ACT);
   }
 
   @Test
@@ -389,8 +388,8 @@ class ConclusionTest {
     Situation stated = new Situation(HALF_AN_HOUR, second -> 960);
     stated.stated = 5_000 * MIB;
 
-    assertThat(stated.conclusion().limit().source()).isEqualTo(Conclusion.Limit.CGROUP);
-    assertThat(stated.conclusion().state()).isEqualTo(State.ACT);
+    assertThat(stated.diagnosis().limit().source()).isEqualTo(Diagnosis.Limit.CGROUP);
+    assertThat(stated.diagnosis().state()).isEqualTo(State.ACT);
   }
 
   @Test
@@ -399,8 +398,8 @@ class ConclusionTest {
     machine.limit = NO_LIMIT;
     machine.available = 100;
 
-    assertThat(machine.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(machine.conclusion().sentence()).endsWith("most of it by other processes");
+    assertThat(machine.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(machine.diagnosis().sentence()).endsWith("most of it by other processes");
   }
 
   @Test
@@ -408,7 +407,7 @@ class ConclusionTest {
     Situation machine = new Situation(HALF_AN_HOUR, second -> 400);
     machine.limit = NO_LIMIT;
 
-    assertThat(machine.conclusion().sentence()).contains("25 % of the machine's 7.8 GiB is used");
+    assertThat(machine.diagnosis().sentence()).contains("25 % of the machine's 7.8 GiB is used");
   }
 
   // ---- Near the limit
@@ -421,11 +420,11 @@ class ConclusionTest {
     heap.mostHeap = 700;
     Situation nearly = new Situation(HALF_AN_HOUR, second -> 920);
 
-    assertThat(full.conclusion().state()).isEqualTo(State.ACT);
-    assertThat(full.conclusion().sentence()).isEqualTo("96 % of the limit of 1.0 GiB is used");
-    assertThat(heap.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(heap.conclusion().sentence()).endsWith("most of it by the Java heap");
-    assertThat(nearly.conclusion().state()).isEqualTo(State.WATCH);
+    assertThat(full.diagnosis().state()).isEqualTo(State.ACT);
+    assertThat(full.diagnosis().sentence()).isEqualTo("96 % of the limit of 1.0 GiB is used");
+    assertThat(heap.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(heap.diagnosis().sentence()).endsWith("most of it by the Java heap");
+    assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
   // ---- Suspects
@@ -435,10 +434,10 @@ class ConclusionTest {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);
     leaks.leaks = VerdictsByHand.report(VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 7, 30 * MIB));
 
-    assertThat(leaks.conclusion().state()).isEqualTo(State.ACT);
-    assertThat(leaks.conclusion().sentence())
+    assertThat(leaks.diagnosis().state()).isEqualTo(State.ACT);
+    assertThat(leaks.diagnosis().sentence())
         .isEqualTo("B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB not accessed for 12 min or more");
-    assertThat(leaks.conclusion().actions())
+    assertThat(leaks.diagnosis().actions())
         .containsExactly("Save the evidence", "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
@@ -450,7 +449,7 @@ class ConclusionTest {
         VerdictsByHand.report(
             VerdictsByHand.lost(VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 7, 30 * MIB)));
 
-    assertThat(leaks.conclusion().sentence())
+    assertThat(leaks.diagnosis().sentence())
         .isEqualTo("B.c (Some.java:12) leaks +3.0 MiB/min, 30 MiB lost so far");
   }
 
@@ -461,12 +460,12 @@ class ConclusionTest {
     Situation stopped = new Situation(HALF_AN_HOUR, second -> 400);
     stopped.leaks = VerdictsByHand.report(VerdictsByHand.stopped("a.B.c", 30 * MIB, START));
 
-    assertThat(unknown.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(unknown.conclusion().sentence())
+    assertThat(unknown.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(unknown.diagnosis().sentence())
         .isEqualTo(
             "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; whether it grows is not known yet");
-    assertThat(stopped.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(stopped.conclusion().sentence())
+    assertThat(stopped.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(stopped.diagnosis().sentence())
         .isEqualTo(
             "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; it has not grown since 12:00 UTC");
   }
@@ -478,8 +477,8 @@ class ConclusionTest {
         VerdictsByHand.report(
             VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 7, 30 * MIB).acknowledged(true));
 
-    assertThat(known.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(known.conclusion().sentence()).endsWith("; all suspects are acknowledged");
+    assertThat(known.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(known.diagnosis().sentence()).endsWith("; all suspects are acknowledged");
   }
 
   @Test
@@ -489,15 +488,15 @@ class ConclusionTest {
     Situation large = new Situation(HALF_AN_HOUR, second -> 400);
     large.leaks = VerdictsByHand.report(unused("a.B.c", 0, 60 * MIB));
 
-    assertThat(small.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(small.conclusion().sentence()).endsWith("; suspects hold 40 MiB in all");
-    assertThat(large.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(large.conclusion().sentence()).isEqualTo("a.B.c keeps memory");
-    assertThat(large.conclusion().actions())
+    assertThat(small.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(small.diagnosis().sentence()).endsWith("; suspects hold 40 MiB in all");
+    assertThat(large.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(large.diagnosis().sentence()).isEqualTo("a.B.c keeps memory");
+    assertThat(large.diagnosis().actions())
         .containsExactly("Open the runbook: docs/runbooks/unused-grows.md");
     large.leaks =
         VerdictsByHand.report(VerdictsByHand.growing(Verdict.GROWING, "a.B.c", MIB, 60 * MIB));
-    assertThat(large.conclusion().actions())
+    assertThat(large.diagnosis().actions())
         .containsExactly("Open the runbook: docs/runbooks/reaches-limit.md");
   }
 
@@ -509,11 +508,11 @@ class ConclusionTest {
     Situation late = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0);
     late.leaks = VerdictsByHand.report(unused("a.B.c", 120 * MIB, 40 * MIB));
 
-    assertThat(soon.conclusion().state()).isEqualTo(State.ACT);
-    assertThat(soon.conclusion().sentence())
+    assertThat(soon.diagnosis().state()).isEqualTo(State.ACT);
+    assertThat(soon.diagnosis().sentence())
         .startsWith("B.c (Some.java:12) grows +60 MiB/min and is not used; too early to tell")
         .contains("limit of 1.0 GiB at 12:10 UTC");
-    assertThat(late.conclusion().state()).isEqualTo(State.WATCH);
+    assertThat(late.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
   @Test
@@ -525,7 +524,7 @@ class ConclusionTest {
             VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 8, 30 * MIB),
             VerdictsByHand.leak("a.B.older", 200 * MIB));
 
-    assertThat(leaks.conclusion().sentence())
+    assertThat(leaks.diagnosis().sentence())
         .startsWith("B.c (Some.java:12) leaks")
         .endsWith("; 2 more suspects");
   }
@@ -542,13 +541,13 @@ class ConclusionTest {
     Situation act = new Situation(Duration.ofMinutes(5), second -> 400 + second);
     act.previous = Optional.of(killed);
 
-    assertThat(young.conclusion().state()).isEqualTo(State.WATCH);
-    assertThat(young.conclusion().sentence()).isEqualTo("The previous run was OOM-killed");
-    assertThat(young.conclusion().actions())
+    assertThat(young.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(young.diagnosis().sentence()).isEqualTo("The previous run was OOM-killed");
+    assertThat(young.diagnosis().actions())
         .containsExactly("Open the runbook: docs/runbooks/after-a-kill.md");
-    assertThat(old.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(act.conclusion().sentence()).startsWith("Memory grows");
-    assertThat(act.conclusion().previous()).contains(killed);
+    assertThat(old.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(act.diagnosis().sentence()).startsWith("Memory grows");
+    assertThat(act.diagnosis().previous()).contains(killed);
   }
 
   @Test
@@ -556,8 +555,8 @@ class ConclusionTest {
     Situation both = new Situation(Duration.ofMinutes(20), second -> 920);
     both.previous = Optional.of(oomKilled(START.minus(Duration.ofMinutes(30))));
 
-    assertThat(both.conclusion().sentence()).isEqualTo("The previous run was OOM-killed");
-    assertThat(both.conclusion().actions())
+    assertThat(both.diagnosis().sentence()).isEqualTo("The previous run was OOM-killed");
+    assertThat(both.diagnosis().actions())
         .containsExactly("Open the runbook: docs/runbooks/after-a-kill.md");
   }
 
@@ -565,10 +564,10 @@ class ConclusionTest {
 
   @Test
   void aMilderStateWaitsForAMinute() {
-    Conclusions stands = new Conclusions(START);
-    Conclusion act = new Situation(Duration.ofMinutes(5), second -> 400 + second).conclusion();
-    Conclusion fine = new Situation(HALF_AN_HOUR, second -> 400).conclusion();
-    Conclusion early = new Situation(Duration.ofSeconds(160), second -> 400).conclusion();
+    HeldDiagnosis stands = new HeldDiagnosis(START);
+    Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
+    Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
+    Diagnosis early = new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
     long second = 1_000_000_000L;
 
     assertThat(stands.stands(act, 0).state()).isEqualTo(State.ACT);
@@ -584,13 +583,13 @@ class ConclusionTest {
     assertThat(stands.stands(early, 102 * second).state()).isEqualTo(State.TOO_EARLY);
     assertThat(stands.stands(fine, 103 * second).state()).isEqualTo(State.TOO_EARLY);
     assertThat(stands.stands(act, 104 * second).state()).isEqualTo(State.ACT);
-    assertThat(new Conclusions(START).stands(fine, 0).state()).isEqualTo(State.HEALTHY);
+    assertThat(new HeldDiagnosis(START).stands(fine, 0).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
   void theStartUpEndsWithTheFirstRefreshOrAfterTwoMinutes() {
-    Conclusions silent = new Conclusions(START);
-    Conclusions told = new Conclusions(START);
+    HeldDiagnosis silent = new HeldDiagnosis(START);
+    HeldDiagnosis told = new HeldDiagnosis(START);
     told.starting(true, START);
 
     assertThat(silent.startedUp(START.plusSeconds(119))).isEmpty();
@@ -599,7 +598,7 @@ class ConclusionTest {
     told.starting(false, START.plusSeconds(310));
     told.starting(true, START.plusSeconds(400));
     assertThat(told.startedUp(START.plusSeconds(500))).contains(START.plusSeconds(310));
-    assertThat(new Conclusions(START).startedUp(START.plusSeconds(700))).isPresent();
+    assertThat(new HeldDiagnosis(START).startedUp(START.plusSeconds(700))).isPresent();
   }
 
   // ---- Reasons
@@ -611,8 +610,8 @@ class ConclusionTest {
         Optional.of(
             FaceContract.allocator(0).withAdvice(List.of(new Advice("arenas", "64 arenas", "X"))));
 
-    assertThat(retains.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(text(retains.conclusion(), "retained"))
+    assertThat(retains.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(text(retains.diagnosis(), "retained"))
         .isEqualTo("The allocator retains 50.0 MiB: 64 arenas");
   }
 
@@ -621,7 +620,7 @@ class ConclusionTest {
     Situation attached = new Situation(HALF_AN_HOUR, second -> 400);
     attached.self = FaceContract.attachedReport();
 
-    assertThat(text(attached.conclusion(), "counting"))
+    assertThat(text(attached.diagnosis(), "counting"))
         .isEqualTo(
             "Not every native allocation is counted: 2 pointers to malloc could not be changed,"
                 + " 3 calls of malloc are not seen");
@@ -636,12 +635,12 @@ class ConclusionTest {
             new SelfReport.Sampling(
                 524_288, 1_000, 250, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
 
-    assertThat(few.conclusion().findings()).noneMatch(found -> found.topic().equals("missed"));
-    assertThat(many.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(many.conclusion().sentence())
+    assertThat(few.diagnosis().findings()).noneMatch(found -> found.topic().equals("missed"));
+    assertThat(many.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(many.diagnosis().sentence())
         .endsWith(
             "; 25 % of the samples have no call site, because the table of call sites is full");
-    assertThat(text(many.conclusion(), "missed")).endsWith("full: a leak there has no name");
+    assertThat(text(many.diagnosis(), "missed")).endsWith("full: a leak there has no name");
   }
 
   @Test
@@ -681,8 +680,8 @@ class ConclusionTest {
         "");
   }
 
-  private static String text(Conclusion conclusion, String topic) {
-    return conclusion.findings().stream()
+  private static String text(Diagnosis diagnosis, String topic) {
+    return diagnosis.findings().stream()
         .filter(finding -> finding.topic().equals(topic))
         .map(Finding::text)
         .findFirst()
@@ -711,7 +710,7 @@ class ConclusionTest {
       this.used = used;
     }
 
-    Conclusion conclusion() {
+    Diagnosis diagnosis() {
       Snapshot snapshot =
           new Snapshot(
                   START.plus(age),
@@ -720,9 +719,9 @@ class ConclusionTest {
                   self)
               .with(memory(age.toSeconds()))
               .with(allocator);
-      Conclusions start = new Conclusions(START);
-      return ConclusionRules.conclusion(
-          new ConclusionRules.Known(
+      HeldDiagnosis start = new HeldDiagnosis(START);
+      return DiagnosisRules.diagnosis(
+          new DiagnosisRules.Known(
               snapshot,
               history(),
               moments(),
