@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below. The build says which it must be (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x90535a58u
+#define MALLOMETER_ABI_VERSION 0x609f49cau
 #define MALLOMETER_SIZE_CLASSES 20
 /* The first class that is not small. */
 #define MALLOMETER_FIRST_LARGE_CLASS 9
@@ -279,7 +279,7 @@ enum mallometer_java_state {
 };
 
 /* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX,
- * docs/reference/blackbox.md). */
+ * docs/reference/recording.md). */
 enum mallometer_recording_state {
   MALLOMETER_RECORDING_OFF = 0,
   MALLOMETER_RECORDING_ON = 1,
@@ -287,7 +287,7 @@ enum mallometer_recording_state {
   MALLOMETER_RECORDING_FAILED = 2
 };
 
-struct mallometer_black_box {
+struct mallometer_recording_status {
   uint32_t size;
   uint32_t version;
   /* enum mallometer_recording_state */
@@ -979,7 +979,7 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 MALLOMETER_API int mallometer_record(const char *path);
 
 /* Reads whether the process records, and where. -EINVAL: out is NULL or its size is below 8. */
-MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
+MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out);
 
 /*
  * Asks the allocator for its figures, and glibc for those of at most `capacity` arenas (`rows` may be NULL if it is 0).

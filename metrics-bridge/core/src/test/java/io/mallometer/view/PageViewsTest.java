@@ -129,7 +129,7 @@ class PageViewsTest {
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
     assertThat(overview.get("conclusion").get("state").asText()).isEqualTo("too_early");
     assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
-    assertThat(overview.get("views").toString()).contains("timeline", "trends", "blackbox");
+    assertThat(overview.get("views").toString()).contains("timeline", "trends", "recording");
     assertThat(overview.get("exports").findValuesAsText("name"))
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
@@ -150,7 +150,7 @@ class PageViewsTest {
   @Test
   void viewsTogetherAreWhatEachIsAlone() throws Exception {
     Views views = new Views(mallometer);
-    String names = "overview,timeline,leaks,trends,blackbox";
+    String names = "overview,timeline,leaks,trends,recording";
 
     String text = new String(bytes(views.together(names)), StandardCharsets.UTF_8);
 
@@ -169,7 +169,7 @@ class PageViewsTest {
       Answer answer = new Views(mallometer).together(names);
       assertThat(answer.outcome()).as(names).isEqualTo(Answer.Outcome.UNKNOWN);
       assertThat(json(((Answer.Told) answer).view()).get("reason").asText())
-          .endsWith("blackbox,leaks,overview,timeline,trends can");
+          .endsWith("recording,leaks,overview,timeline,trends can");
     }
   }
 

@@ -671,7 +671,7 @@ class ConclusionTest {
 
   private static PreviousRun oomKilled(Instant started) {
     return new PreviousRun(
-        "/box.previous",
+        "/recording.previous",
         7,
         started,
         START.minusSeconds(5),
