@@ -169,7 +169,7 @@ class PageViewsTest {
       Answer answer = new Views(mallometer).together(names);
       assertThat(answer.outcome()).as(names).isEqualTo(Answer.Outcome.UNKNOWN);
       assertThat(json(((Answer.Told) answer).view()).get("reason").asText())
-          .endsWith("recording,leaks,overview,timeline,trends can");
+          .endsWith("leaks,overview,recording,timeline,trends can");
     }
   }
 
