@@ -158,7 +158,7 @@ class Run:
 
     def command(self):
         situation = self.situation
-        record = self.directory / "blackbox"
+        record = self.directory / "recording"
         command = ["bin/mallometer", "run", "--", JAVA, f"-Xmx{situation.heap}m", *situation.options]
         command += [f"-Dcom.sun.management.jmxremote.{option}" for option in (
             f"port={self.jmx_port}", f"rmi.port={self.jmx_port}", "host=127.0.0.1", "authenticate=false", "ssl=false")]

@@ -20,7 +20,7 @@ ENVIRONMENT = {
     "LD_PRELOAD": "/mallometer/libmallometer.so:",
     "MALLOMETER_ONLY": "java",
     "MALLOMETER_AGENT": "/mallometer/mallometer-agent.jar=port=9464",
-    "MALLOMETER_BLACKBOX": "/mallometer/record/box",
+    "MALLOMETER_BLACKBOX": "/mallometer/record/recording",
 }
 PROGRAM = """
 public class Program {
@@ -153,7 +153,7 @@ class FailsOpen(unittest.TestCase):
         self.assertRegex(said, "mallometer: .*libmallometer.so: Permission denied; the application starts without it")
         self.assert_starts()
 
-    def test_the_black_box_cannot_be_written(self):
+    def test_the_recording_cannot_be_written(self):
         self.bring()
         (self.container.volume / "record").chmod(0o555)
         self.assert_starts(said="mallometer: .*Permission denied", user=65534, group=65534)
@@ -189,13 +189,13 @@ class FailsOpen(unittest.TestCase):
 
 
 class FailsOpenByTheOperator(FailsOpen):
-    """Tests a container with the variables and files of the OpenTelemetry Operator, which has no black box."""
+    """Tests a container with the variables and files of the OpenTelemetry Operator, which has no recording."""
 
     java = yaml.safe_load((KUBERNETES / "opentelemetry/instrumentation.yaml").read_text())["spec"]["java"]
     environment = {one["name"]: one["value"] for one in java["env"]}
     mount = "/otel-auto-instrumentation-java-app/extensions"
     agent = "mallometer.agent"
-    test_the_black_box_cannot_be_written = None
+    test_the_recording_cannot_be_written = None
     test_the_volume_is_full = None
 
     def bring(self, **options):

@@ -307,7 +307,7 @@ class KubernetesFiles(unittest.TestCase):
         self.assertIn("libjemalloc", maps)
         self.assertRegex(scrape, r'mallometer_build\{[^}]*allocator="jemalloc')
         self.assertRegex(scrape, r"mallometer_active(\{\})? 1")
-        self.assertIn("record/box", container.files_at_the_end)
+        self.assertIn("record/recording", container.files_at_the_end)
 
     def test_a_container_counts_with_the_variables_of_the_opentelemetry_operator(self):
         java = self.objects["Instrumentation", "mallometer"]["spec"]["java"]

@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below. The build says which it must be (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0xb3a11fe7u
+#define MALLOMETER_ABI_VERSION 0x609f49cau
 #define MALLOMETER_SIZE_CLASSES 20
 /* The first class that is not small. */
 #define MALLOMETER_FIRST_LARGE_CLASS 9
@@ -261,7 +261,7 @@ enum mallometer_java_state {
 };
 
 /* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX,
- * docs/reference/blackbox.md). */
+ * docs/reference/recording.md). */
 enum mallometer_recording_state {
   MALLOMETER_RECORDING_OFF = 0,
   MALLOMETER_RECORDING_ON = 1,
@@ -269,7 +269,9 @@ enum mallometer_recording_state {
   MALLOMETER_RECORDING_FAILED = 2
 };
 
-struct mallometer_black_box {
+struct mallometer_recording_status {
+  uint32_t size;
+  uint32_t version;
   /* enum mallometer_recording_state */
   uint32_t state;
   uint32_t reserved;
@@ -930,8 +932,8 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
  */
 MALLOMETER_API int mallometer_record(const char *path);
 
-/* Reads whether the process records, and where. -EINVAL: out is NULL. */
-MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
+/* Reads whether the process records, and where. -EINVAL: out is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out);
 
 /*
  * Asks the allocator for its figures, and glibc for those of at most `capacity` arenas (`rows` may be NULL if it is 0).

@@ -877,12 +877,12 @@ static void nothing_is_placed(void) {
   detach();
 }
 
-static void box_is_written(const char *path) {
+static void recording_is_written(const char *path) {
   attach();
-  struct mallometer_black_box box = {0};
+  struct mallometer_recording_status recording = {.size = sizeof recording};
   CHECK_EQUAL(FUNCTION(mallometer_record)(path), 0);
-  CHECK_EQUAL(FUNCTION(mallometer_recording)(&box), 0);
-  CHECK_EQUAL(box.state, MALLOMETER_RECORDING_ON);
+  CHECK_EQUAL(FUNCTION(mallometer_recording)(&recording), 0);
+  CHECK_EQUAL(recording.state, MALLOMETER_RECORDING_ON);
   CHECK_EQUAL(access(path, R_OK), 0);
   unlink(path);
   detach();
@@ -1092,7 +1092,7 @@ int main(int argc, char **argv) {
   CASE("later", stacks_lead_through_later_libraries())
   CASE("placed", placed_objects_outlive_the_library())
   CASE("not_placed", nothing_is_placed())
-  CASE("recorded", box_is_written(argv[4]))
+  CASE("recorded", recording_is_written(argv[4]))
   CASE("cycles", comes_and_goes(atoi(argv[4])))
   CASE("children", children_are_whole(atoi(argv[4])))
   CASE("load", sums_are_right_under_load())

@@ -37,13 +37,13 @@ if command -v addr2line >/dev/null; then
   said=$(addr2line -f -e "$program" "$frame")
   has "who asked" '^asks_for_much$' 1
 fi
-box=$(mktemp -d)
-said=$(MALLOMETER_MONITOR=maximum MALLOMETER_ONLY=exit_report MALLOMETER_BLACKBOX=$box/box "$program" 2>&1)
-has "beside a black box" 'at exit: peak' 2
-[ -s "$box/box" ] || { echo "there is no black box"; failed=1; }
-MALLOMETER_MONITOR=maximum "$program" "$box/own" 2>&- || { echo "not in the place of standard error"; failed=1; }
-[ ! -s "$box/own" ] || { echo "a file of the program has the report in it"; failed=1; }
-rm -r "$box"
+directory=$(mktemp -d)
+said=$(MALLOMETER_MONITOR=maximum MALLOMETER_ONLY=exit_report MALLOMETER_BLACKBOX=$directory/recording "$program" 2>&1)
+has "beside a recording" 'at exit: peak' 2
+[ -s "$directory/recording" ] || { echo "there is no recording"; failed=1; }
+MALLOMETER_MONITOR=maximum "$program" "$directory/own" 2>&- || { echo "not in the place of standard error"; failed=1; }
+[ ! -s "$directory/own" ] || { echo "a file of the program has the report in it"; failed=1; }
+rm -r "$directory"
 said=$(MALLOMETER_MONITOR=phase,maximum "$program" 2>&1)
 has nonsense 'MALLOMETER_MONITOR=phase,maximum is not a list of' 1
 has "the rest holds" 'at exit: peak' 2

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct configuration c = configuration_read(copies + (count > 0), count > 0 ? copies[0] : NULL);
   if (c.huge_threshold < LARGEST_FAST_REQUEST || c.huge_threshold > PTRDIFF_MAX) abort();
   if (c.sample_interval > PTRDIFF_MAX) abort();
-  if (c.black_box && (!*c.black_box || strlen(c.black_box) > 700)) abort();
+  if (c.recording && (!*c.recording || strlen(c.recording) > 700)) abort();
   if (c.arena_bytes > PTRDIFF_MAX || c.leaks > LEAKS_WANTED_BY_CLEAR_REFS) abort();
   if (c.log < LOG_OFF || c.log > LOG_INFO) abort();
   for (size_t i = 0; i < count; i++) free(copies[i]);
@@ -50,18 +50,10 @@ static size_t random_below(size_t end) {
   return (size_t)(state % end);
 }
 
-static const char *const names[] = {"MALLOMETER_ENABLED",
-                                    "MALLOMETER_ACCOUNTING",
-                                    "MALLOMETER_HUGE",
-                                    "MALLOMETER_SAMPLE_INTERVAL",
-                                    "MALLOMETER_ONLY",
-                                    "MALLOMETER_BLACKBOX",
-                                    "MALLOMETER_LOG",
-                                    "MALLOMETER",
-                                    "LD_PRELOAD",
-                                    "MALLOMETER_LEAKS",
-                                    "MALLOMETER_ARENA_BYTES",
-                                    ""};
+static const char *const names[] = {
+    "MALLOMETER_ENABLED", "MALLOMETER_ACCOUNTING", "MALLOMETER_HUGE",        "MALLOMETER_SAMPLE_INTERVAL",
+    "MALLOMETER_ONLY",    "MALLOMETER_BLACKBOX",   "MALLOMETER_LOG",         "MALLOMETER",
+    "LD_PRELOAD",         "MALLOMETER_LEAKS",      "MALLOMETER_ARENA_BYTES", ""};
 static const char *const values[] = {
     "true",         "no",   "usable", "header",      "64m",       "1GiB", "32k",   "18446744073709551615",
     "17179869184g", "0x10", "-1",     "java,javac,", ",,,",       "info", "off",   "99999999999999999999999",

@@ -1,4 +1,4 @@
-/* A black box in a program whose thread-local variables would fill the recorder's stack. */
+/* A recording in a program whose thread-local variables would fill the recorder's stack. */
 #include <time.h>
 
 #include "check.h"
@@ -7,7 +7,7 @@ static __thread char variables[120000];
 
 int main(void) {
   USE(variables);
-  struct mallometer_black_box now = {0};
+  struct mallometer_recording_status now = {.size = sizeof now};
   nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the first record is written at once */
   CHECK_EQUAL(mallometer_recording(&now), 0);
   CHECK_EQUAL(now.state, MALLOMETER_RECORDING_ON);

@@ -6,7 +6,7 @@
 #
 #   musl.sh LIBRARY [ROOT PROCESSOR [PART...]]
 #
-# Parts: programs counting crowds behind gcompat stacks search black_box attach; all without.
+# Parts: programs counting crowds behind gcompat stacks search recording attach; all without.
 #
 # Needs musl-gcc (Debian: musl-tools); skipped (77) without. With ROOT, the directory of a system for another processor
 # with musl-dev, its programs are compiled by Debian's cross compiler, and this system must be able to run them. Left
@@ -18,7 +18,7 @@ library=$(realpath "$1")
 test=$(cd "$(dirname "$0")" && pwd)
 root=${2:-}
 processor=${3:-$(uname -m)}
-parts="programs counting crowds behind gcompat stacks search black_box attach"
+parts="programs counting crowds behind gcompat stacks search recording attach"
 if [ $# -gt 3 ]; then
   shift 3
   parts=$*
@@ -103,7 +103,7 @@ if part programs; then
   code=0
   ./program >plain || code=$?
   for setting in NOTHING= MALLOMETER_ACCOUNTING=header MALLOMETER_SAMPLE_INTERVAL=1 MALLOMETER_ENABLED=false \
-    MALLOMETER_ONLY=program MALLOMETER_ONLY=other MALLOMETER_BLACKBOX=box; do
+    MALLOMETER_ONLY=program MALLOMETER_ONLY=other MALLOMETER_BLACKBOX=recording; do
     count=$((count + 1))
     preloaded=0
     env "$setting" LD_PRELOAD="$library" ./program >output 2>&1 || preloaded=$?
@@ -180,10 +180,10 @@ if part search; then
   MODES=usable check ./leaks off "the allocator is not glibc's"
 fi
 
-# The black box, which is not told how the process ends.
-if part black_box; then
-  programs black_box
-  for case in killed stopped exited children second; do check ./black_box $case; done
+# The recording, which is not told how the process ends.
+if part recording; then
+  programs recording
+  for case in killed stopped exited children second; do check ./recording $case; done
 fi
 
 # A process that runs already: musl does not open the library, which has thread-local variables of its own.

@@ -87,9 +87,9 @@ static void nobody_needs_the_counter(void) {
     printf("leaks: %s\n", observation.reason);
   }
   usleep(1200000); /* it writes once a second */
-  struct mallometer_black_box box = {0};
-  CHECK_EQUAL(mallometer_recording(&box), 0);
-  CHECK_EQUAL(box.state, MALLOMETER_RECORDING_ON);
+  struct mallometer_recording_status recording = {.size = sizeof recording};
+  CHECK_EQUAL(mallometer_recording(&recording), 0);
+  CHECK_EQUAL(recording.state, MALLOMETER_RECORDING_ON);
   CHECK_EQUAL(unlink(path), 0);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes recorded.bin of what recording.c wrote: recorded.py TRACE RECORDED.
+"""Makes recorded.bin of what allocation_trace.c wrote: recorded.py TRACE RECORDED.
 
 The one here is of JDK 25 that starts and runs the tests' io.mallometer.preload.RealLibraries: the first 150,000.
 

@@ -21,12 +21,12 @@ struct mapping {
 
 static char line[1024];
 
-static bool is_reserved(const struct mapping *mapping, const char *box) {
-  return mapping->bytes >= LARGE && (mapping->name[0] == '\0' || strcmp(mapping->name, box) == 0);
+static bool is_reserved(const struct mapping *mapping, const char *recording) {
+  return mapping->bytes >= LARGE && (mapping->name[0] == '\0' || strcmp(mapping->name, recording) == 0);
 }
 
 /* Each mapping of smaps begins with its addresses and ends with its flags. */
-static unsigned all_without_huge_pages(const char *box) {
+static unsigned all_without_huge_pages(const char *recording) {
   struct mapping mapping = {0};
   unsigned found = 0;
   FILE *file = fopen("/proc/self/smaps", "r");
@@ -37,7 +37,7 @@ static unsigned all_without_huge_pages(const char *box) {
       mapping = (struct mapping){.bytes = end - begin};
       sscanf(line, "%*s %*s %*s %*s %*s %511[^\n]", mapping.name);
     }
-    if (strncmp(line, "VmFlags:", 8) != 0 || !is_reserved(&mapping, box)) continue;
+    if (strncmp(line, "VmFlags:", 8) != 0 || !is_reserved(&mapping, recording)) continue;
     printf("%6" PRIu64 " KiB %s %s", mapping.bytes >> 10, mapping.name, line);
     found++;
     CHECK(strstr(line, " nh"));
@@ -58,17 +58,17 @@ static void observe(void) {
 
 int main(void) {
   if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) return 77;
-  char directory[] = "/tmp/mallometer-XXXXXX", box[64];
+  char directory[] = "/tmp/mallometer-XXXXXX", recording[64];
   setbuf(stdout, NULL);
   CHECK(mkdtemp(directory));
-  snprintf(box, sizeof box, "%s/box", directory);
-  CHECK(mallometer_sites(&(struct mallometer_site){0}, 1, 0) >= 0);
-  CHECK_EQUAL(mallometer_record(box), 0);
-  unlink(box);
+  snprintf(recording, sizeof recording, "%s/recording", directory);
+  CHECK(mallometer_sites(&(struct mallometer_site){0}, sizeof(struct mallometer_site), 1, 0) >= 0);
+  CHECK_EQUAL(mallometer_record(recording), 0);
+  unlink(recording);
   rmdir(directory);
-  strcat(box, " (deleted)");
+  strcat(recording, " (deleted)");
   observe();
-  unsigned found = all_without_huge_pages(box);
+  unsigned found = all_without_huge_pages(recording);
   CHECK(found >= 4); /* call sites, evidence, slots, the recording */
   return 0;
 }

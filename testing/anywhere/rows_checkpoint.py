@@ -17,8 +17,8 @@ TOPIC = "checkpoint"
 # One socket is java.nio's own, which it keeps to close others by: any program that used a channel has it.
 OF_JAVA = r"/lib/modules$|\.jar$|^pipe:"
 
-BLACK_BOX = "anywhere.box"
-OTHER_BOX = "checkpoint.box"
+RECORDING = "anywhere.recording"
+OTHER_RECORDING = "checkpoint.recording"
 OF_NIO = 1
 LISTENS = ("anon_inode:[eventpoll]", "anon_inode:[eventfd]")
 
@@ -28,11 +28,11 @@ def rows(context):
     jdk = context.jdks[17]
     here = shop.here()
     plain = shop.java(jdk, here, "Work")
-    box = f"{shop.work}/{BLACK_BOX}"
+    recording = f"{shop.work}/{RECORDING}"
     for name, options, sockets, more in (
         ("agent without a port", "", OF_NIO, ()),
         ("agent with a port", "port=0", OF_NIO + 1, LISTENS),
-        ("agent with a black box", f"record={box}", OF_NIO, (BLACK_BOX,)),
+        ("agent with a recording", f"record={recording}", OF_NIO, (RECORDING,)),
     ):
         yield Row(
             TOPIC,
@@ -46,13 +46,13 @@ def rows(context):
     words = (shop.crac(here), "Checkpointed")
     yield Row(
         TOPIC,
-        "open files and sockets at a checkpoint, agent with a port and a black box",
+        "open files and sockets at a checkpoint, agent with a port and a recording",
         shop.java(jdk, here, *words),
-        shop.java(jdk, here, shop.agent(here, f"port=0,record={shop.work}/{OTHER_BOX}"), *words).with_variables(
+        shop.java(jdk, here, shop.agent(here, f"port=0,record={shop.work}/{OTHER_RECORDING}"), *words).with_variables(
             **shop.preload(here)
         ),
         says="counts native memory",
-        observe=checkpoint(OF_NIO + 1, (*LISTENS, OTHER_BOX)),
+        observe=checkpoint(OF_NIO + 1, (*LISTENS, OTHER_RECORDING)),
         how="simulated: a package jdk.crac that only calls the hooks",
         compares_starts=False,
     )

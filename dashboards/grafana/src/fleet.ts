@@ -45,7 +45,7 @@ const whole = [
     HALF,
     selected,
   ).links([runbook('README.md')]),
-  values('OOM kills within 24 hours', 'Kills at memory limits, of all instances, by their black boxes and by the counters of their cgroups.', 'none', QUARTER, [
+  values('OOM kills within 24 hours', 'Kills at memory limits, of all instances, by their recordings and by the counters of their cgroups.', 'none', QUARTER, [
     { expression: `sum(${kills})`, legend: 'kills' },
   ])
     .decimals(0)

@@ -49,7 +49,7 @@ const verdict = [
     .links([runbook('README.md')]),
   values(
     'OOM kills within 24 hours',
-    'How often the kernel killed this instance or a process beside it at the memory limit. Known from the black box of the previous run, from the cgroup\'s counter, and from kube-state-metrics.',
+    'How often the kernel killed this instance or a process beside it at the memory limit. Known from the recording of the previous run, from the cgroup\'s counter, and from kube-state-metrics.',
     'none',
     QUARTER,
     [
@@ -294,7 +294,7 @@ const trust = [
     .links([runbook('stuck.md')]),
   graph(
     'What does mallometer cost?',
-    'Processor time for samples, counters and the black box, as a share of one processor, its target, and the memory it occupies.',
+    'Processor time for samples, counters and the recording, as a share of one processor, its target, and the memory it occupies.',
     'percentunit',
     QUARTER,
     [

@@ -1,8 +1,8 @@
 // The only program of the image: copies mallometer's files to where an application finds them. Static, so that the
 // image needs nothing else.
 //
-//   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the black
-//   box
+//   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the recording
+//   
 //                                that every user may write to
 //   cp [-r] SOURCE... TARGET     what init containers of others call (the OpenTelemetry Operator's): files and
 //   directories,

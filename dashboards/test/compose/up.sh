@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings docker-compose.yml up for real with podman, without an image registry, and looks whether the parts found one another:
-# every container healthy, the service scraped, the rules loaded, Alertmanager known, the black box on its volume, the
+# every container healthy, the service scraped, the rules loaded, Alertmanager known, the recording on its volume, the
 # dashboards where Grafana reads them. Then takes all of it down.
 #
 # Base images are made by debootstrap under the names that the files have, so it proves the wiring and not those versions;
@@ -109,7 +109,7 @@ wait_for 60 "the service is scraped, and counts" up_to_date
 wait_for 30 "the rules are loaded" sh -c "wget -q -O - 'http://127.0.0.1:$PROMETHEUS_PORT/api/v1/rules' | grep -q NativeMemoryLeakSuspected"
 wait_for 30 "Prometheus knows Alertmanager" sh -c "wget -q -O - 'http://127.0.0.1:$PROMETHEUS_PORT/api/v1/alertmanagers' | grep -q 'alertmanager:9093'"
 wait_for 30 "Alertmanager has its configuration" sh -c "wget -q -O - 'http://127.0.0.1:$ALERTMANAGER_PORT/api/v2/status' | grep -q group_by"
-wait_for 10 "the black box is on its volume" podman exec "${project}_app_1" test -s /record/box
+wait_for 10 "the recording is on its volume" podman exec "${project}_app_1" test -s /record/recording
 wait_for 10 "the service runs as nobody" sh -c "podman exec ${project}_app_1 id -un | grep -qx nobody"
 for name in app alertmanager prometheus grafana; do
   wait_for 10 "the root of $name is read-only" sh -c "! podman exec ${project}_${name}_1 touch /etc/x"

@@ -13,9 +13,9 @@
 #include "allocator/bootstrap.h"
 #include "allocator/figures.h"
 #include "control/attachment.h"
-#include "control/black_box.h"
 #include "control/owners.h"
 #include "control/process.h"
+#include "control/recording.h"
 #include "control/snapshot.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
@@ -426,11 +426,10 @@ int mallometer_record(const char *path) {
   return result;
 }
 
-int mallometer_recording(struct mallometer_black_box *out) {
-  if (!out) return -EINVAL;
-  *out = (struct mallometer_black_box){0};
-  black_box_describe(out);
-  return 0;
+int mallometer_recording(struct mallometer_recording_status *out) {
+  struct mallometer_recording_status current = {0};
+  recording_describe(&current);
+  return deliver(out, &current, sizeof current);
 }
 
 static uint32_t slots_in_use(void) {
@@ -447,9 +446,9 @@ int mallometer_self(struct mallometer_report *self) {
   current.state = (uint32_t)process_state();
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
-                            black_box_footprint() + call_sites_footprint() + observation_footprint() +
+                            recording_footprint() + call_sites_footprint() + observation_footprint() +
                             search_footprint() + owners_footprint() + jvm_footprint() + loaded_objects_footprint();
-  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() +
+  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + recording_overhead_ns() +
                         observation_overhead_ns() + search_overhead_ns();
   current.threads_without_block = threads_without_block();
   current.huge_threshold_bytes = huge_threshold;

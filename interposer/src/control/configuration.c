@@ -9,7 +9,7 @@
 #include "sample/sampler.h"
 
 #define DEFAULT_HUGE ((size_t)64 << 20)
-#define LONGEST_BLACK_BOX 700u
+#define LONGEST_RECORDING_PATH 700u
 
 static const char *value_of(char *const environment[], const char *name) {
   size_t length = strlen(name);
@@ -230,10 +230,10 @@ static const char *value_for_java(char *const environment[], const char *name, c
   return named || (executable && list_names("java", executable)) ? value_of(environment, name) : NULL;
 }
 
-static const char *read_black_box(char *const environment[], const char *executable, bool named) {
+static const char *read_recording(char *const environment[], const char *executable, bool named) {
   const char *value = value_for_java(environment, "MALLOMETER_BLACKBOX", executable, named);
   if (!value) return NULL;
-  if (strnlen(value, LONGEST_BLACK_BOX + 1) <= LONGEST_BLACK_BOX) return value;
+  if (strnlen(value, LONGEST_RECORDING_PATH + 1) <= LONGEST_RECORDING_PATH) return value;
   refuse("MALLOMETER_BLACKBOX", value, "a path of at most 700 bytes", "none");
   return NULL;
 }
@@ -258,7 +258,7 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.exit_report = read_monitor(environment);
   configuration.leaks = read_leaks(environment);
   configuration.arena_bytes = read_arena_bytes(environment);
-  configuration.black_box = read_black_box(environment, executable, named);
+  configuration.recording = read_recording(environment, executable, named);
   configuration.agent = value_for_java(environment, "MALLOMETER_AGENT", executable, named);
   return configuration;
 }

@@ -29,7 +29,7 @@ struct configuration {
    * MALLOMETER_BLACKBOX, a path, if it is meant for this program: one named java, or one that MALLOMETER_ONLY names.
    * Every program that a script starts sees the variable, and the first would take the file. NULL otherwise.
    */
-  const char *black_box;
+  const char *recording;
   /* MALLOMETER_AGENT, a jar with options, if it is meant for this program in the same way. NULL otherwise. */
   const char *agent;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */

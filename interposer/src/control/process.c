@@ -14,12 +14,12 @@
 #include "account/totals.h"
 #include "allocator/figures.h"
 #include "allocator/next.h"
-#include "control/black_box.h"
 #include "control/configuration.h"
 #include "control/exit_report.h"
 #include "control/java_agent.h"
 #include "control/log.h"
 #include "control/owners.h"
+#include "control/recording.h"
 #include "control/refusal.h"
 #include "control/snapshot.h"
 #include "hooks/start.h"
@@ -50,7 +50,7 @@ static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
 static const char *reason = "";
 static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
-static const char *wanted_black_box;
+static const char *wanted_recording;
 static const char *wanted_agent;
 static bool java_frames;
 static struct exit_report wanted_report;
@@ -182,7 +182,7 @@ static struct configuration configure(void) {
   unwinding = configuration.unwinding;
   observation_configure(configuration.leaks, configuration.arena_bytes);
   trial_remembers(process_environment());
-  wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
+  wanted_recording = executable_is_privileged() ? NULL : configuration.recording;
   wanted_agent = executable_is_privileged() ? NULL : configuration.agent;
   if (!executable_is_privileged()) wanted_report = configuration.exit_report;
   return configuration;
@@ -204,7 +204,7 @@ static void starts(void) {
   if (configuration.headers) refuse_or_use_headers();
   if (!configuration.enabled) {
     switched_off = true;
-    wanted_black_box = NULL;
+    wanted_recording = NULL;
     wanted_agent = NULL;
     wanted_report = (struct exit_report){.maximum = false};
     off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
@@ -254,7 +254,7 @@ static void in_forked_child(void) {
   totals_forked();
   live_samples_forked();
   call_sites_forked();
-  black_box_forked();
+  recording_forked();
   jvm_forked();
   observation_forked();
   search_forked();
@@ -273,7 +273,7 @@ static void start_stacks(void) {
 
 void process_counts(void) {
   exit_report_start(wanted_report);
-  if (wanted_black_box) process_record(wanted_black_box);
+  if (wanted_recording) process_record(wanted_recording);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
 }
 
@@ -381,5 +381,5 @@ uint32_t process_byte_unit(void) {
 }
 
 int process_record(const char *path) {
-  return black_box_start(path, &(struct black_box_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit()});
+  return recording_start(path, &(struct recording_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit()});
 }

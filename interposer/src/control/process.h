@@ -43,7 +43,7 @@ void process_prepare(void);
 /* From now on the state is this, for the reason that the format of printf makes. One thread at a time. */
 __attribute__((format(printf, 2, 3))) void process_state_is(int state, const char *format, ...);
 
-/* Does what comes with counting: the black box, if the environment asks for it. */
+/* Does what comes with counting: the recording, if the environment asks for it. */
 void process_counts(void);
 
 /* What serves the allocations, such as "glibc 2.36"; empty before the start. */
@@ -63,7 +63,7 @@ bool process_has_call_sites(void);
 /* Records them from now on if they are wanted and there is room. May change errno. */
 void process_record_call_sites(void);
 
-/* Starts the black box: see black_box_start(). */
+/* Starts the recording: see recording_start(). */
 int process_record(const char *path);
 
 #endif

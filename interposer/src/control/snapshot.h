@@ -1,5 +1,5 @@
 /*
- * One reading of the counters of the whole process, for programs (mallometer.h) and for the black box.
+ * One reading of the counters of the whole process, for programs (mallometer.h) and for the recording.
  */
 #ifndef MALLOMETER_CONTROL_SNAPSHOT_H
 #define MALLOMETER_CONTROL_SNAPSHOT_H

@@ -54,7 +54,7 @@ bool dlopen_knows_callers(void);
 /* The status of a process whose C library does not tell it at exit. */
 #define STATUS_NOT_TOLD (-1)
 
-/* The black box's function and the report's. */
+/* The recording's function and the report's. */
 enum { MOST_AT_EXIT = 2 };
 
 /* Has a function called when the process calls exit(), with the status or STATUS_NOT_TOLD: of several the latest first,

@@ -168,7 +168,7 @@ async function everyPanelIsDrawn(page, hasSuspect = false) {
   assert.match(texts.sizes, /4 KiB\s+[\d,]+/);
   assert.match(texts.allocator, /glibc[\s\S]*Live[\s\S]*MiB[\s\S]*Retained/);
   assert.match(texts.budget, /Java heap\s+128 MiB/);
-  assert.match(texts.own, /Counting\s+by preload[\s\S]*Samples\s+[\d,]+[\s\S]*This run is recorded in .*box/);
+  assert.match(texts.own, /Counting\s+by preload[\s\S]*Samples\s+[\d,]+[\s\S]*This run is recorded in .*recording/);
   for (const exported of ['collapsed', 'flamegraph', 'pprof', 'dhat', 'table', 'leaks-text', 'leaks-html', 'breakdown', 'history']) {
     assert.match(texts.downloads, new RegExp(`\\b${exported}\\b`));
   }
@@ -392,7 +392,7 @@ describe('on the sample', () => {
       await concluding({state: 'watch', sentence: 'Memory grows', findings: []})(page);
     });
     // The last of what is asked for at first.
-    await page.waitForFunction(() => document.querySelector('#record').textContent !== '');
+    await page.waitForFunction(() => document.querySelector('#recording').textContent !== '');
     let [asked, answered] = [0, 0];
     page.on('request', () => asked++);
     page.on('requestfinished', () => answered++);
@@ -455,7 +455,7 @@ describe('on the sample', () => {
       await page.route(/\/nativememory\/timeline$/, route => route.fulfill({status: 500, json: {error: 'no time'}}));
     });
     await page.locator('#connection').filter({hasText: 'No answer (no time)'}).waitFor();
-    assert.notEqual(await page.textContent('#record'), '');
+    assert.notEqual(await page.textContent('#recording'), '');
     await close(page);
   });
 
@@ -572,7 +572,7 @@ describe('on the sample', () => {
         };
       }
     }));
-    await page.waitForFunction(() => document.querySelector('#record').textContent !== '');
+    await page.waitForFunction(() => document.querySelector('#recording').textContent !== '');
     for (const id of ['resident', 'charged', 'live']) {
       await page.click(`#tab-${id}`);
       assert.equal(await page.innerText(`#${id}`), 'Not read yet.');
@@ -587,8 +587,8 @@ describe('on the sample', () => {
   it('a run that was killed is told above the diagnosis, one that exited is not', async () => {
     let reason = 'exit';
     const sentence = 'The previous run was OOM-killed at 14:02 UTC at 99 % of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min';
-    const page = await open(samplePage(), {}, answering(({blackbox}) => blackbox && Object.assign(blackbox, {lastLife: {reason, sentence, report: 'the way there'}})));
-    await page.waitForFunction(() => document.querySelector('#record').textContent !== '');
+    const page = await open(samplePage(), {}, answering(({recording}) => recording && Object.assign(recording, {previousRun: {reason, sentence, report: 'the way there'}})));
+    await page.waitForFunction(() => document.querySelector('#recording').textContent !== '');
     assert.ok(await page.isHidden('#killed'));
     for (reason of ['killed', 'oom']) {
       await page.reload();
@@ -688,7 +688,7 @@ describe('on the sample', () => {
       : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)])) : value;
     const huge = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
     let site;
-    const life = {file: '/data/box', pid: 7, ended: '2026-01-01T00:00:00Z', reason: 'oom', alarming: true, sentence: 'The previous run was OOM-killed', report: 'line'};
+    const life = {file: '/data/recording', pid: 7, ended: '2026-01-01T00:00:00Z', reason: 'oom', alarming: true, sentence: 'The previous run was OOM-killed', report: 'line'};
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
       site = answers.trends?.sites[0].name ?? site;
       if (answers.leaks) {
@@ -697,8 +697,8 @@ describe('on the sample', () => {
       if (answers.overview) {
         answers.overview.allocator.largeAllocations = [huge];
       }
-      if (answers.blackbox) {
-        answers.blackbox.lastLife = life;
+      if (answers.recording) {
+        answers.recording.previousRun = life;
       }
       const poisoned = poison(answers);
       if (poisoned.overview) {

@@ -73,7 +73,7 @@ export class Application {
     this.log = '';
     this.process = spawn(java, this.arguments, {
       cwd: this.directory,
-      env: {...process.env, LD_PRELOAD: library, MALLOMETER_BLACKBOX: join(this.directory, 'box')},
+      env: {...process.env, LD_PRELOAD: library, MALLOMETER_BLACKBOX: join(this.directory, 'recording')},
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const isStarted = await new Promise(resolve => {

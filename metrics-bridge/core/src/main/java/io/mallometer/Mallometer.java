@@ -15,7 +15,7 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.Phase;
 import io.mallometer.model.PreviousRun;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteChanges;
@@ -415,6 +415,6 @@ public interface Mallometer extends AutoCloseable {
     Optional<PreviousRun> previousRun();
 
     /** Returns whether the last hour is recorded in a file, and where. */
-    Recording recording();
+    RecordingStatus recording();
   }
 }

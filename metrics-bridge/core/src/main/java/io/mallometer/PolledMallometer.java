@@ -24,7 +24,7 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.Phase;
 import io.mallometer.model.PreviousRun;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteTrends;
@@ -510,12 +510,12 @@ class PolledMallometer implements Mallometer {
 
     @Override
     public Optional<PreviousRun> previousRun() {
-      return poller.blackBox().previousRun();
+      return poller.recorder().previousRun();
     }
 
     @Override
-    public Recording recording() {
-      return poller.blackBox().recording();
+    public RecordingStatus recording() {
+      return poller.recorder().recording();
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.mallometer;
 
-import io.mallometer.internal.history.BlackBox;
+import io.mallometer.internal.history.Recorder;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CallSites;
@@ -8,7 +8,7 @@ import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.ProcessMemory;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
@@ -40,9 +40,9 @@ public final class KnowsEverything implements AutoCloseable {
   /**
    * Opens it; call sites have been read twice, ten minutes apart.
    *
-   * @param box the black box of an earlier run, which is displaced
+   * @param recording the recording of an earlier run, which is displaced
    */
-  public KnowsEverything(Path box) {
+  public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6));
     mallometer.setApplicationVersion("2.3.1");
     mallometer.library().finds(new OwnersByHand());
@@ -52,7 +52,7 @@ public final class KnowsEverything implements AutoCloseable {
     counts(true);
     mallometer.sites().read();
     grow();
-    record(box);
+    record(recording);
     mallometer.setSites(
         afterAttach(
             SitesByHand.reading(
@@ -75,13 +75,15 @@ public final class KnowsEverything implements AutoCloseable {
   }
 
   /** Reads how the earlier run ended, and then fails. */
-  private void record(Path box) {
-    BlackBox blackBox = mallometer.poller().blackBox();
-    blackBox.want(box);
-    blackBox.begin();
-    mallometer.library().records(Recording.failed(box.toString(), "No space left on device"));
-    blackBox.close();
-    blackBox.begin();
+  private void record(Path recording) {
+    Recorder recorder = mallometer.poller().recorder();
+    recorder.want(recording);
+    recorder.begin();
+    mallometer
+        .library()
+        .records(RecordingStatus.failed(recording.toString(), "No space left on device"));
+    recorder.close();
+    recorder.begin();
   }
 
   /** The facade. */

@@ -47,7 +47,7 @@ import org.springframework.util.unit.DataSize;
 public record MallometerProperties(
     @DefaultValue("5s") Duration pollInterval,
     @Nullable DataSize limit,
-    @DefaultValue BlackBox record,
+    @DefaultValue Recording record,
     @DefaultValue Metrics metrics,
     @DefaultValue Jmx jmx,
     @DefaultValue Jfr jfr,
@@ -66,11 +66,11 @@ public record MallometerProperties(
   /**
    * Recording of the last hour in a file that outlives the process.
    *
-   * @param path File of 2 MiB in which to record the last hour, the black box, which survives a
+   * @param path File of 2 MiB in which to record the last hour, the recording, which survives a
    *     kill. Put it on a volume that survives the container. The environment variable
    *     MALLOMETER_BLACKBOX does the same from the start of the process, and takes precedence.
    */
-  public record BlackBox(@Nullable String path) {}
+  public record Recording(@Nullable String path) {}
 
   /**
    * Metrics.

@@ -1,7 +1,6 @@
 package io.mallometer.spring;
 
 import io.mallometer.view.AllocatorView;
-import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
@@ -12,6 +11,7 @@ import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.OverviewView;
 import io.mallometer.view.OwnerReportView;
 import io.mallometer.view.OwnersView;
+import io.mallometer.view.RecordingView;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
@@ -53,7 +53,7 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               OverviewView.class,
               TimelineView.class,
               TrendsView.class,
-              BlackBoxView.class,
+              RecordingView.class,
               RefusalView.class,
               TrimView.class,
               OwnersView.class,

@@ -35,7 +35,7 @@ class ApplicationTest {
         RunningApplication.start(
             "--management.metrics.tags.region=north",
             "--mallometer.poll-interval=50ms",
-            "--mallometer.record.path=" + directory.resolve("box"),
+            "--mallometer.record.path=" + directory.resolve("recording"),
             "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics,health,info",
             "--management.endpoint.health.show-details=always",
             "--management.info.nativememory.enabled=true");
@@ -206,11 +206,11 @@ class ApplicationTest {
     for (int i = 0; i < 100 && !history.toString().contains("state=ON"); i++) {
       history = application.json("/actuator/nativememory/history");
     }
-    assertThat(map(history, "record"))
+    assertThat(map(history, "recording"))
         .containsEntry("state", Matrix.preloaded() ? "ON" : "FAILED")
-        .containsEntry("path", directory.resolve("box").toString());
+        .containsEntry("path", directory.resolve("recording").toString());
     if (Matrix.preloaded()) {
-      assertThat(directory.resolve("box")).hasSize(2 << 20);
+      assertThat(directory.resolve("recording")).hasSize(2 << 20);
     }
     List<?> points = (List<?>) history.get("points");
     Map<?, ?> latest = (Map<?, ?>) points.get(points.size() - 1);

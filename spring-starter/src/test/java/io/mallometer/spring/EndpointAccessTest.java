@@ -99,8 +99,8 @@ class EndpointAccessTest {
   }
 
   private static void severalViewsComeTogether(RunningApplication application) {
-    assertThat(application.json("/actuator/nativememory/views/overview,blackbox"))
-        .containsOnlyKeys("overview", "blackbox");
+    assertThat(application.json("/actuator/nativememory/views/overview,recording"))
+        .containsOnlyKeys("overview", "recording");
     for (String path : List.of("views/sites", "nonsense/overview")) {
       HttpResponse<String> answer = application.response("/actuator/nativememory/" + path);
       assertThat(answer.statusCode()).as(path).isEqualTo(404);

@@ -10,7 +10,6 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.view.AllocatorView;
-import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
@@ -19,6 +18,7 @@ import io.mallometer.view.HistoryView;
 import io.mallometer.view.LeaksView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.OverviewView;
+import io.mallometer.view.RecordingView;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
@@ -77,7 +77,7 @@ class NativeMemoryRuntimeHintsTest {
         TrendsView.class,
         TrendsView.Group.class,
         TrendsView.Stack.class,
-        BlackBoxView.class,
+        RecordingView.class,
         PreviousRun.class,
         RefusalView.class,
         TrimView.class

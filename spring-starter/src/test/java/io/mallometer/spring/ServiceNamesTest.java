@@ -5,7 +5,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
-import io.mallometer.internal.history.Boxes;
+import io.mallometer.internal.history.Recordings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -70,7 +70,7 @@ class ServiceNamesTest {
   @BeforeAll
   static void start() throws Exception {
     counting = start(new SpringApplication(TestApplication.class));
-    everything = new KnowsEverything(Boxes.grownToTheLimit(directory.resolve("box")));
+    everything = new KnowsEverything(Recordings.grownToTheLimit(directory.resolve("recording")));
     SpringApplication spring = new SpringApplication(TestApplication.class);
     spring.addInitializers(
         context ->

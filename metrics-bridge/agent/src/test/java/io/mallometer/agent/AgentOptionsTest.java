@@ -24,8 +24,8 @@ class AgentOptionsTest {
 
   @Test
   void optionsAreNamesAndValues() throws IOException {
-    assertThat(AgentOptions.parse("port=9464, host=0.0.0.0,record=/var/lib/app/box"))
-        .isEqualTo(Map.of("port", "9464", "host", "0.0.0.0", "record", "/var/lib/app/box"));
+    assertThat(AgentOptions.parse("port=9464, host=0.0.0.0,record=/var/lib/app/recording"))
+        .isEqualTo(Map.of("port", "9464", "host", "0.0.0.0", "record", "/var/lib/app/recording"));
   }
 
   @Test

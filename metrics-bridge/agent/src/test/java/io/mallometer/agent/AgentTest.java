@@ -34,18 +34,18 @@ class AgentTest {
 
   @Test
   void anApplicationWithPreloadIsScrapedAndRecorded() throws Exception {
-    Path box = cache.resolve("box");
+    Path recording = cache.resolve("recording");
     int port = freePort();
     Result result =
-        application("=port=" + port + ",record=" + box)
+        application("=port=" + port + ",record=" + recording)
             .preload(LIBRARY)
             .run(Application.class, "" + port);
 
     assertThat(result.output())
         .contains("waited for the agent=false", "own log manager=true")
         .contains("bean=true", "active=true", "main ends")
-        .doesNotContain("black box is not recorded");
-    assertThat(box).hasSize(2 << 20);
+        .doesNotContain("recording is off");
+    assertThat(recording).hasSize(2 << 20);
     List<Published> scraped = scrape(result);
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(100_000);
@@ -212,11 +212,11 @@ class AgentTest {
     Result result = checkpointed("" + freePort());
 
     assertThat(result.output())
-        .containsPattern("open before: \\[a\\.box, .*eventfd.*eventpoll.*(, socket:\\S+){4}]")
+        .containsPattern("open before: \\[a\\.recording, .*eventfd.*eventpoll.*(, socket:\\S+){4}]")
         .contains("closed: true")
         .containsPattern("open meanwhile: \\[socket:[^,]*]\n") // one that java.nio keeps
         .containsPattern("scraped after: .*, mallometer_active 1\\.0]")
-        .containsPattern("open after: \\[a\\.box, .*eventfd.*eventpoll.*(, socket:\\S+){2}]")
+        .containsPattern("open after: \\[a\\.recording, .*eventfd.*eventpoll.*(, socket:\\S+){2}]")
         .containsOnlyOnce("mallometer: ")
         .doesNotContain("WARNING")
         .contains("main ends");
@@ -247,7 +247,7 @@ class AgentTest {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())
         .options(SimulatedCheckpoints.option(cache.resolve("crac")))
-        .options("-javaagent:" + JAR + "=port=" + port + ",record=" + cache.resolve("a.box"))
+        .options("-javaagent:" + JAR + "=port=" + port + ",record=" + cache.resolve("a.recording"))
         .preload(LIBRARY)
         .run(CheckpointedApplication.class, arguments.toArray(String[]::new));
   }

@@ -165,34 +165,34 @@ class CommandLineTest {
   }
 
   @Test
-  void reportPrintsWhatABlackBoxRecorded() throws Exception {
-    Path box = directory.resolve("box");
+  void reportPrintsWhatTheFileRecorded() throws Exception {
+    Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    program.environment().put("MALLOMETER_BLACKBOX", recording.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
-    Result result = call("report", box.toString());
+    Result result = call("report", recording.toString());
 
     assertThat(result).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(result.out())
-        .startsWith("Black box " + box)
+        .startsWith("Recording " + recording)
         .contains("This process exited with code 0", "malloc live");
   }
 
   @Test
   void reportWithoutTheMomentAskedForIsOneLineAndCodeThree() throws Exception {
-    Path box = directory.resolve("box");
+    Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    program.environment().put("MALLOMETER_BLACKBOX", recording.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
 
-    Result result = call("report", box.toString(), "--format", "pprof", "--at", "90");
+    Result result = call("report", recording.toString(), "--format", "pprof", "--at", "90");
     assertThat(result.exitCode()).isEqualTo(3);
     assertThat(result.err()).contains("no call sites at 90 % of the limit");
-    assertThat(call("report", box.toString(), "--format", "json").err())
-        .contains("a black box has no json");
-    assertThat(call("report", box.toString(), "--at", "90").err())
+    assertThat(call("report", recording.toString(), "--format", "json").err())
+        .contains("a recording has no json");
+    assertThat(call("report", recording.toString(), "--at", "90").err())
         .contains("--at needs a --format of call sites");
   }
 

@@ -675,7 +675,7 @@ class ProcessCommandsTest {
       assertThat(refused.err())
           .contains(
               "no module jdk.attach; run the command with a JDK, or name the http address"
-                  + " of an agent or a black box")
+                  + " of an agent or a recording")
           .hasLineCount(1);
     } finally {
       plain.destroyForcibly().waitFor();

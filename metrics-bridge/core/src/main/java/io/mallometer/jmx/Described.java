@@ -41,10 +41,10 @@ final class Described {
     List<HistoryRow> getHistory();
 
     @Description("The file that the last hour is recorded in; empty if there is none")
-    String getRecordPath();
+    String getRecordingPath();
 
     @Description("Why there is no such file although one was configured; empty otherwise")
-    String getRecordFailure();
+    String getRecordingFailure();
 
     @Description("Whether native allocations are counted now")
     boolean isActive();

@@ -5,7 +5,7 @@ import io.mallometer.NativeScope;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ScopeFigures;
@@ -82,13 +82,13 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public String getRecordPath() {
-    Recording recording = mallometer.history().recording();
-    return recording.state() == Recording.State.ON ? recording.path() : "";
+  public String getRecordingPath() {
+    RecordingStatus recording = mallometer.history().recording();
+    return recording.state() == RecordingStatus.State.ON ? recording.path() : "";
   }
 
   @Override
-  public String getRecordFailure() {
+  public String getRecordingFailure() {
     return mallometer.history().recording().reason();
   }
 

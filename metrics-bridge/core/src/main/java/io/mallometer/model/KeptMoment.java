@@ -15,7 +15,7 @@ public enum KeptMoment {
   LIMIT_95("95", 95),
   /**
    * When live bytes last crossed the size of a monitor {@link MonitorOptions#present}, as a poll
-   * saw it. Not in the black box.
+   * saw it. Not in the recording.
    */
   PRESENT("present", 0);
 

@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.time.Instant;
 
 /**
- * The previous run: how the process that wrote the black box before this one ended.
+ * The previous run: how the process that wrote the recording before this one ended.
  *
  * @param file where it is recorded
  * @param pid its process id

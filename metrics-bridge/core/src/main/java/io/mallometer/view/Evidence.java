@@ -5,7 +5,7 @@ import io.mallometer.internal.text.JsonWriter;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.PreviousRun;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.report.LeakFormat;
@@ -29,14 +29,14 @@ import java.util.zip.ZipOutputStream;
 
 /**
  * Everything that is known of a process, as a zip that can be attached to a ticket: a text for
- * people, each view, the black boxes of this run and of the previous one, and the settings of
- * mallometer. Some hundred KiB without the black boxes; at most {@link #MOST_SITES} call sites, and
- * black boxes of at most {@link #MOST_RECORDING_BYTES} each.
+ * people, each view, the recordings of this run and of the previous one, and the settings of
+ * mallometer. Some hundred KiB without the recordings; at most {@link #MOST_SITES} call sites, and
+ * recordings of at most {@link #MOST_RECORDING_BYTES} each.
  *
  * <p>The texts hold neither secrets nor addresses. Of settings they hold only mallometer's own,
  * with the values of those that are not in {@link #SHOWN} masked, and no properties of the program.
- * A frame that belongs to no library has an address for a name, which is masked. The black boxes
- * are copied as they are.
+ * A frame that belongs to no library has an address for a name, which is masked. The recordings are
+ * copied as they are.
  */
 final class Evidence {
 
@@ -57,7 +57,7 @@ final class Evidence {
           "accounting",
           "arenabytes",
           "attach",
-          "blackbox",
+          "recording",
           "config",
           "enabled",
           "host",
@@ -218,13 +218,13 @@ final class Evidence {
   }
 
   private void recordings() throws IOException {
-    Recording recording = mallometer.history().recording();
-    if (recording.state() == Recording.State.ON) {
+    RecordingStatus recording = mallometer.history().recording();
+    if (recording.state() == RecordingStatus.State.ON) {
       recording("recording", recording.path());
     }
     Optional<PreviousRun> previous = mallometer.history().previousRun();
     if (previous.isPresent()) {
-      recording("previous", previous.get().file());
+      recording("recording.previous", previous.get().file());
     }
   }
 
@@ -232,7 +232,7 @@ final class Evidence {
     try {
       Path file = Path.of(path);
       if (Files.size(file) <= MOST_RECORDING_BYTES) {
-        put(name + ".blackbox", Files.readAllBytes(file));
+        put(name, Files.readAllBytes(file));
       }
     } catch (IOException | RuntimeException e) {
       put(name + ".txt", ("cannot be read: " + e).getBytes(StandardCharsets.UTF_8));

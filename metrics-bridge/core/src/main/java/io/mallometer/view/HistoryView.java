@@ -2,7 +2,7 @@ package io.mallometer.view;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param points oldest first: five minutes as often as is polled, a quarter of an hour by ten
  *     seconds, the rest by the minute
- * @param record the file that outlives the process
+ * @param recording the file that outlives the process
  */
-public record HistoryView(List<Point> points, BlackBox record) implements View {
+public record HistoryView(List<Point> points, RecordingState recording) implements View {
 
   /**
    * One moment.
@@ -62,10 +62,10 @@ public record HistoryView(List<Point> points, BlackBox record) implements View {
    * @param path the file; null while off
    * @param reason why it failed; null otherwise
    */
-  public record BlackBox(String state, @Nullable String path, @Nullable String reason) {
+  public record RecordingState(String state, @Nullable String path, @Nullable String reason) {
 
-    static BlackBox of(Recording recording) {
-      return new BlackBox(
+    static RecordingState of(RecordingStatus recording) {
+      return new RecordingState(
           recording.state().name(), emptyIsNull(recording.path()), emptyIsNull(recording.reason()));
     }
 
@@ -77,6 +77,6 @@ public record HistoryView(List<Point> points, BlackBox record) implements View {
   static HistoryView of(Mallometer mallometer) {
     return new HistoryView(
         mallometer.history().points().stream().map(Point::of).toList(),
-        BlackBox.of(mallometer.history().recording()));
+        RecordingState.of(mallometer.history().recording()));
   }
 }

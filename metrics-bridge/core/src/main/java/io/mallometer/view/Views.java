@@ -59,7 +59,7 @@ public final class Views {
           "overview",
           "timeline",
           "trends",
-          "blackbox");
+          "recording");
 
   /** Name below which {@link #together} is requested. */
   public static final String TOGETHER = "views";
@@ -132,8 +132,8 @@ public final class Views {
             // Verdicts are shown with the reading that they are of.
             "trends",
             new WrittenOnce(clock, 30, this::trends, leaks),
-            "blackbox",
-            new WrittenOnce(clock, 5, () -> BlackBoxView.of(mallometer)));
+            "recording",
+            new WrittenOnce(clock, 5, () -> RecordingView.of(mallometer)));
   }
 
   private OverviewView overview() {
@@ -180,7 +180,7 @@ public final class Views {
           case "overview" -> overview();
           case "timeline" -> timeline();
           case "trends" -> trends();
-          case "blackbox" -> BlackBoxView.of(mallometer);
+          case "recording" -> RecordingView.of(mallometer);
           case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
           case "leaks" -> leaks();
           case "owners" -> OwnersView.of(mallometer, ownersAllowed);
@@ -254,7 +254,7 @@ public final class Views {
   }
 
   /**
-   * Answers with a zip of all views. Its texts hold neither secrets nor addresses; its black boxes
+   * Answers with a zip of all views. Its texts hold neither secrets nor addresses; its recordings
    * are not masked.
    *
    * @param settings of mallometer that are neither system properties nor variables, by name

@@ -867,18 +867,18 @@
       : [make('ul', {}, ...off.map(([what, reason]) => make('li', {}, `${what}${reason}`)))]);
   }
 
-  function showLife({record, lastLife}) {
-    const wasKilled = ['oom', 'killed'].includes(lastLife?.reason);
+  function showRecording({file, previousRun}) {
+    const wasKilled = ['oom', 'killed'].includes(previousRun?.reason);
     const killed = element('killed');
     killed.hidden = !wasKilled;
-    setText(element('killed-sentence'), wasKilled ? `${lastLife.sentence}.` : '');
-    setText(killed.querySelector('pre'), wasKilled ? lastLife.report : '');
+    setText(element('killed-sentence'), wasKilled ? `${previousRun.sentence}.` : '');
+    setText(killed.querySelector('pre'), wasKilled ? previousRun.report : '');
     const states = {
-      ON: `This run is recorded in ${record.path}.`,
+      ON: `This run is recorded in ${file.path}.`,
       OFF: 'This run is not recorded: set MALLOMETER_BLACKBOX or mallometer.record.path to a file on a volume.',
-      FAILED: `This run is not recorded: ${record.reason}.`,
+      FAILED: `This run is not recorded: ${file.reason}.`,
     };
-    setText(element('record'), `${states[record.state] ?? record.state} ${lastLife ? `${lastLife.sentence}.` : 'No previous run is recorded.'}`);
+    setText(element('recording'), `${states[file.state] ?? file.state} ${previousRun ? `${previousRun.sentence}.` : 'No previous run is recorded.'}`);
   }
 
   function showDownloads(views, exports) {
@@ -898,7 +898,7 @@
     {view: 'timeline', every: 30 * SECOND, show: showTimeline},
     {view: 'trends', every: 120 * SECOND, show: showTrends},
     {view: 'leaks', every: 60 * SECOND, show: showLeaks},
-    {view: 'blackbox', every: 600 * SECOND, show: showLife},
+    {view: 'recording', every: 600 * SECOND, show: showRecording},
   ];
   const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, state: null, views: ['overview']};
   jobs.forEach(job => job.due = 0);

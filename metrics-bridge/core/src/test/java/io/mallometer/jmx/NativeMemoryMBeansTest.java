@@ -154,8 +154,8 @@ class NativeMemoryMBeansTest {
     assertThat(latest.liveBytes()).isEqualTo(bean.getLiveBytes());
     assertThat(latest.time()).endsWith("Z");
     assertThat(latest.limitBytes()).isNull();
-    assertThat(bean.getRecordPath()).isEmpty();
-    assertThat(bean.getRecordFailure()).isEmpty();
+    assertThat(bean.getRecordingPath()).isEmpty();
+    assertThat(bean.getRecordingFailure()).isEmpty();
   }
 
   @Test

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.Published;
-import io.mallometer.internal.history.BlackBoxReport;
+import io.mallometer.internal.history.RecordingReport;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.micrometer.NativeMemoryMetrics;
 import io.mallometer.model.Attachment;
@@ -16,7 +16,7 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Observation;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
@@ -107,13 +107,13 @@ class PreloadedJvmTest {
   @Test
   void sitesHaveJavaFramesUseIsObservedAndTheBoxIsWritten(@TempDir Path directory)
       throws Exception {
-    Path box = directory.resolve("box");
+    Path file = directory.resolve("recording");
     try (Mallometer recording =
         Mallometer.open(
             MallometerOptions.defaults()
                 .withPollInterval(Duration.ofMillis(50))
                 .withLeaks(LeakOptions.defaults().withTimeScale(100))
-                .withRecordPath(box))) {
+                .withRecordPath(file))) {
       // From the first reading on stacks have Java frames.
       recording.sites().read();
       List<Deflater> held = new ArrayList<>();
@@ -131,10 +131,10 @@ class PreloadedJvmTest {
       assertThat(recording.leaks().report().observation().state())
           .as(recording.leaks().report().toString())
           .isIn(Observation.State.STARTING, Observation.State.ON);
-      await(() -> recording.history().recording().state() == Recording.State.ON);
-      await(() -> BlackBoxReport.of(box).contains("Where the memory was"));
+      await(() -> recording.history().recording().state() == RecordingStatus.State.ON);
+      await(() -> RecordingReport.of(file).contains("Where the memory was"));
     }
-    assertThat(BlackBoxReport.of(box)).containsPattern("mallometer \\d.* over glibc");
+    assertThat(RecordingReport.of(file)).containsPattern("mallometer \\d.* over glibc");
   }
 
   private static boolean isOfDeflaters(CallSite site) {

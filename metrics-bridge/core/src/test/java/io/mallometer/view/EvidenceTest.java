@@ -10,7 +10,7 @@ import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.PreviousRun;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.StackFrame;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -110,26 +110,26 @@ class EvidenceTest {
   }
 
   @Test
-  void theBlackBoxesOfBothRunsAreInItUnlessTheyAreLarge(@TempDir Path directory) throws Exception {
-    Path box = Files.writeString(directory.resolve("box"), "this run");
-    Path previous = Files.writeString(directory.resolve("box.previous"), "0x7f0012345678");
+  void theRecordingsOfBothRunsAreInItUnlessTheyAreLarge(@TempDir Path directory) throws Exception {
+    Path recording = Files.writeString(directory.resolve("recording"), "this run");
+    Path previous = Files.writeString(directory.resolve("recording.previous"), "0x7f0012345678");
 
-    assertThat(entriesWith(box, previous))
-        .containsEntry("recording.blackbox", "this run")
-        .containsEntry("previous.blackbox", "0x7f0012345678");
+    assertThat(entriesWith(recording, previous))
+        .containsEntry("recording", "this run")
+        .containsEntry("recording.previous", "0x7f0012345678");
 
     Files.write(previous, new byte[(4 << 20) + 1]);
-    assertThat(entriesWith(box, previous))
-        .containsKey("recording.blackbox")
-        .doesNotContainKey("previous.blackbox");
+    assertThat(entriesWith(recording, previous))
+        .containsKey("recording")
+        .doesNotContainKey("recording.previous");
   }
 
-  private Map<String, String> entriesWith(Path box, Path previous) throws IOException {
+  private Map<String, String> entriesWith(Path recording, Path previous) throws IOException {
     Instant time = mallometer.clock().instant();
     Map<String, Object> told =
         Map.of(
             "recording",
-            new Recording(Recording.State.ON, box.toString(), 1, ""),
+            new RecordingStatus(RecordingStatus.State.ON, recording.toString(), 1, ""),
             "previousRun",
             Optional.of(
                 new PreviousRun(

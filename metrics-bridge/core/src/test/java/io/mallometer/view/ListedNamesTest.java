@@ -30,7 +30,7 @@ class ListedNamesTest {
   private static final Map<String, Class<?>> VIEWS =
       Map.ofEntries(
           Map.entry("allocator ", AllocatorView.class),
-          Map.entry("blackbox ", BlackBoxView.class),
+          Map.entry("recording ", RecordingView.class),
           Map.entry("breakdown ", BreakdownView.class),
           Map.entry("budget ", BudgetView.class),
           Map.entry("cgroup ", CgroupView.class),

@@ -126,8 +126,9 @@ class PageViewsTest {
             "exports");
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
-    assertThat(overview.get("diagnosis").get("state").asText()).isEqualTo("too_early");
-    assertThat(overview.get("views").toString()).contains("timeline", "trends", "blackbox");
+    assertThat(overview.get("conclusion").get("state").asText()).isEqualTo("too_early");
+    assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
+    assertThat(overview.get("views").toString()).contains("timeline", "trends", "recording");
     assertThat(overview.get("exports").findValuesAsText("name"))
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
@@ -148,7 +149,7 @@ class PageViewsTest {
   @Test
   void viewsTogetherAreWhatEachIsAlone() throws Exception {
     Views views = new Views(mallometer);
-    String names = "overview,timeline,leaks,trends,blackbox";
+    String names = "overview,timeline,leaks,trends,recording";
 
     String text = new String(bytes(views.together(names)), StandardCharsets.UTF_8);
 
@@ -167,7 +168,7 @@ class PageViewsTest {
       Answer answer = new Views(mallometer).together(names);
       assertThat(answer.outcome()).as(names).isEqualTo(Answer.Outcome.UNKNOWN);
       assertThat(json(((Answer.Told) answer).view()).get("reason").asText())
-          .endsWith("blackbox,leaks,overview,timeline,trends can");
+          .endsWith("leaks,overview,recording,timeline,trends can");
     }
   }
 

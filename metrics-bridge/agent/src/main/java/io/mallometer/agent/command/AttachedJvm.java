@@ -151,7 +151,7 @@ final class AttachedJvm implements Source {
       throw new Failure(
           ExitCode.NOT_THERE,
           "this Java has no module jdk.attach; run the command with a JDK, or name the http"
-              + " address of an agent or a black box");
+              + " address of an agent or a recording");
     }
     try {
       return new AttachedJvm(process, jar, timeout);
@@ -160,7 +160,7 @@ final class AttachedJvm implements Source {
           ExitCode.FAILED,
           "cannot write the question to %s, where process %d would read it (%s); use the"
                   .formatted(temporary(process), process.pid(), e.getMessage())
-              + " address of its agent, http://HOST:PORT, or a black box");
+              + " address of its agent, http://HOST:PORT, or a recording");
     }
   }
 
@@ -326,7 +326,7 @@ final class AttachedJvm implements Source {
             ExitCode.NO_ANSWER,
             "%s did not answer within %s s: it hangs or is very busy; wait longer with --timeout,"
                     .formatted(name(), seconds)
-                + " or read its black box");
+                + " or read its recording");
     return process.stopped().orElse(unknown);
   }
 

@@ -1,7 +1,7 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.internal.gate.UnusableResultsException;
-import io.mallometer.internal.history.UnreadableBoxException;
+import io.mallometer.internal.history.UnreadableRecordingException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -146,7 +146,7 @@ public final class Commands implements Runnable {
     if (e instanceof Failure failure) {
       return failure.exitCode();
     }
-    return e instanceof UnreadableBoxException || e instanceof UnusableResultsException
+    return e instanceof UnreadableRecordingException || e instanceof UnusableResultsException
         ? ExitCode.UNREADABLE
         : ExitCode.FAILED;
   }

@@ -29,7 +29,7 @@ final class ExitCode {
     "0:success",
     "1:failure",
     "2:the command was not understood",
-    "3:the file is not a readable black box or report",
+    "3:the file is not a readable recording or report",
     "4:the process does not exist, is not a JVM, or ended during the command",
     "5:not allowed: the process belongs to another user, or the login is wrong",
     "6:no answer within the time limit",

@@ -87,7 +87,7 @@ record JvmProcess(long pid, Path proc) {
 
   Failure gone() {
     return new Failure(
-        ExitCode.GONE, "there is no process " + pid + "; if it ended, read its black box");
+        ExitCode.GONE, "there is no process " + pid + "; if it ended, read its recording");
   }
 
   private void refuseOtherUser() throws Failure {

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.history.BlackBoxReport;
+import io.mallometer.internal.history.RecordingReport;
 import io.mallometer.internal.text.Choice;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.report.ReportFormat;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "report",
     description = {
-      "Shows where the memory of a JVM is, or what a black box (MALLOMETER_BLACKBOX) recorded and"
+      "Shows where the memory of a JVM is, or what a recording (MALLOMETER_BLACKBOX) recorded and"
           + " how the process ended."
     })
 final class ReportCommand implements Callable<Integer> {
@@ -36,7 +36,7 @@ final class ReportCommand implements Callable<Integer> {
       paramLabel = "PID|URL|FILE",
       description =
           "a JVM of this user, the address of an agent or of an application with the endpoint"
-              + " nativememory, or a black box")
+              + " nativememory, or a recording")
   private String target = "";
 
   @Option(
@@ -44,7 +44,7 @@ final class ReportCommand implements Callable<Integer> {
       defaultValue = TEXT,
       description =
           "text, html, json (which diff reads), dhat, pprof, collapsed, flamegraph or table;"
-              + " ${DEFAULT-VALUE} by default. A black box has neither html nor json, and has"
+              + " ${DEFAULT-VALUE} by default. A recording has neither html nor json, and has"
               + " only the call sites that --at names")
   private String format = TEXT;
 
@@ -68,7 +68,7 @@ final class ReportCommand implements Callable<Integer> {
       paramLabel = "MOMENT",
       description =
           "call sites as they were at the peak (peak), or when 85, 90 or 95 percent of the limit"
-              + " were last crossed; not in text, html and json. For a black box: peak by default")
+              + " were last crossed; not in text, html and json. For a recording: peak by default")
   private @Nullable String at;
 
   @Option(names = "--limit", defaultValue = "20", description = "how many call sites to show")
@@ -94,7 +94,7 @@ final class ReportCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     check();
     if (!Target.isProcess(target) && !Target.isAddress(target)) {
-      return box();
+      return recording();
     }
     Duration span = duration == null ? Duration.ZERO : Target.span("--duration", duration);
     try (Source source = Target.open(target, user, Target.span("--timeout", timeout));
@@ -129,15 +129,15 @@ final class ReportCommand implements Callable<Integer> {
     }
   }
 
-  private int box() throws Failure, IOException {
+  private int recording() throws Failure, IOException {
     Optional<ReportFormat> ofSites = ReportFormat.byId(format);
     if (ofSites.isPresent()) {
       return boxProfile(ofSites.get());
     }
     if (!format.equals(TEXT)) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, "a black box has no " + format);
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, "a recording has no " + format);
     }
-    String text = BlackBoxReport.of(Path.of(target));
+    String text = RecordingReport.of(Path.of(target));
     try (Output out = Output.to(output)) {
       out.print(text).finish();
     }
@@ -149,7 +149,7 @@ final class ReportCommand implements Callable<Integer> {
         at == null ? KeptMoment.PEAK : Choice.of("--at", at, KeptMoment.values(), KeptMoment::id);
     ReportMetric figure = Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);
     ByteArrayOutputStream written = new ByteArrayOutputStream();
-    sites.write(BlackBoxReport.profile(Path.of(target), moment), figure, written);
+    sites.write(RecordingReport.profile(Path.of(target), moment), figure, written);
     try (Output out = Output.to(output)) {
       out.copy(new ByteArrayInputStream(written.toByteArray()));
       out.finish();

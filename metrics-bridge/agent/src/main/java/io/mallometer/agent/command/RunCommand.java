@@ -42,8 +42,8 @@ final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--blackbox",
       paramLabel = "FILE",
-      description = "record the last hour in FILE, a black box that survives a kill")
-  private @Nullable Path blackBox;
+      description = "record the last hour in FILE, a recording that survives a kill")
+  private @Nullable Path recording;
 
   @Option(
       names = "--sample-interval",
@@ -99,8 +99,8 @@ final class RunCommand implements Callable<Integer> {
     } else if (present.getOrDefault(ONLY, "").isEmpty()) {
       variables.put(ONLY, String.join(",", names(present.getOrDefault("PATH", ""))));
     }
-    if (blackBox != null) {
-      variables.put("MALLOMETER_BLACKBOX", blackBox.toAbsolutePath().toString());
+    if (recording != null) {
+      variables.put("MALLOMETER_BLACKBOX", recording.toAbsolutePath().toString());
     }
     if (sampleInterval != null) {
       variables.put("MALLOMETER_SAMPLE_INTERVAL", sampleInterval);

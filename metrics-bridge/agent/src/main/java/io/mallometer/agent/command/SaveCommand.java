@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
     description =
         "Saves everything that mallometer knows about a JVM's native memory in a zip: a text,"
             + " every view, the"
-            + " black boxes and mallometer's settings. The texts hold no secrets or addresses; the"
-            + " black boxes are not masked.")
+            + " recordings and mallometer's settings. The texts hold no secrets or addresses; the"
+            + " recordings are not masked.")
 final class SaveCommand implements Callable<Integer> {
 
   private static final DateTimeFormatter TIME =

@@ -10,7 +10,7 @@ import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
 import io.mallometer.agent.command.ReportNames;
-import io.mallometer.internal.history.Boxes;
+import io.mallometer.internal.history.Recordings;
 import io.mallometer.program.DeflaterLeak;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -78,7 +78,7 @@ class AgentNamesTest {
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("output").toFile())
             .start();
-    everything = new KnowsEverything(Boxes.grownToTheLimit(directory.resolve("box")));
+    everything = new KnowsEverything(Recordings.grownToTheLimit(directory.resolve("recording")));
     server =
         AgentServer.start(
             everything.mallometer(), ServerOptions.of(Map.of("trim", "true", "owners", "true")));

@@ -28,7 +28,7 @@ class BridgeOptionsTest {
     MallometerOptions options =
         BridgeOptions.of(
             Map.of(
-                "record", "/tmp/box",
+                "record", "/tmp/recording",
                 "limit", "512m",
                 "version", "2.3.1",
                 "sites.applicationPackages", "com.shop org.cart",
@@ -37,7 +37,7 @@ class BridgeOptionsTest {
                 "leak.healthySites", "com.shop.Catalogue.load, com.shop.cache.*",
                 "leak.healthySitesFile", "/var/lib/shop/healthy"));
 
-    assertThat(options.recordPath()).contains(Path.of("/tmp/box"));
+    assertThat(options.recordPath()).contains(Path.of("/tmp/recording"));
     assertThat(options.limitBytes()).hasValue(512L << 20);
     assertThat(options.applicationVersion()).contains("2.3.1");
     assertThat(options.applicationPackages()).containsExactly("com.shop", "org.cart");
@@ -52,7 +52,7 @@ class BridgeOptionsTest {
 
   @Test
   void eachMonitorIsStarted() {
-    assertThat(BridgeOptions.monitors(Map.of("record", "/tmp/box"))).isEmpty();
+    assertThat(BridgeOptions.monitors(Map.of("record", "/tmp/recording"))).isEmpty();
     assertThat(
             BridgeOptions.monitors(
                 Map.of(

@@ -7,7 +7,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
@@ -38,7 +38,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile Runnable onAllocator = () -> {};
   private volatile Runnable onCallSites = () -> {};
   private volatile List<String> applicationPackages = List.of();
-  private volatile Recording recording = Recording.off();
+  private volatile RecordingStatus recording = RecordingStatus.off();
   private final AtomicInteger siteReadings = new AtomicInteger();
   private final AtomicInteger namings = new AtomicInteger();
   private final AtomicInteger trims = new AtomicInteger();
@@ -61,7 +61,7 @@ public final class HandFedInterposer implements Interposer {
   }
 
   /** What the library says of its recording. */
-  public void records(Recording recording) {
+  public void records(RecordingStatus recording) {
     this.recording = recording;
   }
 
@@ -193,7 +193,7 @@ public final class HandFedInterposer implements Interposer {
   }
 
   @Override
-  public Recording recording() {
+  public RecordingStatus recording() {
     return recording;
   }
 

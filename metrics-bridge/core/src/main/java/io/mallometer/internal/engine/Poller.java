@@ -1,10 +1,8 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.diagnosis.DiagnosisRules;
-import io.mallometer.internal.diagnosis.HeldDiagnosis;
-import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
+import io.mallometer.internal.history.Recorder;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.ProcessStart;
 import io.mallometer.internal.process.ApplicationVersion;
@@ -133,7 +131,7 @@ public final class Poller {
   private final ListenerThread listenerThread = new ListenerThread();
   private final History history = new History();
   private final MemoryHistory memoryHistory = new MemoryHistory();
-  private final BlackBox blackBox;
+  private final Recorder recorder;
   private final ProfileKeeper profileKeeper;
   private final MonitorBook monitorBook;
   private final Scrapes scrapes;
@@ -240,8 +238,8 @@ public final class Poller {
             () -> options.owners(),
             leakWatch::isLost,
             clock);
-    this.blackBox = new BlackBox(interposer, clock, nanoTime);
-    this.profileKeeper = new ProfileKeeper(callSiteReader, blackBox, clock);
+    this.recorder = new Recorder(interposer, clock, nanoTime);
+    this.profileKeeper = new ProfileKeeper(callSiteReader, recorder, clock);
     this.monitorBook = new MonitorBook(interposer, clock);
     this.scrapes = new Scrapes(nanoTime);
     this.latest = firstSnapshot();
@@ -288,8 +286,8 @@ public final class Poller {
     return memoryHistory;
   }
 
-  public BlackBox blackBox() {
-    return blackBox;
+  public Recorder recorder() {
+    return recorder;
   }
 
   public ProfileKeeper profileKeeper() {
@@ -356,10 +354,10 @@ public final class Poller {
                 memoryHistory.moments(),
                 leakWatch.latest(),
                 options.leaks(),
-                blackBox.previousRun(),
-                heldDiagnosis.started(),
-                heldDiagnosis.startedUp(snapshot.time())));
-    return heldDiagnosis.stands(drawn, nanoTime.getAsLong());
+                recorder.previousRun(),
+                conclusions.started(),
+                conclusions.startedUp(snapshot.time())));
+    return conclusions.stands(drawn, nanoTime.getAsLong());
   }
 
   /** Notes that the application starts, or has started. */
@@ -484,7 +482,7 @@ public final class Poller {
       if (interposer.present() || memorySource.present()) {
         thread = startThread();
       } else {
-        blackBox.refuse("mallometer measures nothing on this system");
+        recorder.refuse("mallometer measures nothing on this system");
       }
     }
     notifyAll();
@@ -522,7 +520,7 @@ public final class Poller {
       }
       options = chosen.get();
       if (options.recordPath().isPresent()) {
-        blackBox.want(options.recordPath().get());
+        recorder.want(options.recordPath().get());
       }
       Optional<String> stated = options.applicationVersion();
       Optional<String> clean =
@@ -563,7 +561,7 @@ public final class Poller {
    */
   public void suspend() {
     suspended = suspended || awaitEndOfReading();
-    blackBox.close();
+    recorder.close();
     leakWatch.rest();
     if (!suspended) {
       throw new IllegalStateException(
@@ -631,8 +629,8 @@ public final class Poller {
     for (int polls = 1; awaitNextPoll(); polls = Math.min(polls + 1, FIRST_WITH_CALL_SITES)) {
       reading.acquireUninterruptibly();
       try {
-        blackBox.begin();
-        leakWatch.know(blackBox.takeKnownLeaks());
+        recorder.begin();
+        leakWatch.know(recorder.takeKnownLeaks());
         interposer.stayAttached();
         observe();
         if (polls >= FIRST_WITH_CALL_SITES) {
@@ -640,14 +638,14 @@ public final class Poller {
           observeLeaks();
         }
         Snapshot snapshot = poll();
-        if (blackBox.crosses(snapshot)) {
+        if (recorder.crosses(snapshot)) {
           memorySource.renew();
           observe();
           observeCallSites();
           snapshot = poll();
         }
         // First what costs little: near the limit the next moment may be the last.
-        blackBox.observe(snapshot, leakWatch.known());
+        recorder.observe(snapshot, leakWatch.known());
         if (polls >= FIRST_WITH_CALL_SITES) {
           keepProfiles(snapshot);
         }
@@ -665,7 +663,7 @@ public final class Poller {
   /** Unless another thread has begun to poll meanwhile. */
   private synchronized void stopRecording() {
     if (thread == null) {
-      blackBox.close();
+      recorder.close();
     }
   }
 
@@ -748,7 +746,7 @@ public final class Poller {
     while (thread == Thread.currentThread()) {
       long now = System.nanoTime();
       long remaining = options.pollInterval().toNanos() - (now - start);
-      if (remaining <= 0 || blackBox.askedAnew()) {
+      if (remaining <= 0 || recorder.askedAnew()) {
         return Wake.TO_POLL;
       }
       remaining = Math.min(remaining, NAMING_INTERVAL_NANOS - (now - asleep));

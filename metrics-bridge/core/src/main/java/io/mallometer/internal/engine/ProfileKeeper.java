@@ -1,7 +1,7 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.KeptSites;
+import io.mallometer.internal.history.Recorder;
 import io.mallometer.internal.history.Thresholds;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.KeptMoment;
@@ -30,7 +30,7 @@ public final class ProfileKeeper {
   private static final double STEP = 1.02;
 
   private final CallSiteReader reader;
-  private final BlackBox blackBox;
+  private final Recorder recorder;
   private final Clock clock;
 
   /** Guarded by this, as is all below. */
@@ -39,9 +39,9 @@ public final class ProfileKeeper {
   private final Thresholds thresholds = new Thresholds();
   private double peak;
 
-  ProfileKeeper(CallSiteReader reader, BlackBox blackBox, Clock clock) {
+  ProfileKeeper(CallSiteReader reader, Recorder recorder, Clock clock) {
     this.reader = reader;
-    this.blackBox = blackBox;
+    this.recorder = recorder;
     this.clock = clock;
   }
 
@@ -90,7 +90,7 @@ public final class ProfileKeeper {
       moments.forEach(moment -> kept.put(moment, sites));
       passed(moments, live);
     }
-    moments.forEach(moment -> blackBox.keep(moment, read));
+    moments.forEach(moment -> recorder.keep(moment, read));
   }
 
   /** Keeps the call sites as they are now, for a monitor whose size was crossed; returns them. */

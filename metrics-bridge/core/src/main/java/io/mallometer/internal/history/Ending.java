@@ -64,7 +64,7 @@ record Ending(Kind kind, String sentence) {
   }
 
   private static String exited(int code) {
-    return code == BoxFormat.STATUS_NOT_TOLD
+    return code == RecordingFormat.STATUS_NOT_TOLD
         ? "ended (status unknown)"
         : "exited with code " + (code & 0xff);
   }

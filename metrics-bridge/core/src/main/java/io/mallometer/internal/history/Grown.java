@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How much a call site grew within what a black box recorded.
+ * How much a call site grew within what a recording recorded.
  *
  * @param site the site's name
  * @param bytes by how much; at least, where the first list was full and the site not in it

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What of a snapshot goes into the black box, and what of the JVM. */
+/** What of a snapshot goes into the recording, and what of the JVM. */
 final class MemoryLines {
 
   /** The latest of the huge requests; each is a line of some 60 bytes. */

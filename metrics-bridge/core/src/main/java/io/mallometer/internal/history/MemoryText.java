@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What Java writes into the black box: lines of words that tabs separate, the first of which says
+ * What Java writes into the recording: lines of words that tabs separate, the first of which says
  * what the line is. Whoever reads skips the lines that it does not know, so later versions may
  * write more.
  */

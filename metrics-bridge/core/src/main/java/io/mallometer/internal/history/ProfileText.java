@@ -23,7 +23,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Call sites as the black box has them, so that any report can be written of them later: a gzipped
+ * Call sites as the recording has them, so that any report can be written of them later: a gzipped
  * {@link MemoryText}. Each distinct frame is a line, then each site with the numbers of its frames.
  * As many sites as fit, at most {@value #MOST_SITES}: half of them those with most live bytes, the
  * rest those with most allocated bytes.
@@ -145,7 +145,7 @@ final class ProfileText {
               text.number("before-bytes").orElse(0)),
           buildIds);
     } catch (RuntimeException e) {
-      throw new UnreadableBoxException("the profile is torn: " + e.getMessage());
+      throw new UnreadableRecordingException("the profile is torn: " + e.getMessage());
     }
   }
 

@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a black box says about one life of a process.
+ * What a recording says about one life of a process.
  *
  * <p>Anything may be in the file: each record is believed only with its checksum, and each number
  * of the header is checked before it is used as a place or a size.
@@ -89,44 +89,44 @@ record RecordedLife(
   static RecordedLife read(Path file) throws IOException {
     try (InputStream in = new FileInputStream(file.toFile())) {
       return parse(in.readNBytes(LARGEST_FILE));
-    } catch (UnreadableBoxException e) {
-      throw new UnreadableBoxException(file + ": " + e.getMessage());
+    } catch (UnreadableRecordingException e) {
+      throw new UnreadableRecordingException(file + ": " + e.getMessage());
     }
   }
 
   /**
    * Parses the bytes of a file.
    *
-   * @throws UnreadableBoxException if they are not a black box that this version understands
+   * @throws UnreadableRecordingException if they are not a recording that this version understands
    */
-  static RecordedLife parse(byte[] bytes) throws UnreadableBoxException {
+  static RecordedLife parse(byte[] bytes) throws UnreadableRecordingException {
     ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     checkHeader(file);
     return new Parser(file).life();
   }
 
-  private static void checkHeader(ByteBuffer file) throws UnreadableBoxException {
+  private static void checkHeader(ByteBuffer file) throws UnreadableRecordingException {
     if (file.capacity() == 0) {
-      throw new UnreadableBoxException("the file is empty");
+      throw new UnreadableRecordingException("the file is empty");
     }
-    if (!BoxFormat.hasMagic(file)) {
-      throw new UnreadableBoxException("not a black box of mallometer");
+    if (!RecordingFormat.hasMagic(file)) {
+      throw new UnreadableRecordingException("not a recording of mallometer");
     }
-    if (file.capacity() < BoxFormat.HEADER_BYTES) {
-      throw new UnreadableBoxException("the header is torn");
+    if (file.capacity() < RecordingFormat.HEADER_BYTES) {
+      throw new UnreadableRecordingException("the header is torn");
     }
-    int format = file.getInt(BoxFormat.HEADER_FORMAT);
-    if (format != BoxFormat.FORMAT) {
-      throw new UnreadableBoxException(
+    int format = file.getInt(RecordingFormat.HEADER_FORMAT);
+    if (format != RecordingFormat.FORMAT) {
+      throw new UnreadableRecordingException(
           "written in format "
               + Integer.toUnsignedString(format)
               + " by another version of mallometer; this version reads format "
-              + BoxFormat.FORMAT);
+              + RecordingFormat.FORMAT);
     }
-    if (file.getInt(BoxFormat.HEADER_LENGTH) != BoxFormat.HEADER_BYTES
-        || BoxFormat.checksum(file, 0, BoxFormat.HEADER_CHECKSUM)
-            != file.getInt(BoxFormat.HEADER_CHECKSUM)) {
-      throw new UnreadableBoxException("the header is torn");
+    if (file.getInt(RecordingFormat.HEADER_LENGTH) != RecordingFormat.HEADER_BYTES
+        || RecordingFormat.checksum(file, 0, RecordingFormat.HEADER_CHECKSUM)
+            != file.getInt(RecordingFormat.HEADER_CHECKSUM)) {
+      throw new UnreadableRecordingException("the header is torn");
     }
   }
 
@@ -149,13 +149,13 @@ record RecordedLife(
   /**
    * The call sites of a moment that was kept.
    *
-   * @throws UnreadableBoxException if none were recorded; the message tells which were
+   * @throws UnreadableRecordingException if none were recorded; the message tells which were
    */
   CallSites profile(KeptMoment moment) throws IOException {
     byte[] profile = profiles.get(moment);
     if (profile == null) {
-      throw new UnreadableBoxException(
-          "the black box has no call sites %s%s"
+      throw new UnreadableRecordingException(
+          "the recording has no call sites %s%s"
               .formatted(
                   moment.sentence(),
                   profiles.isEmpty()
@@ -192,22 +192,24 @@ record RecordedLife(
     }
 
     RecordedLife life() {
-      int regions = file.getInt(BoxFormat.HEADER_REGIONS_USED);
-      for (int i = 0; i < Math.min(regions, BoxFormat.REGIONS); i++) {
-        region(BoxRegion.read(file, BoxFormat.HEADER_REGIONS + i * BoxFormat.REGION_BYTES));
+      int regions = file.getInt(RecordingFormat.HEADER_REGIONS_USED);
+      for (int i = 0; i < Math.min(regions, RecordingFormat.REGIONS); i++) {
+        region(
+            RecordingRegion.read(
+                file, RecordingFormat.HEADER_REGIONS + i * RecordingFormat.REGION_BYTES));
       }
       return new RecordedLife(
           header(),
           samples.values().stream().map(this::complete).toList(),
           exit.map(record -> complete(Sample.read(record, exitIsIncomplete()))),
-          exit.map(record -> record.getInt(BoxFormat.FLAGS)).orElse(0),
-          shutdown.map(record -> Sample.instant(record.getLong(BoxFormat.REALTIME))),
+          exit.map(record -> record.getInt(RecordingFormat.FLAGS)).orElse(0),
+          shutdown.map(record -> Sample.instant(record.getLong(RecordingFormat.REALTIME))),
           jvm,
           minutes,
           crossings,
           profiles,
           torn,
-          file.capacity() < file.getLong(BoxFormat.HEADER_FILE_BYTES));
+          file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES));
     }
 
     /** The exit's flags are its status. */
@@ -233,16 +235,20 @@ record RecordedLife(
       return before.isPresent() ? sample.withBefore(before.getAsLong()) : sample;
     }
 
-    private void region(BoxRegion region) {
+    private void region(RecordingRegion region) {
       switch (region.kind()) {
-        case BoxFormat.SAMPLES -> records(region, BoxFormat.SAMPLE_BYTES).forEach(this::sample);
-        case BoxFormat.EXIT -> exit = records(region, BoxFormat.SAMPLE_BYTES).stream().findFirst();
-        case BoxFormat.SHUTDOWN ->
-            shutdown = records(region, BoxFormat.FRAME_BYTES).stream().findFirst();
-        case BoxFormat.JVM -> jvm = texts(region).stream().map(RecordedText::text).findFirst();
-        case BoxFormat.MINUTES -> minutes = texts(region);
-        case BoxFormat.CROSSINGS -> crossings = texts(region);
-        case BoxFormat.PROFILES -> records(region, BoxFormat.FRAME_BYTES).forEach(this::profile);
+        case RecordingFormat.SAMPLES ->
+            records(region, RecordingFormat.SAMPLE_BYTES).forEach(this::sample);
+        case RecordingFormat.EXIT ->
+            exit = records(region, RecordingFormat.SAMPLE_BYTES).stream().findFirst();
+        case RecordingFormat.SHUTDOWN ->
+            shutdown = records(region, RecordingFormat.FRAME_BYTES).stream().findFirst();
+        case RecordingFormat.JVM ->
+            jvm = texts(region).stream().map(RecordedText::text).findFirst();
+        case RecordingFormat.MINUTES -> minutes = texts(region);
+        case RecordingFormat.CROSSINGS -> crossings = texts(region);
+        case RecordingFormat.PROFILES ->
+            records(region, RecordingFormat.FRAME_BYTES).forEach(this::profile);
         default -> {
           // The kind is unknown, so the region is ignored.
         }
@@ -256,36 +262,36 @@ record RecordedLife(
 
     /** In the order in which they were written: the latest of a moment stays. */
     private void profile(ByteBuffer record) {
-      int percent = record.getInt(BoxFormat.FLAGS);
-      int begin = record.arrayOffset() + BoxFormat.FRAME_BYTES;
-      int end = record.arrayOffset() + record.getInt(BoxFormat.LENGTH);
+      int percent = record.getInt(RecordingFormat.FLAGS);
+      int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;
+      int end = record.arrayOffset() + record.getInt(RecordingFormat.LENGTH);
       Optional<KeptMoment> moment =
           percent == 0 ? Optional.of(KeptMoment.PEAK) : KeptMoment.ofPercent(percent);
       moment.ifPresent(
           known -> profiles.put(known, Arrays.copyOfRange(record.array(), begin, end)));
     }
 
-    private List<RecordedText> texts(BoxRegion region) {
-      return records(region, BoxFormat.FRAME_BYTES).stream().map(Parser::text).toList();
+    private List<RecordedText> texts(RecordingRegion region) {
+      return records(region, RecordingFormat.FRAME_BYTES).stream().map(Parser::text).toList();
     }
 
     private static RecordedText text(ByteBuffer record) {
-      int bytes = record.getInt(BoxFormat.LENGTH) - BoxFormat.FRAME_BYTES;
+      int bytes = record.getInt(RecordingFormat.LENGTH) - RecordingFormat.FRAME_BYTES;
       return new RecordedText(
-          Sample.instant(record.getLong(BoxFormat.REALTIME)),
-          record.getLong(BoxFormat.MONOTONIC),
+          Sample.instant(record.getLong(RecordingFormat.REALTIME)),
+          record.getLong(RecordingFormat.MONOTONIC),
           MemoryText.parse(
               new String(
                   record.array(),
-                  record.arrayOffset() + BoxFormat.FRAME_BYTES,
+                  record.arrayOffset() + RecordingFormat.FRAME_BYTES,
                   bytes,
                   StandardCharsets.UTF_8)));
     }
 
     /** The whole records of a region of at least some length, by their sequence numbers. */
-    private List<ByteBuffer> records(BoxRegion region, int shortest) {
+    private List<ByteBuffer> records(RecordingRegion region, int shortest) {
       List<ByteBuffer> records = new ArrayList<>();
-      if (region.slotBytes() < BoxFormat.FRAME_BYTES || region.offset() < 0) {
+      if (region.slotBytes() < RecordingFormat.FRAME_BYTES || region.offset() < 0) {
         return records;
       }
       for (int i = 0; i < region.slots(); i++) {
@@ -295,20 +301,21 @@ record RecordedLife(
         }
         record((int) at, region.slotBytes(), shortest).ifPresent(records::add);
       }
-      records.sort(Comparator.comparingLong(record -> record.getLong(BoxFormat.SEQUENCE)));
+      records.sort(Comparator.comparingLong(record -> record.getLong(RecordingFormat.SEQUENCE)));
       return records;
     }
 
     private Optional<ByteBuffer> record(int at, int slotBytes, int shortest) {
       ByteBuffer slot = file.slice(at, slotBytes).order(ByteOrder.LITTLE_ENDIAN);
-      if (slot.getLong(BoxFormat.SEQUENCE) == 0 && slot.getInt(BoxFormat.CHECKSUM) == 0) {
+      if (slot.getLong(RecordingFormat.SEQUENCE) == 0
+          && slot.getInt(RecordingFormat.CHECKSUM) == 0) {
         return Optional.empty();
       }
-      int length = slot.getInt(BoxFormat.LENGTH);
+      int length = slot.getInt(RecordingFormat.LENGTH);
       if (length < shortest
           || length > slotBytes
-          || BoxFormat.checksum(slot, BoxFormat.LENGTH, length)
-              != slot.getInt(BoxFormat.CHECKSUM)) {
+          || RecordingFormat.checksum(slot, RecordingFormat.LENGTH, length)
+              != slot.getInt(RecordingFormat.CHECKSUM)) {
         torn++;
         return Optional.empty();
       }
@@ -317,17 +324,19 @@ record RecordedLife(
 
     private Header header() {
       return new Header(
-          file.getLong(BoxFormat.HEADER_LIFE),
-          Sample.instant(file.getLong(BoxFormat.HEADER_STARTED_REALTIME)),
-          file.getLong(BoxFormat.HEADER_STARTED_MONOTONIC),
-          Integer.toUnsignedLong(file.getInt(BoxFormat.HEADER_PID)),
-          file.getLong(BoxFormat.HEADER_START_TICKS),
-          BoxFormat.text(file, BoxFormat.HEADER_BOOT_ID, BoxFormat.BOOT_ID_BYTES),
-          BoxFormat.text(file, BoxFormat.HEADER_BUILD, BoxFormat.BUILD_BYTES),
-          BoxFormat.text(file, BoxFormat.HEADER_ALLOCATOR, BoxFormat.ALLOCATOR_BYTES),
-          BoxFormat.text(file, BoxFormat.HEADER_EXECUTABLE, BoxFormat.EXECUTABLE_BYTES),
-          BoxFormat.text(file, BoxFormat.HEADER_CGROUP, BoxFormat.CGROUP_BYTES),
-          file.getLong(BoxFormat.HEADER_CGROUP_INODE));
+          file.getLong(RecordingFormat.HEADER_LIFE),
+          Sample.instant(file.getLong(RecordingFormat.HEADER_STARTED_REALTIME)),
+          file.getLong(RecordingFormat.HEADER_STARTED_MONOTONIC),
+          Integer.toUnsignedLong(file.getInt(RecordingFormat.HEADER_PID)),
+          file.getLong(RecordingFormat.HEADER_START_TICKS),
+          RecordingFormat.text(file, RecordingFormat.HEADER_BOOT_ID, RecordingFormat.BOOT_ID_BYTES),
+          RecordingFormat.text(file, RecordingFormat.HEADER_BUILD, RecordingFormat.BUILD_BYTES),
+          RecordingFormat.text(
+              file, RecordingFormat.HEADER_ALLOCATOR, RecordingFormat.ALLOCATOR_BYTES),
+          RecordingFormat.text(
+              file, RecordingFormat.HEADER_EXECUTABLE, RecordingFormat.EXECUTABLE_BYTES),
+          RecordingFormat.text(file, RecordingFormat.HEADER_CGROUP, RecordingFormat.CGROUP_BYTES),
+          file.getLong(RecordingFormat.HEADER_CGROUP_INODE));
     }
   }
 }

@@ -3,7 +3,7 @@ package io.mallometer.internal.history;
 import java.time.Instant;
 
 /**
- * A text in the black box.
+ * A text in the recording.
  *
  * @param time when it was written
  * @param monotonicNanos the same by a clock that nobody sets

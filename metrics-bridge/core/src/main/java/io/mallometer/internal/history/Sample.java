@@ -70,29 +70,29 @@ record Sample(
 
   /** Decodes a record that is known to be whole. */
   static Sample read(ByteBuffer record) {
-    boolean incomplete = (record.getInt(BoxFormat.FLAGS) & BoxFormat.INCOMPLETE) != 0;
+    boolean incomplete = (record.getInt(RecordingFormat.FLAGS) & RecordingFormat.INCOMPLETE) != 0;
     return read(record, incomplete);
   }
 
   /** The same where the flags mean something else. */
   static Sample read(ByteBuffer record, boolean incomplete) {
-    double allocations = figure(record, BoxFormat.ALLOCATIONS);
-    double allocated = figure(record, BoxFormat.ALLOCATED_BYTES);
-    double net = allocated - figure(record, BoxFormat.FREED_BYTES);
+    double allocations = figure(record, RecordingFormat.ALLOCATIONS);
+    double allocated = figure(record, RecordingFormat.ALLOCATED_BYTES);
+    double net = allocated - figure(record, RecordingFormat.FREED_BYTES);
     return new Sample(
-        instant(record.getLong(BoxFormat.REALTIME)),
-        record.getLong(BoxFormat.MONOTONIC),
-        record.getInt(BoxFormat.FLAGS),
+        instant(record.getLong(RecordingFormat.REALTIME)),
+        record.getLong(RecordingFormat.MONOTONIC),
+        record.getInt(RecordingFormat.FLAGS),
         allocations,
         allocated,
         net,
         incomplete ? Double.NaN : net,
-        incomplete ? Double.NaN : allocations - figure(record, BoxFormat.FREES),
-        figure(record, BoxFormat.RESIDENT_BYTES),
-        figure(record, BoxFormat.CHARGED_BYTES),
-        figure(record, BoxFormat.LIMIT_BYTES),
-        figure(record, BoxFormat.CACHED_FILE_BYTES),
-        figure(record, BoxFormat.OOM_KILLS));
+        incomplete ? Double.NaN : allocations - figure(record, RecordingFormat.FREES),
+        figure(record, RecordingFormat.RESIDENT_BYTES),
+        figure(record, RecordingFormat.CHARGED_BYTES),
+        figure(record, RecordingFormat.LIMIT_BYTES),
+        figure(record, RecordingFormat.CACHED_FILE_BYTES),
+        figure(record, RecordingFormat.OOM_KILLS));
   }
 
   static Instant instant(long realtimeNanos) {
@@ -101,6 +101,6 @@ record Sample(
 
   private static double figure(ByteBuffer record, int offset) {
     long value = record.getLong(offset);
-    return value == BoxFormat.UNKNOWN ? Double.NaN : value;
+    return value == RecordingFormat.UNKNOWN ? Double.NaN : value;
   }
 }

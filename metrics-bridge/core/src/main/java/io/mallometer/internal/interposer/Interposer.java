@@ -4,7 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
@@ -228,16 +228,16 @@ public interface Interposer {
   }
 
   /** Whether the library records into a file. Never throws. */
-  default Recording recording() {
-    return Recording.off();
+  default RecordingStatus recording() {
+    return RecordingStatus.off();
   }
 
   /**
    * Asks the library to record into a file, unless it does already, and returns what it does then:
-   * {@link Recording.State#OFF} if it is not there to do so. Never throws.
+   * {@link RecordingStatus.State#OFF} if it is not there to do so. Never throws.
    */
-  default Recording record(Path path) {
-    return Recording.off();
+  default RecordingStatus record(Path path) {
+    return RecordingStatus.off();
   }
 
   /** The library in this process. Never throws: what cannot be reached is absent with a reason. */

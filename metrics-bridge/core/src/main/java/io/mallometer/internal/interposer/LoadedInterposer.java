@@ -5,7 +5,7 @@ import io.mallometer.model.Attachment;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
@@ -343,23 +343,25 @@ final class LoadedInterposer implements Interposer {
   }
 
   @Override
-  public Recording recording() {
-    Abi.BlackBox read = new Abi.BlackBox(Structs.allocate(Abi.BlackBox.BYTES));
+  public RecordingStatus recording() {
+    Abi.RecordingStatus read = new Abi.RecordingStatus(Structs.allocate(Abi.RecordingStatus.BYTES));
+    read.prepare();
     int result = LibraryFunctions.mallometer_recording(Structs.address(read.memory()));
     return switch (result == 0 ? read.state() : Abi.RECORDING_OFF) {
-      case Abi.RECORDING_OFF -> Recording.off();
-      case Abi.RECORDING_ON -> new Recording(Recording.State.ON, read.path(), read.life(), "");
-      default -> Recording.failed(read.path(), read.reason());
+      case Abi.RECORDING_OFF -> RecordingStatus.off();
+      case Abi.RECORDING_ON ->
+          new RecordingStatus(RecordingStatus.State.ON, read.path(), read.life(), "");
+      default -> RecordingStatus.failed(read.path(), read.reason());
     };
   }
 
   @Override
-  public Recording record(Path path) {
+  public RecordingStatus record(Path path) {
     byte[] encoded = path.toAbsolutePath().toString().getBytes(FILE_NAMES);
     ByteBuffer text = Structs.allocate(encoded.length + 1).put(encoded);
     int result = LibraryFunctions.mallometer_record(Structs.address(text));
     return result == INVALID
-        ? Recording.failed(path.toString(), "the path is longer than 700 bytes")
+        ? RecordingStatus.failed(path.toString(), "the path is longer than 700 bytes")
         : recording();
   }
 

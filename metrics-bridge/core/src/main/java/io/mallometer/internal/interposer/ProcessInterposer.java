@@ -4,7 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
@@ -193,12 +193,12 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
-  public Recording recording() {
+  public RecordingStatus recording() {
     return current.recording();
   }
 
   @Override
-  public Recording record(Path path) {
+  public RecordingStatus record(Path path) {
     return current.record(path);
   }
 }

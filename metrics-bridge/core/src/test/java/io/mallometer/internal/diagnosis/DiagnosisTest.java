@@ -670,7 +670,7 @@ class DiagnosisTest {
 
   private static PreviousRun oomKilled(Instant started) {
     return new PreviousRun(
-        "/box.previous",
+        "/recording.previous",
         7,
         started,
         START.minusSeconds(5),

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.SitesByHand;
-import io.mallometer.internal.history.BlackBox;
+import io.mallometer.internal.history.Recorder;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
@@ -30,7 +30,7 @@ class ProfileKeeperTest {
       new CallSiteReader(library, library.clock(), library::nanoTime);
   private final ProfileKeeper keeper =
       new ProfileKeeper(
-          reader, new BlackBox(library, library.clock(), library::nanoTime), library.clock());
+          reader, new Recorder(library, library.clock(), library::nanoTime), library.clock());
 
   @Test
   void theHighestLiveBytesArePeak() {

@@ -22,32 +22,33 @@ class CheckpointTest {
   private static final Pattern RESTORED = Pattern.compile("restored: (\\S+)");
 
   @TempDir private Path directory;
-  private Path box = Path.of("unset");
+  private Path recording = Path.of("unset");
 
   @BeforeEach
   void prepare() {
-    box = directory.resolve("a.box");
+    recording = directory.resolve("a.recording");
   }
 
   @Test
-  void javasPartOfTheBoxIsClosedForACheckpointAndContinuedAfterIt() throws Exception {
-    continuesTheBox(new ChildJvm().preload(BundledLibrary.extract(directory.resolve("library"))));
+  void javasPartOfTheRecordingIsClosedForACheckpointAndContinuedAfterIt() throws Exception {
+    continuesTheRecording(
+        new ChildJvm().preload(BundledLibrary.extract(directory.resolve("library"))));
   }
 
-  private void continuesTheBox(ChildJvm jvm) throws Exception {
+  private void continuesTheRecording(ChildJvm jvm) throws Exception {
     ChildJvm.Result result =
-        jvm.environment("MALLOMETER_BLACKBOX", box.toString())
+        jvm.environment("MALLOMETER_BLACKBOX", recording.toString())
             .options(SimulatedCheckpoints.option(directory.resolve("crac")))
             .run(CheckpointedProgram.class);
 
     assertThat(result.output())
-        .containsPattern("open before: \\[.*a\\.box.*]")
+        .containsPattern("open before: \\[.*a\\.recording.*]")
         .containsPattern("open meanwhile: \\[(socket:\\S+)?]")
-        .containsPattern("open after: \\[.*a\\.box.*]")
+        .containsPattern("open after: \\[.*a\\.recording.*]")
         .contains("polled meanwhile: false", "polled after: true")
         .containsOnlyOnce("mallometer cannot prepare for a checkpoint")
         .containsOnlyOnce("mallometer cannot go on after a checkpoint")
-        .doesNotContain("black box is not recorded");
+        .doesNotContain("recording is off");
     assertThat(result.exitCode()).isZero();
     Instant restored =
         RESTORED
@@ -56,10 +57,10 @@ class CheckpointTest {
             .map((MatchResult match) -> Instant.parse(match.group(1)))
             .findFirst()
             .orElseThrow();
-    RecordedLife life = RecordedLife.read(box);
+    RecordedLife life = RecordedLife.read(recording);
     assertThat(life.samples().get(0).time()).isBefore(restored);
     assertThat(life.last().time()).isAfter(restored);
     assertThat(life.tornRecords()).isZero();
-    assertThat(Path.of(box + ".previous")).doesNotExist();
+    assertThat(Path.of(recording + ".previous")).doesNotExist();
   }
 }

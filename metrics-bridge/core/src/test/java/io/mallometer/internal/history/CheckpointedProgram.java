@@ -4,7 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.SimulatedCheckpoints;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -40,7 +40,7 @@ public final class CheckpointedProgram {
   }
 
   private static void awaitRecording(Mallometer mallometer) throws InterruptedException {
-    while (mallometer.history().recording().state() == Recording.State.OFF) {
+    while (mallometer.history().recording().state() == RecordingStatus.State.OFF) {
       Thread.sleep(20);
     }
   }

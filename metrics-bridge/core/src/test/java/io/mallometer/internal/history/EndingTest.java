@@ -28,12 +28,12 @@ class EndingTest {
 
   @BeforeEach
   void name() {
-    path = directory.resolve("box");
+    path = directory.resolve("recording");
   }
 
   @Test
   void nearTheLimitWithoutGoodbyeIsMostLikelyAKill() throws Exception {
-    Ending ending = Ending.of(RecordedLife.read(Boxes.grownToTheLimit(path)), NOTHING_MORE);
+    Ending ending = Ending.of(RecordedLife.read(Recordings.grownToTheLimit(path)), NOTHING_MORE);
 
     assertThat(ending.kind()).isEqualTo(Kind.NEAR_LIMIT);
     assertThat(ending.sentence())
@@ -47,7 +47,8 @@ class EndingTest {
   @Test
   void aRisenCountOfTheKernelMakesItAKill() throws Exception {
     Ending ending =
-        Ending.of(RecordedLife.read(Boxes.grownToTheLimit(path)), new Aftermath(false, false, 1.0));
+        Ending.of(
+            RecordedLife.read(Recordings.grownToTheLimit(path)), new Aftermath(false, false, 1.0));
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
     assertThat(ending.sentence())
@@ -57,7 +58,7 @@ class EndingTest {
 
   @Test
   void farFromTheLimitNoCauseIsClaimed() throws Exception {
-    Ending ending = ended(Boxes.figures(100e6, 200e6, 400e6, 1e9), NOTHING_MORE);
+    Ending ending = ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), NOTHING_MORE);
 
     assertThat(ending.kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
     assertThat(ending.sentence())
@@ -69,7 +70,7 @@ class EndingTest {
   @Test
   void aKillOfSomebodyInTheCgroupIsNotCalledAKillOfThisProcess() throws Exception {
     Ending ending =
-        ended(Boxes.figures(100e6, 200e6, 400e6, 1e9), new Aftermath(false, false, 3.0));
+        ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), new Aftermath(false, false, 3.0));
 
     assertThat(ending.sentence())
         .startsWith("ended without an exit record at 40 % of the limit")
@@ -79,15 +80,15 @@ class EndingTest {
 
   @Test
   void withoutALimitNoShareIsClaimed() throws Exception {
-    assertThat(ended(Boxes.figures(1e6, 2e6, 4e6, Double.NaN), NOTHING_MORE).sentence())
+    assertThat(ended(Recordings.figures(1e6, 2e6, 4e6, Double.NaN), NOTHING_MORE).sentence())
         .doesNotContain("%")
         .doesNotContain("NaN");
   }
 
   @Test
   void pageCacheThatTheKernelGivesUpFirstDoesNotCount() throws Exception {
-    ByteBuffer sample = Boxes.figures(100e6, 200e6, 995e6, 1e9);
-    sample.putLong(BoxFormat.CACHED_FILE_BYTES, 700_000_000);
+    ByteBuffer sample = Recordings.figures(100e6, 200e6, 995e6, 1e9);
+    sample.putLong(RecordingFormat.CACHED_FILE_BYTES, 700_000_000);
 
     assertThat(ended(sample, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
   }
@@ -95,7 +96,9 @@ class EndingTest {
   @Test
   void anotherRunOfTheMachineIsSaid() throws Exception {
     assertThat(
-            ended(Boxes.figures(1e6, 2e6, 4e6, Double.NaN), new Aftermath(false, true, Double.NaN))
+            ended(
+                    Recordings.figures(1e6, 2e6, 4e6, Double.NaN),
+                    new Aftermath(false, true, Double.NaN))
                 .sentence())
         .contains("the machine was restarted");
   }
@@ -103,18 +106,18 @@ class EndingTest {
   @Test
   void aFileThatIsWrittenIsNoEnd() throws Exception {
     assertThat(
-            ended(Boxes.figures(1e6, 2e6, 990e6, 1e9), new Aftermath(true, false, Double.NaN))
+            ended(Recordings.figures(1e6, 2e6, 990e6, 1e9), new Aftermath(true, false, Double.NaN))
                 .kind())
         .isEqualTo(Kind.RUNNING);
   }
 
   @Test
   void anExitIsAnExitWithItsCodeAlsoNearTheLimit() throws Exception {
-    try (BoxFile file = Boxes.open(path)) {
-      Boxes.sample(file, 0, 1, Boxes.figures(1e6, 2e6, 990e6, 1e9));
-      ByteBuffer goodbye = Boxes.figures(1e6, 2e6, 990e6, 1e9);
-      goodbye.putInt(BoxFormat.FLAGS, 143);
-      Boxes.sample(file, 3, 2, goodbye);
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(RecordingFormat.FLAGS, 143);
+      Recordings.sample(file, 3, 2, goodbye);
     }
     Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
 
@@ -125,11 +128,11 @@ class EndingTest {
 
   @Test
   void anExitWhoseStatusTheCLibraryDoesNotTellIsAnExit() throws Exception {
-    try (BoxFile file = Boxes.open(path)) {
-      Boxes.sample(file, 0, 1, Boxes.figures(1e6, 2e6, 990e6, 1e9));
-      ByteBuffer goodbye = Boxes.figures(1e6, 2e6, 990e6, 1e9);
-      goodbye.putInt(BoxFormat.FLAGS, BoxFormat.STATUS_NOT_TOLD);
-      Boxes.sample(file, 3, 2, goodbye);
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(RecordingFormat.FLAGS, RecordingFormat.STATUS_NOT_TOLD);
+      Recordings.sample(file, 3, 2, goodbye);
     }
     Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
 
@@ -139,9 +142,10 @@ class EndingTest {
 
   @Test
   void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
-    try (BoxFile file = Boxes.open(path)) {
-      file.writeShutdown(Boxes.START.plusSeconds(10), Boxes.START_NANOS + 10 * Boxes.SECOND);
-      Boxes.sample(file, 0, 40, Boxes.figures(1e6, 2e6, 4e6, 1e9));
+    try (RecordingFile file = Recordings.open(path)) {
+      file.writeShutdown(
+          Recordings.START.plusSeconds(10), Recordings.START_NANOS + 10 * Recordings.SECOND);
+      Recordings.sample(file, 0, 40, Recordings.figures(1e6, 2e6, 4e6, 1e9));
     }
     Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
 
@@ -174,7 +178,7 @@ class EndingTest {
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");
     return new RecordedLife(
         new RecordedLife.Header(
-            1, Boxes.START, 0, 4711, 1, boot, "", "", "java", cgroup.toString(), inode),
+            1, Recordings.START, 0, 4711, 1, boot, "", "", "java", cgroup.toString(), inode),
         List.of(),
         Optional.empty(),
         0,
@@ -189,15 +193,15 @@ class EndingTest {
 
   @Test
   void nothingRecordedIsSaid() throws Exception {
-    Boxes.open(path).close();
+    Recordings.open(path).close();
 
     assertThat(Ending.of(RecordedLife.read(path), NOTHING_MORE).kind()).isEqualTo(Kind.UNKNOWN);
   }
 
   private Ending ended(ByteBuffer lastSample, Aftermath aftermath) throws IOException {
-    try (BoxFile file = Boxes.open(path)) {
-      Boxes.sample(file, 0, 0, Boxes.figures(1e6, 2e6, 4e6, Double.NaN));
-      Boxes.sample(file, 0, 1, lastSample);
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 0, Recordings.figures(1e6, 2e6, 4e6, Double.NaN));
+      Recordings.sample(file, 0, 1, lastSample);
     }
     return Ending.of(RecordedLife.read(path), aftermath);
   }

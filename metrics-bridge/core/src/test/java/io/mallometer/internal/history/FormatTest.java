@@ -19,58 +19,58 @@ class FormatTest {
 
   private static final Map<String, Integer> BELIEVED =
       Map.ofEntries(
-          Map.entry("BOX_FORMAT", BoxFormat.FORMAT),
-          Map.entry("BOX_BYTES", BoxFormat.FILE_BYTES),
-          Map.entry("sizeof(BOX_MAGIC)", BoxFormat.MAGIC.length),
-          Map.entry("BOX_SAMPLES", BoxFormat.SAMPLES),
-          Map.entry("BOX_EXIT", BoxFormat.EXIT),
-          Map.entry("BOX_SHUTDOWN", BoxFormat.SHUTDOWN),
-          Map.entry("BOX_JVM", BoxFormat.JVM),
-          Map.entry("BOX_MINUTES", BoxFormat.MINUTES),
-          Map.entry("BOX_CROSSINGS", BoxFormat.CROSSINGS),
-          Map.entry("BOX_PROFILES", BoxFormat.PROFILES),
-          Map.entry("BOX_INCOMPLETE", BoxFormat.INCOMPLETE),
-          Map.entry("BOX_REGIONS", BoxFormat.REGIONS),
-          Map.entry("sizeof(struct box_region)", BoxFormat.REGION_BYTES),
-          Map.entry("sizeof(struct box_header)", BoxFormat.HEADER_BYTES),
-          header("format", BoxFormat.HEADER_FORMAT),
-          header("header_bytes", BoxFormat.HEADER_LENGTH),
-          header("file_bytes", BoxFormat.HEADER_FILE_BYTES),
-          header("life", BoxFormat.HEADER_LIFE),
-          header("started_realtime_ns", BoxFormat.HEADER_STARTED_REALTIME),
-          header("started_monotonic_ns", BoxFormat.HEADER_STARTED_MONOTONIC),
-          header("pid", BoxFormat.HEADER_PID),
-          header("process_start_ticks", BoxFormat.HEADER_START_TICKS),
-          header("byte_unit", BoxFormat.HEADER_BYTE_UNIT),
-          header("regions_used", BoxFormat.HEADER_REGIONS_USED),
-          header("cgroup_inode", BoxFormat.HEADER_CGROUP_INODE),
-          header("boot_id", BoxFormat.HEADER_BOOT_ID),
-          header("build", BoxFormat.HEADER_BUILD),
-          header("allocator", BoxFormat.HEADER_ALLOCATOR),
-          header("executable", BoxFormat.HEADER_EXECUTABLE),
-          header("cgroup", BoxFormat.HEADER_CGROUP),
-          header("regions", BoxFormat.HEADER_REGIONS),
-          header("checksum", BoxFormat.HEADER_CHECKSUM),
-          Map.entry("sizeof(struct box_sample)", BoxFormat.SAMPLE_BYTES),
-          sample("checksum", BoxFormat.CHECKSUM),
-          sample("length", BoxFormat.LENGTH),
-          sample("sequence", BoxFormat.SEQUENCE),
-          sample("realtime_ns", BoxFormat.REALTIME),
-          sample("monotonic_ns", BoxFormat.MONOTONIC),
-          sample("kind", BoxFormat.KIND),
-          sample("flags", BoxFormat.FLAGS),
-          sample("allocations", BoxFormat.ALLOCATIONS),
-          sample("frees", BoxFormat.FREES),
-          sample("requested_bytes", BoxFormat.REQUESTED_BYTES),
-          sample("allocated_bytes", BoxFormat.ALLOCATED_BYTES),
-          sample("freed_bytes", BoxFormat.FREED_BYTES),
-          sample("failed", BoxFormat.FAILED),
-          sample("threads", BoxFormat.THREADS),
-          sample("resident_bytes", BoxFormat.RESIDENT_BYTES),
-          sample("charged_bytes", BoxFormat.CHARGED_BYTES),
-          sample("limit_bytes", BoxFormat.LIMIT_BYTES),
-          sample("file_bytes", BoxFormat.CACHED_FILE_BYTES),
-          sample("oom_kills", BoxFormat.OOM_KILLS));
+          Map.entry("RECORDING_FORMAT", RecordingFormat.FORMAT),
+          Map.entry("RECORDING_BYTES", RecordingFormat.FILE_BYTES),
+          Map.entry("sizeof(RECORDING_MAGIC)", RecordingFormat.MAGIC.length),
+          Map.entry("RECORDING_SAMPLES", RecordingFormat.SAMPLES),
+          Map.entry("RECORDING_EXIT", RecordingFormat.EXIT),
+          Map.entry("RECORDING_SHUTDOWN", RecordingFormat.SHUTDOWN),
+          Map.entry("RECORDING_JVM", RecordingFormat.JVM),
+          Map.entry("RECORDING_MINUTES", RecordingFormat.MINUTES),
+          Map.entry("RECORDING_CROSSINGS", RecordingFormat.CROSSINGS),
+          Map.entry("RECORDING_PROFILES", RecordingFormat.PROFILES),
+          Map.entry("RECORDING_INCOMPLETE", RecordingFormat.INCOMPLETE),
+          Map.entry("RECORDING_REGIONS", RecordingFormat.REGIONS),
+          Map.entry("sizeof(struct recording_region)", RecordingFormat.REGION_BYTES),
+          Map.entry("sizeof(struct recording_header)", RecordingFormat.HEADER_BYTES),
+          header("format", RecordingFormat.HEADER_FORMAT),
+          header("header_bytes", RecordingFormat.HEADER_LENGTH),
+          header("file_bytes", RecordingFormat.HEADER_FILE_BYTES),
+          header("life", RecordingFormat.HEADER_LIFE),
+          header("started_realtime_ns", RecordingFormat.HEADER_STARTED_REALTIME),
+          header("started_monotonic_ns", RecordingFormat.HEADER_STARTED_MONOTONIC),
+          header("pid", RecordingFormat.HEADER_PID),
+          header("process_start_ticks", RecordingFormat.HEADER_START_TICKS),
+          header("byte_unit", RecordingFormat.HEADER_BYTE_UNIT),
+          header("regions_used", RecordingFormat.HEADER_REGIONS_USED),
+          header("cgroup_inode", RecordingFormat.HEADER_CGROUP_INODE),
+          header("boot_id", RecordingFormat.HEADER_BOOT_ID),
+          header("build", RecordingFormat.HEADER_BUILD),
+          header("allocator", RecordingFormat.HEADER_ALLOCATOR),
+          header("executable", RecordingFormat.HEADER_EXECUTABLE),
+          header("cgroup", RecordingFormat.HEADER_CGROUP),
+          header("regions", RecordingFormat.HEADER_REGIONS),
+          header("checksum", RecordingFormat.HEADER_CHECKSUM),
+          Map.entry("sizeof(struct recording_sample)", RecordingFormat.SAMPLE_BYTES),
+          sample("checksum", RecordingFormat.CHECKSUM),
+          sample("length", RecordingFormat.LENGTH),
+          sample("sequence", RecordingFormat.SEQUENCE),
+          sample("realtime_ns", RecordingFormat.REALTIME),
+          sample("monotonic_ns", RecordingFormat.MONOTONIC),
+          sample("kind", RecordingFormat.KIND),
+          sample("flags", RecordingFormat.FLAGS),
+          sample("allocations", RecordingFormat.ALLOCATIONS),
+          sample("frees", RecordingFormat.FREES),
+          sample("requested_bytes", RecordingFormat.REQUESTED_BYTES),
+          sample("allocated_bytes", RecordingFormat.ALLOCATED_BYTES),
+          sample("freed_bytes", RecordingFormat.FREED_BYTES),
+          sample("failed", RecordingFormat.FAILED),
+          sample("threads", RecordingFormat.THREADS),
+          sample("resident_bytes", RecordingFormat.RESIDENT_BYTES),
+          sample("charged_bytes", RecordingFormat.CHARGED_BYTES),
+          sample("limit_bytes", RecordingFormat.LIMIT_BYTES),
+          sample("file_bytes", RecordingFormat.CACHED_FILE_BYTES),
+          sample("oom_kills", RecordingFormat.OOM_KILLS));
 
   @TempDir private Path directory;
 
@@ -79,7 +79,7 @@ class FormatTest {
   void offsetsAreTheCompilers() throws Exception {
     StringBuilder program =
         new StringBuilder(
-            "#include <stdio.h>\n#include \"control/black_box_format.h\"\nint main(void) {\n");
+            "#include <stdio.h>\n#include \"control/recording_format.h\"\nint main(void) {\n");
     for (String expression : BELIEVED.keySet()) {
       program.append("printf(\"%s=%d\\n\", \"" + expression + "\", (int)(" + expression + "));\n");
     }
@@ -96,11 +96,11 @@ class FormatTest {
 
   @Test
   void regionsDoNotOverlapAndFit() {
-    for (BoxRegion one : BoxFormat.LAYOUT) {
+    for (RecordingRegion one : RecordingFormat.LAYOUT) {
       long end = one.offset() + (long) one.slots() * one.slotBytes();
-      assertThat(one.offset()).isGreaterThanOrEqualTo(BoxFormat.HEADER_BYTES);
-      assertThat(end).isLessThanOrEqualTo(BoxFormat.FILE_BYTES);
-      for (BoxRegion other : BoxFormat.LAYOUT) {
+      assertThat(one.offset()).isGreaterThanOrEqualTo(RecordingFormat.HEADER_BYTES);
+      assertThat(end).isLessThanOrEqualTo(RecordingFormat.FILE_BYTES);
+      for (RecordingRegion other : RecordingFormat.LAYOUT) {
         assertThat(other == one || other.offset() >= end || other.offset() < one.offset()).isTrue();
       }
     }
@@ -114,10 +114,10 @@ class FormatTest {
   }
 
   private static Map.Entry<String, Integer> header(String field, int offset) {
-    return Map.entry("offsetof(struct box_header, " + field + ")", offset);
+    return Map.entry("offsetof(struct recording_header, " + field + ")", offset);
   }
 
   private static Map.Entry<String, Integer> sample(String field, int offset) {
-    return Map.entry("offsetof(struct box_sample, " + field + ")", offset);
+    return Map.entry("offsetof(struct recording_sample, " + field + ")", offset);
   }
 }

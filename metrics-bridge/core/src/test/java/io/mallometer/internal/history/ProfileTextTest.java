@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Call sites in the black box. */
+/** Call sites in the recording. */
 @Tag("any-jdk")
 class ProfileTextTest {
 

@@ -26,20 +26,20 @@ class RecordedLifeTest {
 
   @BeforeEach
   void write() throws IOException {
-    Path path = directory.resolve("box");
-    try (BoxFile file = Boxes.open(path)) {
+    Path path = directory.resolve("recording");
+    try (RecordingFile file = Recordings.open(path)) {
       for (int second = 0; second < 700; second++) {
-        Boxes.sample(file, 0, second, Boxes.figures(second, 2e6, 4e6, 1e9));
+        Recordings.sample(file, 0, second, Recordings.figures(second, 2e6, 4e6, 1e9));
         if (second % 10 == 0) {
-          Boxes.sample(file, 1, second, Boxes.figures(second, 2e6, 4e6, 1e9));
+          Recordings.sample(file, 1, second, Recordings.figures(second, 2e6, 4e6, 1e9));
         }
       }
       for (int minute = 0; minute < 70; minute++) {
         MemoryText text = new MemoryText().line("part", "java-heap", minute).line("verdict", "x");
         file.write(
-            BoxFormat.MINUTES,
-            Boxes.START.plusSeconds(minute * 60L),
-            Boxes.START_NANOS + minute * 60 * Boxes.SECOND,
+            RecordingFormat.MINUTES,
+            Recordings.START.plusSeconds(minute * 60L),
+            Recordings.START_NANOS + minute * 60 * Recordings.SECOND,
             text);
       }
     }
@@ -67,41 +67,41 @@ class RecordedLifeTest {
   @Test
   void afterAnAttachJavaTellsWhatWasInUseBefore() throws Exception {
     Path path = directory.resolve("attached");
-    try (BoxFile file = Boxes.open(path)) {
+    try (RecordingFile file = Recordings.open(path)) {
       for (int second = 0; second < 100; second++) {
-        ByteBuffer sample = Boxes.figures(second - 800, 2e6, 4e6, 1e9);
-        sample.putInt(BoxFormat.FLAGS, BoxFormat.INCOMPLETE);
-        Boxes.sample(file, 0, second, sample);
+        ByteBuffer sample = Recordings.figures(second - 800, 2e6, 4e6, 1e9);
+        sample.putInt(RecordingFormat.FLAGS, RecordingFormat.INCOMPLETE);
+        Recordings.sample(file, 0, second, sample);
       }
       assertThat(RecordedLife.read(path).last().liveBytes()).isNaN();
 
       file.write(
-          BoxFormat.MINUTES,
-          Boxes.START.plusSeconds(50),
-          Boxes.START_NANOS + 50 * Boxes.SECOND,
+          RecordingFormat.MINUTES,
+          Recordings.START.plusSeconds(50),
+          Recordings.START_NANOS + 50 * Recordings.SECOND,
           new MemoryText()
               .line("mode", "attached")
-              .line("since", Boxes.START)
+              .line("since", Recordings.START)
               .line("baseline", "1000 B ± 8 B were allocated before the attach")
               .line(MemoryText.BEFORE, 1000));
     }
     RecordedLife life = RecordedLife.read(path);
     assertThat(life.last().liveBytes()).isEqualTo(299);
     assertThat(life.samples()).allMatch(sample -> sample.liveBytes() >= 200);
-    assertThat(BlackBoxReport.of(life, Aftermath.unknown()))
+    assertThat(RecordingReport.of(life, Aftermath.unknown()))
         .containsPattern(
             "attached   \\d\\d:\\d\\d:\\d\\d; 1000 B ± 8 B were allocated before the attach");
   }
 
   @Test
   void aTornRecordIsLeftOutAndCounted() throws Exception {
-    BoxRegion seconds = BoxFormat.LAYOUT[0];
-    whole[(int) seconds.offsetOf(700) + BoxFormat.FREED_BYTES] ^= 1;
+    RecordingRegion seconds = RecordingFormat.LAYOUT[0];
+    whole[(int) seconds.offsetOf(700) + RecordingFormat.FREED_BYTES] ^= 1;
     RecordedLife life = RecordedLife.parse(whole);
 
     assertThat(life.tornRecords()).isEqualTo(1);
     assertThat(life.last().liveBytes()).isEqualTo(698);
-    assertThat(BlackBoxReport.of(life, Aftermath.unknown()))
+    assertThat(RecordingReport.of(life, Aftermath.unknown()))
         .contains("1 record was torn and is left out.");
   }
 
@@ -112,27 +112,30 @@ class RecordedLifeTest {
     assertThat(life.truncated()).isTrue();
     assertThat(life.samples()).hasSizeGreaterThan(600);
     assertThat(life.minutes()).isEmpty();
-    assertThat(BlackBoxReport.of(life, Aftermath.unknown())).contains("was truncated");
+    assertThat(RecordingReport.of(life, Aftermath.unknown())).contains("was truncated");
   }
 
   @Test
   void aJavaThatFellSilentIsSaid() throws Exception {
     Path path = directory.resolve("silent");
-    try (BoxFile file = Boxes.open(path)) {
+    try (RecordingFile file = Recordings.open(path)) {
       file.write(
-          BoxFormat.MINUTES, Boxes.START, Boxes.START_NANOS, new MemoryText().line("state", "x"));
-      Boxes.sample(file, 0, 300, Boxes.figures(1e6, 2e6, 4e6, 1e9));
+          RecordingFormat.MINUTES,
+          Recordings.START,
+          Recordings.START_NANOS,
+          new MemoryText().line("state", "x"));
+      Recordings.sample(file, 0, 300, Recordings.figures(1e6, 2e6, 4e6, 1e9));
     }
-    assertThat(BlackBoxReport.of(path)).contains("Java wrote nothing in its last 5 min");
-    assertThat(BlackBoxReport.of(RecordedLife.parse(whole), Aftermath.unknown()))
+    assertThat(RecordingReport.of(path)).contains("Java wrote nothing in its last 5 min");
+    assertThat(RecordingReport.of(RecordedLife.parse(whole), Aftermath.unknown()))
         .doesNotContain("Java wrote nothing");
   }
 
   @Test
-  void whatIsNoBlackBoxIsSaidInOneLine() {
+  void whatIsNoRecordingIsSaidInOneLine() {
     refused(new byte[0], "the file is empty");
-    refused("the grocery list".getBytes(StandardCharsets.UTF_8), "not a black box");
-    refused(new byte[2 << 20], "not a black box");
+    refused("the grocery list".getBytes(StandardCharsets.UTF_8), "not a recording");
+    refused(new byte[2 << 20], "not a recording");
     refused(Arrays.copyOf(whole, 16), "the header is torn");
     refused(Arrays.copyOf(whole, 500), "the header is torn");
     byte[] flipped = whole.clone();
@@ -143,7 +146,7 @@ class RecordedLifeTest {
   @Test
   void anotherVersionIsNamed() {
     ByteBuffer header = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
-    header.putInt(BoxFormat.HEADER_FORMAT, 1);
+    header.putInt(RecordingFormat.HEADER_FORMAT, 1);
 
     refused(
         whole, "written in format 1 by another version of mallometer; this version reads format 2");
@@ -156,12 +159,12 @@ class RecordedLifeTest {
     for (int round = 0; round < 1_000; round++) {
       byte[] garbled = Arrays.copyOf(whole, 1 + random.nextInt(16_384));
       ByteBuffer file = ByteBuffer.wrap(garbled).order(ByteOrder.LITTLE_ENDIAN);
-      for (int i = 0; i < 5 && garbled.length >= BoxFormat.HEADER_BYTES; i++) {
-        int at = BoxFormat.HEADER_PID + random.nextInt(BoxFormat.HEADER_CHECKSUM - 60);
+      for (int i = 0; i < 5 && garbled.length >= RecordingFormat.HEADER_BYTES; i++) {
+        int at = RecordingFormat.HEADER_PID + random.nextInt(RecordingFormat.HEADER_CHECKSUM - 60);
         file.put(at, (byte) (random.nextBoolean() ? -1 : random.nextInt()));
       }
-      if (garbled.length >= BoxFormat.HEADER_BYTES) {
-        Boxes.seal(file);
+      if (garbled.length >= RecordingFormat.HEADER_BYTES) {
+        Recordings.seal(file);
       }
       readable(garbled);
     }
@@ -173,7 +176,9 @@ class RecordedLifeTest {
     for (int round = 0; round < 40; round++) {
       byte[] garbled = whole.clone();
       for (int i = 0; i < 2_000; i++) {
-        garbled[BoxFormat.HEADER_BYTES + random.nextInt(garbled.length - BoxFormat.HEADER_BYTES)] =
+        garbled[
+                RecordingFormat.HEADER_BYTES
+                    + random.nextInt(garbled.length - RecordingFormat.HEADER_BYTES)] =
             (byte) random.nextInt();
       }
       readable(garbled);
@@ -185,9 +190,9 @@ class RecordedLifeTest {
   void wholeRecordsOfNonsenseNeverEscape() throws Exception {
     Random random = new Random(3);
     Path path = directory.resolve("nonsense");
-    try (BoxFile file = Boxes.open(path)) {
+    try (RecordingFile file = Recordings.open(path)) {
       for (int i = 0; i < 400; i++) {
-        ByteBuffer sample = BoxFormat.buffer(BoxFormat.SAMPLE_BYTES);
+        ByteBuffer sample = RecordingFormat.buffer(RecordingFormat.SAMPLE_BYTES);
         random.nextBytes(sample.array());
         file.write(
             i % 5 == 0 ? 3 : i % 3,
@@ -198,29 +203,29 @@ class RecordedLifeTest {
         random.nextBytes(text);
         String line = new String(text, StandardCharsets.ISO_8859_1);
         file.write(
-            i % 2 == 0 ? BoxFormat.MINUTES : BoxFormat.CROSSINGS,
-            Boxes.START,
+            i % 2 == 0 ? RecordingFormat.MINUTES : RecordingFormat.CROSSINGS,
+            Recordings.START,
             random.nextLong(),
             new MemoryText().line("part", line, random.nextLong()).line("budget", line, line));
       }
     }
     readable(Files.readAllBytes(path));
-    assertThat(BlackBoxReport.of(path)).isNotEmpty();
+    assertThat(RecordingReport.of(path)).isNotEmpty();
   }
 
   /** The terminal that shows a report obeys nothing that somebody wrote into a file. */
   @Test
   void controlCharactersDoNotReachTheTerminal() throws Exception {
     Path path = directory.resolve("escape");
-    try (BoxFile file = Boxes.open(path)) {
-      Boxes.sample(file, 0, 1, Boxes.figures(1e6, 2e6, 4e6, 1e9));
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 4e6, 1e9));
       file.write(
-          BoxFormat.JVM,
-          Boxes.START,
+          RecordingFormat.JVM,
+          Recordings.START,
           0,
           MemoryText.parse("vm-name\t\u001b]0;owned\u0007\u009b31m\nvm-version\t17"));
     }
-    assertThat(BlackBoxReport.of(path))
+    assertThat(RecordingReport.of(path))
         .contains("]0;owned")
         .doesNotContainPattern("[\u001b\u009b]");
   }
@@ -228,14 +233,14 @@ class RecordedLifeTest {
   private static void readable(byte[] bytes) throws IOException {
     try {
       RecordedLife life = RecordedLife.parse(bytes);
-      assertThat(BlackBoxReport.of(life, Aftermath.unknown())).isNotEmpty();
-    } catch (UnreadableBoxException e) {
+      assertThat(RecordingReport.of(life, Aftermath.unknown())).isNotEmpty();
+    } catch (UnreadableRecordingException e) {
       assertThat(e.getMessage()).doesNotContain("\n");
     }
   }
 
   private static void refused(byte[] bytes, String message) {
-    assertThatExceptionOfType(UnreadableBoxException.class)
+    assertThatExceptionOfType(UnreadableRecordingException.class)
         .isThrownBy(() -> RecordedLife.parse(bytes))
         .withMessageContaining(message);
   }

@@ -2,7 +2,7 @@ package io.mallometer.internal.history;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +26,7 @@ public final class RecordedProgram {
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
-    while (mallometer.history().recording().state() == Recording.State.OFF) {
+    while (mallometer.history().recording().state() == RecordingStatus.State.OFF) {
       Thread.sleep(20);
     }
     System.out.println("recording=" + mallometer.history().recording().state());

@@ -44,12 +44,12 @@ class ReportedMemoryTest {
 
   @Test
   void aCrossingAloneIsEnough() throws Exception {
-    Path path = directory.resolve("box");
-    try (BoxFile file = Boxes.open(path)) {
-      write(file, BoxFormat.CROSSINGS, 5, memory(118).line("threshold-percent", 95));
+    Path path = directory.resolve("recording");
+    try (RecordingFile file = Recordings.open(path)) {
+      write(file, RecordingFormat.CROSSINGS, 5, memory(118).line("threshold-percent", 95));
     }
 
-    assertThat(BlackBoxReport.of(path)).contains("Where the memory was at 12:00:05\n");
+    assertThat(RecordingReport.of(path)).contains("Where the memory was at 12:00:05\n");
   }
 
   @Test
@@ -66,17 +66,17 @@ class ReportedMemoryTest {
 
   @Test
   void whatLeakedIsToldInWords() throws Exception {
-    Path path = directory.resolve("box");
+    Path path = directory.resolve("recording");
     FakeMallometer mallometer =
         new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
     try (mallometer;
-        BoxFile file = Boxes.open(path)) {
+        RecordingFile file = Recordings.open(path)) {
       mallometer.setLeaks(VerdictsByHand.four());
       mallometer.poll();
-      write(file, BoxFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot(), List.of()));
+      write(file, RecordingFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot(), List.of()));
     }
 
-    assertThat(BlackBoxReport.of(path))
+    assertThat(RecordingReport.of(path))
         .containsPattern("Leaks\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
         .as("somebody said that it is fine")
         .doesNotContain("com.shop.Cart.zip");
@@ -84,18 +84,22 @@ class ReportedMemoryTest {
 
   /** Of a process with two minutes, 10 and 70 s after its start, and one crossing. */
   private String report(long crossingSecond) throws IOException {
-    Path path = directory.resolve("box");
-    try (BoxFile file = Boxes.open(path)) {
-      write(file, BoxFormat.MINUTES, 10, memory(30));
-      write(file, BoxFormat.MINUTES, 70, memory(66));
-      write(file, BoxFormat.CROSSINGS, crossingSecond, memory(118).line("threshold-percent", 95));
+    Path path = directory.resolve("recording");
+    try (RecordingFile file = Recordings.open(path)) {
+      write(file, RecordingFormat.MINUTES, 10, memory(30));
+      write(file, RecordingFormat.MINUTES, 70, memory(66));
+      write(
+          file,
+          RecordingFormat.CROSSINGS,
+          crossingSecond,
+          memory(118).line("threshold-percent", 95));
     }
-    return BlackBoxReport.of(path);
+    return RecordingReport.of(path);
   }
 
   private static MemoryText memory(long liveMib) {
     return new MemoryText()
-        .line("split-time", Boxes.START.minusSeconds(10))
+        .line("split-time", Recordings.START.minusSeconds(10))
         .line("part", "malloc-live", liveMib * MIB)
         .line("event", "max", 12)
         .line("allocator-arenas", 16)
@@ -104,12 +108,15 @@ class ReportedMemoryTest {
         .line("allocator-retained-bytes", 30 * MIB)
         .line("verdict", "verdict at " + liveMib)
         .line("budget", "native", liveMib * MIB, "measured", "now")
-        .line("large", Boxes.START.plusSeconds(7), 100 * MIB, "importer");
+        .line("large", Recordings.START.plusSeconds(7), 100 * MIB, "importer");
   }
 
-  private static void write(BoxFile file, int region, long second, MemoryText text)
+  private static void write(RecordingFile file, int region, long second, MemoryText text)
       throws IOException {
     file.write(
-        region, Boxes.START.plusSeconds(second), Boxes.START_NANOS + second * Boxes.SECOND, text);
+        region,
+        Recordings.START.plusSeconds(second),
+        Recordings.START_NANOS + second * Recordings.SECOND,
+        text);
   }
 }

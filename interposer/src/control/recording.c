@@ -1,5 +1,5 @@
-/* The thread that writes a record each second, and the record of the end. See black_box.h. */
-#include "control/black_box.h"
+/* The thread that writes a record each second, and the record of the end. See recording.h. */
+#include "control/recording.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "account/own_thread.h"
-#include "control/black_box_file.h"
 #include "control/log.h"
+#include "control/recording_file.h"
 #include "control/snapshot.h"
 #include "platform/clock.h"
 #include "platform/executable.h"
@@ -29,27 +29,27 @@
 
 enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, CROSSINGS, PROFILES, REGIONS };
 
-static const struct box_region layout[REGIONS] = {
-    [SECONDS] = {BOX_SAMPLES, sizeof(struct box_sample), 12288, 600, 0, SECOND},
-    [TENS] = {BOX_SAMPLES, sizeof(struct box_sample), 90112, 360, 0, 10 * SECOND},
-    [MINUTES] = {BOX_SAMPLES, sizeof(struct box_sample), 139264, 1440, 0, 60 * SECOND},
-    [EXIT] = {BOX_EXIT, sizeof(struct box_sample), 4096, 1, 0, 0},
-    [SHUTDOWN] = {BOX_SHUTDOWN, 128, 8192, 1, 0, 0},
-    [JVM] = {BOX_JVM, BOX_DOCUMENT_BYTES, 323584, 1, 0, 0},
-    [DOCUMENTS] = {BOX_MINUTES, BOX_DOCUMENT_BYTES, 339968, 60, 0, 60 * SECOND},
-    [CROSSINGS] = {BOX_CROSSINGS, BOX_DOCUMENT_BYTES, 1323008, 24, 0, 0},
-    [PROFILES] = {BOX_PROFILES, BOX_PROFILE_BYTES, 1716224, 5, 0, 0},
+static const struct recording_region layout[REGIONS] = {
+    [SECONDS] = {RECORDING_SAMPLES, sizeof(struct recording_sample), 12288, 600, 0, SECOND},
+    [TENS] = {RECORDING_SAMPLES, sizeof(struct recording_sample), 90112, 360, 0, 10 * SECOND},
+    [MINUTES] = {RECORDING_SAMPLES, sizeof(struct recording_sample), 139264, 1440, 0, 60 * SECOND},
+    [EXIT] = {RECORDING_EXIT, sizeof(struct recording_sample), 4096, 1, 0, 0},
+    [SHUTDOWN] = {RECORDING_SHUTDOWN, 128, 8192, 1, 0, 0},
+    [JVM] = {RECORDING_JVM, RECORDING_DOCUMENT_BYTES, 323584, 1, 0, 0},
+    [DOCUMENTS] = {RECORDING_MINUTES, RECORDING_DOCUMENT_BYTES, 339968, 60, 0, 60 * SECOND},
+    [CROSSINGS] = {RECORDING_CROSSINGS, RECORDING_DOCUMENT_BYTES, 1323008, 24, 0, 0},
+    [PROFILES] = {RECORDING_PROFILES, RECORDING_PROFILE_BYTES, 1716224, 5, 0, 0},
 };
-_Static_assert(REGIONS <= BOX_REGIONS, "the header's table");
-_Static_assert(1323008 + 24 * BOX_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
-_Static_assert(1716224 + 5 * BOX_PROFILE_BYTES <= BOX_BYTES, "the regions fit");
+_Static_assert(REGIONS <= RECORDING_REGIONS, "the header's table");
+_Static_assert(1323008 + 24 * RECORDING_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
+_Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= RECORDING_BYTES, "the regions fit");
 
 /* Written by whoever starts, while `state` is STARTING; read-only afterwards. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
-static char *box;
-static char box_path[BOX_PATH_BYTES];
-static char failure[sizeof((struct mallometer_black_box *)0)->reason];
+static char *mapping;
+static char file_path[RECORDING_PATH_BYTES];
+static char failure[sizeof((struct mallometer_recording_status *)0)->reason];
 static uint64_t life;
 static pid_t owner;
 static struct memory_cgroup cgroup;
@@ -64,22 +64,23 @@ static size_t stack_bytes;
  * file system finds no room any more, would be a SIGBUS that ends the program. So the kernel stores first, which gets
  * an error instead.
  */
-static bool put(const struct box_region *region, struct box_sample *record) {
+static bool put(const struct recording_region *region, struct recording_sample *record) {
   uint64_t slot = (record->sequence - 1) % region->slots;
-  char *to = box + region->offset + slot * region->slot_bytes;
-  if (!file_takes_stores(to + offsetof(struct box_sample, realtime_ns))) return false;
+  char *to = mapping + region->offset + slot * region->slot_bytes;
+  if (!file_takes_stores(to + offsetof(struct recording_sample, realtime_ns))) return false;
   record->length = sizeof *record;
-  record->checksum = box_checksum((char *)record + sizeof record->checksum, sizeof *record - sizeof record->checksum);
+  record->checksum =
+      recording_checksum((char *)record + sizeof record->checksum, sizeof *record - sizeof record->checksum);
   memcpy(to, record, sizeof *record);
   return true;
 }
 
-static void take_counters(struct box_sample *record) {
+static void take_counters(struct recording_sample *record) {
   struct mallometer_counters counted;
   snapshot_read(&counted);
   record->realtime_ns = realtime_ns();
   record->monotonic_ns = counted.monotonic_ns;
-  record->flags = counted.flags & MALLOMETER_INCOMPLETE || counted.since_ns != 0 ? BOX_INCOMPLETE : 0;
+  record->flags = counted.flags & MALLOMETER_INCOMPLETE || counted.since_ns != 0 ? RECORDING_INCOMPLETE : 0;
   record->allocations = mallometer_allocations(&counted);
   record->frees = counted.frees;
   record->requested_bytes = counted.requested_bytes;
@@ -89,7 +90,7 @@ static void take_counters(struct box_sample *record) {
   record->threads = counted.threads;
 }
 
-static void take_memory(struct box_sample *record, const struct memory_reading *reading) {
+static void take_memory(struct recording_sample *record, const struct memory_reading *reading) {
   record->resident_bytes = reading->resident_bytes;
   record->charged_bytes = reading->charged_bytes;
   record->limit_bytes = reading->limit_bytes;
@@ -105,7 +106,7 @@ static void sleep_to_next_second(uint64_t start) {
 }
 
 /* Writes to each ring whose time has come. False if the file is gone. */
-static bool write_due(struct box_sample *record, uint64_t due[], uint64_t sequences[]) {
+static bool write_due(struct recording_sample *record, uint64_t due[], uint64_t sequences[]) {
   for (enum region ring = SECONDS; ring <= MINUTES; ring++) {
     /* Half a second early is in time: the sleeper wakes a little late, never at the full second. */
     if (record->monotonic_ns + SECOND / 2 < due[ring]) continue;
@@ -123,19 +124,19 @@ static void read_memory(struct memory_reading *reading, uint64_t tick) {
     cgroup = found;
   }
   memory_read(&cgroup, reading);
-  reading->file_bytes = BOX_UNKNOWN;
-  bool near = reading->charged_bytes != BOX_UNKNOWN && reading->limit_bytes != BOX_UNKNOWN &&
+  reading->file_bytes = RECORDING_UNKNOWN;
+  bool near = reading->charged_bytes != RECORDING_UNKNOWN && reading->limit_bytes != RECORDING_UNKNOWN &&
               NEAR(reading->charged_bytes, reading->limit_bytes);
   if (near || tick % 10 == 0) memory_read_rest(&cgroup, reading);
 }
 
 static void *record_until_the_end(void *unused) {
-  own_thread_begins("mallometer-box");
+  own_thread_begins("mallometer-rec");
   uint64_t due[MINUTES + 1] = {0}, sequences[MINUTES + 1] = {0};
   uint64_t start = monotonic_ns();
-  struct memory_reading reading = {.limit_bytes = BOX_UNKNOWN};
+  struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
   for (uint64_t tick = 0;; tick++) {
-    struct box_sample record = {.kind = BOX_RECORD_SAMPLE};
+    struct recording_sample record = {.kind = RECORDED_SAMPLE};
     read_memory(&reading, tick);
     take_counters(&record);
     take_memory(&record, &reading);
@@ -155,28 +156,28 @@ static void *record_until_the_end(void *unused) {
 /* Called by exit(): the process says goodbye. After a fork that nobody told us of, it is another process. */
 static void say_goodbye(int status) {
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RECORDING || getpid() != owner) return;
-  struct box_sample record = {.kind = BOX_RECORD_EXIT, .sequence = 1};
+  struct recording_sample record = {.kind = RECORDED_EXIT, .sequence = 1};
   struct memory_reading reading;
   memory_read(&cgroup, &reading);
   memory_read_rest(&cgroup, &reading);
   take_counters(&record);
-  record.flags = status == STATUS_NOT_TOLD ? BOX_STATUS_NOT_TOLD : (uint32_t)status;
+  record.flags = status == STATUS_NOT_TOLD ? RECORDING_STATUS_NOT_TOLD : (uint32_t)status;
   take_memory(&record, &reading);
   put(&layout[EXIT], &record);
 }
 
-void black_box_forked(void) {
+void recording_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
   stack_bytes = 0;
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */
 
-static void describe_life(struct box_header *header, const struct black_box_writer *origin) {
-  memcpy(header->magic, BOX_MAGIC, sizeof BOX_MAGIC);
-  header->format = BOX_FORMAT;
+static void describe_life(struct recording_header *header, const struct recording_writer *origin) {
+  memcpy(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC);
+  header->format = RECORDING_FORMAT;
   header->header_bytes = sizeof *header;
-  header->file_bytes = BOX_BYTES;
+  header->file_bytes = RECORDING_BYTES;
   header->started_realtime_ns = realtime_ns();
   header->started_monotonic_ns = monotonic_ns();
   if (!random_bytes(&header->life, sizeof header->life)) {
@@ -194,11 +195,11 @@ static void describe_life(struct box_header *header, const struct black_box_writ
   if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
   if (cgroup.version && file_status_at(cgroup.path, &directory)) header->cgroup_inode = directory.number;
   memcpy(header->regions, layout, sizeof layout);
-  header->checksum = box_checksum(header, offsetof(struct box_header, checksum));
+  header->checksum = recording_checksum(header, offsetof(struct recording_header, checksum));
 }
 
 static int fail(void) {
-  log_line(LOG_WARN, "the black box is not recorded: %s", failure);
+  log_line(LOG_WARN, "the recording is off: %s", failure);
   __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
   return -EIO;
 }
@@ -206,22 +207,22 @@ static int fail(void) {
 static bool make_absolute(const char *path) {
   size_t length = 0;
   if (path[0] != '/') {
-    if (!getcwd(box_path, sizeof box_path - LONGEST_PATH - 2)) return false;
-    length = strlen(box_path);
-    box_path[length++] = '/';
+    if (!getcwd(file_path, sizeof file_path - LONGEST_PATH - 2)) return false;
+    length = strlen(file_path);
+    file_path[length++] = '/';
   }
-  memcpy(box_path + length, path, strlen(path) + 1);
+  memcpy(file_path + length, path, strlen(path) + 1);
   return true;
 }
 
 static bool may_start(void) {
   int expected = IDLE;
   if (__atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return true;
-  return expected == FAILED && !box &&
+  return expected == FAILED && !mapping &&
          __atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-int black_box_start(const char *path, const struct black_box_writer *origin) {
+int recording_start(const char *path, const struct recording_writer *origin) {
   if (strnlen(path, LONGEST_PATH + 1) > LONGEST_PATH) return -EINVAL;
   if (!may_start()) return -EBUSY;
   if (!make_absolute(path)) {
@@ -229,10 +230,10 @@ int black_box_start(const char *path, const struct black_box_writer *origin) {
     return fail();
   }
   memory_cgroup_find(&cgroup);
-  struct box_header header = {.life = 0};
+  struct recording_header header = {.life = 0};
   describe_life(&header, origin);
-  box = black_box_create(box_path, &header, failure, sizeof failure);
-  if (!box) return fail();
+  mapping = recording_create(file_path, &header, failure, sizeof failure);
+  if (!mapping) return fail();
   owner = getpid();
   life = header.life;
   stack_bytes = own_thread_start(record_until_the_end);
@@ -246,18 +247,18 @@ int black_box_start(const char *path, const struct black_box_writer *origin) {
   return 0;
 }
 
-void black_box_describe(struct mallometer_black_box *out) {
+void recording_describe(struct mallometer_recording_status *out) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   if (now == IDLE || now == STARTING) return;
   out->state = now == RECORDING ? MALLOMETER_RECORDING_ON : MALLOMETER_RECORDING_FAILED;
   if (now == RECORDING) out->life = life;
-  snprintf(out->path, sizeof out->path, "%s", box_path);
+  snprintf(out->path, sizeof out->path, "%s", file_path);
   snprintf(out->reason, sizeof out->reason, "%s",
-           now == FORKED   ? "a forked child records no black box"
+           now == FORKED   ? "a forked child is not recorded"
            : now == FAILED ? failure
                            : "");
 }
 
-size_t black_box_footprint(void) { return stack_bytes; }
+size_t recording_footprint(void) { return stack_bytes; }
 
-uint64_t black_box_overhead_ns(void) { return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED); }
+uint64_t recording_overhead_ns(void) { return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED); }

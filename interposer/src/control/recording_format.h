@@ -1,45 +1,45 @@
 /*
- * The black box's file, byte by byte. docs/reference/blackbox.md is the reference; io.mallometer.internal.history reads
- * it, and writes its own regions.
+ * The recording's file, byte by byte. docs/reference/recording.md is the reference; io.mallometer.internal.history
+ * reads it, and writes its own regions.
  *
  * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a
  * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
  * different age, has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
  *
  * A slot is as large as the region says; `length` tells how much of it the record takes. Every change of the layout
- * gets another BOX_FORMAT. Readers refuse any format but their own.
+ * gets another RECORDING_FORMAT. Readers refuse any format but their own.
  *
  * Numbers are little-endian. Records of this size never cross a page.
  */
-#ifndef MALLOMETER_CONTROL_BLACK_BOX_FORMAT_H
-#define MALLOMETER_CONTROL_BLACK_BOX_FORMAT_H
+#ifndef MALLOMETER_CONTROL_RECORDING_FORMAT_H
+#define MALLOMETER_CONTROL_RECORDING_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define BOX_MAGIC "mallometer-box\n"
-#define BOX_FORMAT 2u
-#define BOX_BYTES ((size_t)2 << 20)
-#define BOX_PAGE 4096u
+#define RECORDING_MAGIC "mallometer-rec\n"
+#define RECORDING_FORMAT 2u
+#define RECORDING_BYTES ((size_t)2 << 20)
+#define RECORDING_PAGE 4096u
 
-enum box_region_kind {
+enum recording_region_kind {
   /* Samples of the counters, one ring for each interval. */
-  BOX_SAMPLES = 1,
+  RECORDING_SAMPLES = 1,
   /* How the process ended, by the library. */
-  BOX_EXIT = 2,
+  RECORDING_EXIT = 2,
   /* What Java writes: the beginning of its shutdown, the JVM, each minute, each crossing of a threshold. */
-  BOX_SHUTDOWN = 3,
-  BOX_JVM = 4,
-  BOX_MINUTES = 5,
-  BOX_CROSSINGS = 6,
+  RECORDING_SHUTDOWN = 3,
+  RECORDING_JVM = 4,
+  RECORDING_MINUTES = 5,
+  RECORDING_CROSSINGS = 6,
   /*
    * Call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the limit were last crossed (slots 2 to
    * 4). Sequence numbers are left out so that each lies where it belongs.
    */
-  BOX_PROFILES = 7
+  RECORDING_PROFILES = 7
 };
 
-struct box_region {
+struct recording_region {
   uint32_t kind;
   uint32_t slot_bytes;
   uint64_t offset;
@@ -49,14 +49,14 @@ struct box_region {
   uint64_t interval_ns;
 };
 
-#define BOX_REGIONS 12
-#define BOX_DOCUMENT_BYTES 16384u
-#define BOX_PROFILE_BYTES 73728u
+#define RECORDING_REGIONS 12
+#define RECORDING_DOCUMENT_BYTES 16384u
+#define RECORDING_PROFILE_BYTES 73728u
 
-struct box_header {
+struct recording_header {
   char magic[16];
   uint32_t format;
-  /* sizeof(struct box_header), which the checksum covers but for itself. */
+  /* sizeof(struct recording_header), which the checksum covers but for itself. */
   uint32_t header_bytes;
   uint64_t file_bytes;
   /* A number that no other life has. */
@@ -78,30 +78,30 @@ struct box_header {
   char allocator[64];
   char executable[64];
   char cgroup[256];
-  struct box_region regions[BOX_REGIONS];
+  struct recording_region regions[RECORDING_REGIONS];
   uint32_t reserved;
   /* CRC-32 (ISO 3309) of all bytes before it. */
   uint32_t checksum;
 };
-_Static_assert(sizeof(struct box_header) == 936, "the reader's offsets");
-_Static_assert(offsetof(struct box_header, regions) == 544, "the reader's offsets");
+_Static_assert(sizeof(struct recording_header) == 936, "the reader's offsets");
+_Static_assert(offsetof(struct recording_header, regions) == 544, "the reader's offsets");
 
-enum box_record_kind { BOX_RECORD_SAMPLE = 1, BOX_RECORD_EXIT = 2 };
+enum recording_record_kind { RECORDED_SAMPLE = 1, RECORDED_EXIT = 2 };
 
 /* What stands in the place of an exit status that the C library does not tell (musl). */
-#define BOX_STATUS_NOT_TOLD 0x80000000u
-/* Bits of box_sample.flags in a sample; in BOX_RECORD_EXIT they are the exit status. */
-enum box_sample_flags {
+#define RECORDING_STATUS_NOT_TOLD 0x80000000u
+/* Bits of recording_sample.flags in a sample; in RECORDED_EXIT they are the exit status. */
+enum recording_sample_flags {
   /*
    * Counting was off for some time, or began with an attach: allocated less freed bytes are not live ones. After an
    * attach Java's texts tell by how much.
    */
-  BOX_INCOMPLETE = 1u
+  RECORDING_INCOMPLETE = 1u
 };
 
-#define BOX_UNKNOWN UINT64_MAX
+#define RECORDING_UNKNOWN UINT64_MAX
 
-struct box_sample {
+struct recording_sample {
   /* CRC-32 of the bytes after it, up to `length`. */
   uint32_t checksum;
   /* Of the record, this frame included. */
@@ -112,7 +112,7 @@ struct box_sample {
   uint64_t monotonic_ns;
   uint32_t kind;
   uint32_t flags;
-  /* Of the process since it started; BOX_UNKNOWN if nothing counts. */
+  /* Of the process since it started; RECORDING_UNKNOWN if nothing counts. */
   uint64_t allocations;
   uint64_t frees;
   uint64_t requested_bytes;
@@ -120,18 +120,18 @@ struct box_sample {
   uint64_t freed_bytes;
   uint32_t failed;
   uint32_t threads;
-  /* BOX_UNKNOWN where the system does not tell. */
+  /* RECORDING_UNKNOWN where the system does not tell. */
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;
   uint64_t file_bytes;
   uint64_t oom_kills;
 };
-_Static_assert(sizeof(struct box_sample) == 128, "a page holds a whole number of samples");
-_Static_assert(offsetof(struct box_sample, allocations) == 40, "the reader's offsets");
+_Static_assert(sizeof(struct recording_sample) == 128, "a page holds a whole number of samples");
+_Static_assert(offsetof(struct recording_sample, allocations) == 40, "the reader's offsets");
 
 /* CRC-32 as in zlib and java.util.zip.CRC32. */
-static inline uint32_t box_checksum(const void *bytes, size_t length) {
+static inline uint32_t recording_checksum(const void *bytes, size_t length) {
   static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                          0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                          0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};

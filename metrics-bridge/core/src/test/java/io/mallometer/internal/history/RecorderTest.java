@@ -15,7 +15,7 @@ import io.mallometer.model.Diagnosis;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.ProcessMemory;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
@@ -43,34 +43,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests Java's part in a file as the library makes it. The tests set the time. */
-class BlackBoxTest {
+class RecorderTest {
 
   private static final long MIB = 1 << 20;
 
   private static final List<KnownLeak> KNOWN =
       List.of(
-          new KnownLeak("0123456789abcdef", Boxes.START, LeakEvidence.LOST),
-          new KnownLeak("00000000000000ff", Boxes.START, LeakEvidence.OUTLASTED));
+          new KnownLeak("0123456789abcdef", Recordings.START, LeakEvidence.LOST),
+          new KnownLeak("00000000000000ff", Recordings.START, LeakEvidence.OUTLASTED));
 
   /** Makes the file, as the library does, and keeps it open while the process lives. */
   private static final class Library extends SilentInterposer {
-    private Recording recording = Recording.off();
+    private RecordingStatus recording = RecordingStatus.off();
 
     Library() {
       super(Status.counting());
     }
 
     @Override
-    public Recording recording() {
+    public RecordingStatus recording() {
       return recording;
     }
 
     @Override
-    public Recording record(Path path) {
-      try (BoxFile made = Boxes.open(path)) {
-        recording = new Recording(Recording.State.ON, path.toString(), made.life(), "");
+    public RecordingStatus record(Path path) {
+      try (RecordingFile made = Recordings.open(path)) {
+        recording = new RecordingStatus(RecordingStatus.State.ON, path.toString(), made.life(), "");
       } catch (IOException e) {
-        recording = Recording.failed(path.toString(), e.toString());
+        recording = RecordingStatus.failed(path.toString(), e.toString());
       }
       return recording;
     }
@@ -78,33 +78,33 @@ class BlackBoxTest {
 
   @TempDir private Path directory;
   private Path path = Path.of("unset");
-  private long nanos = Boxes.START_NANOS;
+  private long nanos = Recordings.START_NANOS;
   private Optional<SiteSummary> sites = Optional.empty();
   private List<KnownLeak> leaks = List.of();
   private final Logged logged = new Logged("io.mallometer.Mallometer");
   private Interposer library = new Library();
-  private BlackBox box = box();
+  private Recorder recorder = recorder();
 
-  private BlackBox box() {
-    return new BlackBox(library, Clock.fixed(Boxes.START, ZoneOffset.UTC), () -> nanos, null);
+  private Recorder recorder() {
+    return new Recorder(library, Clock.fixed(Recordings.START, ZoneOffset.UTC), () -> nanos, null);
   }
 
   @BeforeEach
   void name() {
-    path = directory.resolve("box");
+    path = directory.resolve("recording");
   }
 
   @AfterEach
   void close() {
-    box.close();
+    recorder.close();
     logged.close();
   }
 
   @Test
   void withoutAWishThereIsNothing() throws Exception {
-    box.observe(snapshot(100), leaks);
+    recorder.observe(snapshot(100), leaks);
 
-    assertThat(box.recording()).isEqualTo(Recording.off());
+    assertThat(recorder.recording()).isEqualTo(RecordingStatus.off());
     try (var files = Files.list(directory)) {
       assertThat(files).isEmpty();
     }
@@ -113,18 +113,18 @@ class BlackBoxTest {
   @Test
   void withoutTheLibraryNothingIsRecordedUntilItIsThere() throws Exception {
     library = new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
-    box = box();
+    recorder = recorder();
     start();
-    assertThat(box.recording().state()).isEqualTo(Recording.State.FAILED);
-    assertThat(box.recording().reason()).contains("the library is not in this process");
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
+    assertThat(recorder.recording().reason()).contains("the library is not in this process");
     assertThat(path).doesNotExist();
   }
 
   @Test
   void withoutTheLibraryThePreviousRunIsToldOnce() throws Exception {
-    Boxes.grownToTheLimit(path);
+    Recordings.grownToTheLimit(path);
     library = new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
-    box = box();
+    recorder = recorder();
     start();
     observeFor(Duration.ofMinutes(1), 100);
 
@@ -133,8 +133,8 @@ class BlackBoxTest {
         .asString()
         .startsWith("The previous run (process 4711, until 2026-01-01 12:40:00 UTC)")
         .endsWith("bin/mallometer report " + path);
-    assertThat(box.previousRun()).isPresent();
-    assertThat(box.recording().state()).isEqualTo(Recording.State.FAILED);
+    assertThat(recorder.previousRun()).isPresent();
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
   }
 
   @Test
@@ -163,7 +163,7 @@ class BlackBoxTest {
         .containsEntry("libm00.so", 3 * MIB)
         .doesNotContainKey("other");
     assertThat(last.text().table("site")).hasSize(20).containsEntry("a.B.m19", 3 * MIB);
-    assertThat(BlackBoxReport.of(path))
+    assertThat(RecordingReport.of(path))
         .contains("malloc live by library, estimated from samples")
         .containsPattern("libm00\\.so +3\\.0 MiB +\\+2\\.0 MiB")
         .contains("malloc live by call site, estimated from samples")
@@ -178,7 +178,7 @@ class BlackBoxTest {
     sites =
         Optional.of(
             new SiteSummary(
-                Boxes.START,
+                Recordings.START,
                 List.of(),
                 List.of(),
                 IntStream.range(0, 20)
@@ -198,7 +198,7 @@ class BlackBoxTest {
 
   private static SiteSummary summary(int libraries, int sites, long bytes) {
     return new SiteSummary(
-        Boxes.START,
+        Recordings.START,
         Stream.concat(
                 shares("libm%02d.so", libraries, bytes),
                 Stream.of(new SiteSummary.Share(SiteSummary.OTHER, 5)))
@@ -215,10 +215,10 @@ class BlackBoxTest {
   void crossingTheLimitsSharesIsWrittenAtOnceAndOnce() throws Exception {
     start();
     for (long charged : new long[] {800, 860, 870, 855, 910, 960, 990, 700, 860}) {
-      nanos += 5 * Boxes.SECOND;
-      assertThat(box.crosses(snapshot(charged)))
+      nanos += 5 * Recordings.SECOND;
+      assertThat(recorder.crosses(snapshot(charged)))
           .isEqualTo(List.of(860L, 910L, 960L).contains(charged));
-      box.observe(snapshot(charged), leaks);
+      recorder.observe(snapshot(charged), leaks);
     }
 
     assertThat(RecordedLife.read(path).crossings())
@@ -242,10 +242,10 @@ class BlackBoxTest {
     assertThat(liveBytes(life, KeptMoment.PEAK)).isEqualTo(1);
     assertThat(liveBytes(life, KeptMoment.LIMIT_85)).isEqualTo(4);
     assertThat(liveBytes(life, KeptMoment.LIMIT_95)).isEqualTo(3);
-    assertThat(BlackBoxReport.of(path)).contains("at 95 % of the limit: 3 B live, of which a.B.c");
-    assertThatThrownBy(() -> BlackBoxReport.profile(path, KeptMoment.LIMIT_90))
+    assertThat(RecordingReport.of(path)).contains("at 95 % of the limit: 3 B live, of which a.B.c");
+    assertThatThrownBy(() -> RecordingReport.profile(path, KeptMoment.LIMIT_90))
         .hasMessage(
-            "the black box has no call sites at 90 % of the limit; it has those at the peak, at"
+            "the recording has no call sites at 90 % of the limit; it has those at the peak, at"
                 + " 85 %"
                 + " of the limit, at 95 % of the limit");
   }
@@ -254,7 +254,7 @@ class BlackBoxTest {
   @Test
   void callSitesOfACrossingAreWrittenAtOnce() throws Exception {
     start();
-    box.keep(KeptMoment.LIMIT_95, reading(3));
+    recorder.keep(KeptMoment.LIMIT_95, reading(3));
     assertThat(liveBytes(RecordedLife.read(path), KeptMoment.LIMIT_95)).isEqualTo(3);
   }
 
@@ -267,10 +267,10 @@ class BlackBoxTest {
     observeFor(Duration.ofMinutes(1), 100);
     assertThat(liveBytes(RecordedLife.read(path), KeptMoment.PEAK)).isEqualTo(2);
 
-    long second = BoxFormat.LAYOUT[8].offset();
-    for (long slot : new long[] {second, second + BoxFormat.LAYOUT[8].slotBytes()}) {
+    long second = RecordingFormat.LAYOUT[8].offset();
+    for (long slot : new long[] {second, second + RecordingFormat.LAYOUT[8].slotBytes()}) {
       byte[] torn = Files.readAllBytes(path);
-      torn[(int) slot + BoxFormat.FRAME_BYTES + 20] ^= 1;
+      torn[(int) slot + RecordingFormat.FRAME_BYTES + 20] ^= 1;
       RecordedLife life = RecordedLife.parse(torn);
       assertThat(life.tornRecords()).isEqualTo(1);
       assertThat(liveBytes(life, KeptMoment.PEAK)).isIn(1.0, 2.0);
@@ -278,9 +278,9 @@ class BlackBoxTest {
   }
 
   private void keep(KeptMoment moment, double liveBytes) {
-    box.keep(moment, reading(liveBytes));
-    nanos += Boxes.SECOND;
-    box.observe(snapshot(100), leaks);
+    recorder.keep(moment, reading(liveBytes));
+    nanos += Recordings.SECOND;
+    recorder.observe(snapshot(100), leaks);
   }
 
   private static CallSites reading(double liveBytes) {
@@ -293,7 +293,7 @@ class BlackBoxTest {
 
   @Test
   void theLastLifeIsToldAndMovedAside() throws Exception {
-    Boxes.grownToTheLimit(path);
+    Recordings.grownToTheLimit(path);
     start();
 
     assertThat(logged.messages())
@@ -304,7 +304,7 @@ class BlackBoxTest {
         .contains("malloc live 1.9 GiB, +1.4 GiB in 40 min")
         .endsWith("bin/mallometer report " + path + ".previous");
     assertThat(RecordedLife.read(Path.of(path + ".previous")).header().pid()).isEqualTo(4711);
-    assertThat(box.previousRun())
+    assertThat(recorder.previousRun())
         .get()
         .satisfies(life -> assertThat(life.pid()).isEqualTo(4711))
         .satisfies(life -> assertThat(life.alarming()).isTrue())
@@ -322,8 +322,8 @@ class BlackBoxTest {
     endRun();
     start();
 
-    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN);
-    assertThat(box.takeKnownLeaks()).isEmpty();
+    assertThat(recorder.takeKnownLeaks()).isEqualTo(KNOWN);
+    assertThat(recorder.takeKnownLeaks()).isEmpty();
   }
 
   @Test
@@ -335,7 +335,7 @@ class BlackBoxTest {
     endRun();
     start();
 
-    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN.subList(1, 2));
+    assertThat(recorder.takeKnownLeaks()).isEqualTo(KNOWN.subList(1, 2));
   }
 
   /** Another class loader goes on with the file, after a web application was deployed anew. */
@@ -343,18 +343,19 @@ class BlackBoxTest {
   void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {
     leaks = KNOWN;
     start();
-    box.close();
-    box = box();
+    recorder.close();
+    recorder = recorder();
     start();
 
-    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN);
+    assertThat(recorder.takeKnownLeaks()).isEqualTo(KNOWN);
   }
 
   @Test
   void sixtyFourLeaksLeaveRoomForWhereTheMemoryIs() throws Exception {
     leaks =
         IntStream.range(0, KnownLeak.MOST)
-            .mapToObj(i -> new KnownLeak("%016x".formatted(i), Boxes.START, LeakEvidence.OUTLASTED))
+            .mapToObj(
+                i -> new KnownLeak("%016x".formatted(i), Recordings.START, LeakEvidence.OUTLASTED))
             .toList();
     sites = Optional.of(summary(12, 30, MIB));
     start();
@@ -362,7 +363,7 @@ class BlackBoxTest {
     assertThat(lastMinute().text().table("site")).hasSize(20);
     endRun();
     start();
-    assertThat(box.takeKnownLeaks()).isEqualTo(leaks);
+    assertThat(recorder.takeKnownLeaks()).isEqualTo(leaks);
   }
 
   @Test
@@ -382,41 +383,41 @@ class BlackBoxTest {
 
   @Test
   void aFileWithoutLeaksOrThatIsTornTellsNone() throws Exception {
-    Boxes.grownToTheLimit(path);
+    Recordings.grownToTheLimit(path);
     start();
-    assertThat(box.takeKnownLeaks()).isEmpty();
+    assertThat(recorder.takeKnownLeaks()).isEmpty();
 
     leaks = KNOWN;
     observeFor(Duration.ofMinutes(2), 100);
     endRun();
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
-      for (int at = BoxFormat.HEADER_BYTES; at < file.length(); at += 100) {
+      for (int at = RecordingFormat.HEADER_BYTES; at < file.length(); at += 100) {
         file.seek(at);
         file.write(0x5a);
       }
     }
     start();
-    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
-    assertThat(box.takeKnownLeaks()).isEmpty();
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.ON);
+    assertThat(recorder.takeKnownLeaks()).isEmpty();
   }
 
   /** The next run is another process. */
   private void endRun() {
-    box.close();
+    recorder.close();
     library = new Library();
-    box = box();
+    recorder = recorder();
   }
 
   @Test
   void closingAndOpeningAgainGoesOnInTheSameFile() throws Exception {
     start();
-    long life = box.recording().life();
-    box.close();
-    assertThat(box.recording()).isEqualTo(Recording.off());
-    nanos += 5 * Boxes.SECOND;
-    box.observe(snapshot(100), leaks);
+    long life = recorder.recording().life();
+    recorder.close();
+    assertThat(recorder.recording()).isEqualTo(RecordingStatus.off());
+    nanos += 5 * Recordings.SECOND;
+    recorder.observe(snapshot(100), leaks);
 
-    assertThat(box.recording().life()).isEqualTo(life);
+    assertThat(recorder.recording().life()).isEqualTo(life);
     assertThat(Path.of(path + ".previous")).doesNotExist();
     assertThat(logged.messages()).isEmpty();
   }
@@ -429,7 +430,7 @@ class BlackBoxTest {
     assertThat(new ProcessBuilder("mkfifo", previous.toString()).start().waitFor()).isZero();
     assertTimeoutPreemptively(Duration.ofSeconds(30), this::start);
 
-    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.ON);
     assertThat(logged.messages())
         .singleElement()
         .asString()
@@ -444,7 +445,7 @@ class BlackBoxTest {
     }
     observeFor(Duration.ofMinutes(2), 900);
 
-    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.ON);
   }
 
   @Test
@@ -460,30 +461,30 @@ class BlackBoxTest {
   @Test
   void theSecondClassLoaderLeavesTheFileToTheFirst() throws Exception {
     start();
-    BlackBox second = box();
+    Recorder second = recorder();
     second.want(path);
     second.observe(snapshot(100), leaks);
 
-    assertThat(second.recording().state()).isEqualTo(Recording.State.FAILED);
+    assertThat(second.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
     assertThat(second.recording().reason()).contains("another class loader");
     second.close();
-    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.ON);
   }
 
   private void start() {
-    box.want(path);
-    box.observe(snapshot(100), leaks);
+    recorder.want(path);
+    recorder.observe(snapshot(100), leaks);
   }
 
   private void observeFor(Duration duration, long chargedMib) {
     for (long second = 0; second < duration.toSeconds(); second += 5) {
-      nanos += 5 * Boxes.SECOND;
-      box.observe(snapshot(chargedMib), leaks);
+      nanos += 5 * Recordings.SECOND;
+      recorder.observe(snapshot(chargedMib), leaks);
     }
   }
 
   private Snapshot snapshot(long chargedMib) {
-    return snapshot(Boxes.START.plusNanos(nanos - Boxes.START_NANOS), chargedMib);
+    return snapshot(Recordings.START.plusNanos(nanos - Recordings.START_NANOS), chargedMib);
   }
 
   private Snapshot snapshot(Instant time, long chargedMib) {

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A black box as text, for people: who it was, how it ended, and the way there. */
-public final class BlackBoxReport {
+/** A recording as text, for people: who it was, how it ended, and the way there. */
+public final class RecordingReport {
 
   /** Resolution of the table by distance from the end; beyond the last line, the last holds. */
   private enum Resolution {
@@ -54,27 +54,27 @@ public final class BlackBoxReport {
   private final RecordedLife life;
   private final StringBuilder text = new StringBuilder();
 
-  private BlackBoxReport(RecordedLife life) {
+  private RecordingReport(RecordedLife life) {
     this.life = life;
   }
 
   /**
    * The report on a file.
    *
-   * @throws UnreadableBoxException if the file is no black box, or of another version
+   * @throws UnreadableRecordingException if the file is no recording, or of another version
    * @throws IOException if it cannot be read
    */
   public static String of(Path file) throws IOException {
     RecordedLife life = RecordedLife.read(file);
     Aftermath aftermath = Aftermath.of(life, Aftermath.inUse(file));
-    BlackBoxReport report = new BlackBoxReport(life);
-    report.line("Black box %s", file);
+    RecordingReport report = new RecordingReport(life);
+    report.line("Recording %s", file);
     String text = report.write(aftermath);
     return text + others(file);
   }
 
   static String of(RecordedLife life, Aftermath aftermath) {
-    return new BlackBoxReport(life).write(aftermath);
+    return new RecordingReport(life).write(aftermath);
   }
 
   private String write(Aftermath aftermath) {
@@ -119,7 +119,7 @@ public final class BlackBoxReport {
         before ->
             line(
                 "  attached   %s; %s",
-                text.flatMap(last -> last.word("since")).map(BlackBoxReport::time).orElse("?"),
+                text.flatMap(last -> last.word("since")).map(RecordingReport::time).orElse("?"),
                 before));
   }
 
@@ -248,7 +248,7 @@ public final class BlackBoxReport {
                 + Words.time(last.time())
                 + ", and the change since "
                 + Words.time(first.time()));
-    String split = last.text().word("split-time").map(BlackBoxReport::time).orElse("?");
+    String split = last.text().word("split-time").map(RecordingReport::time).orElse("?");
     section("resident, split at " + split, "part", first, last);
     section("charged to the cgroup", "charged", first, last);
     section("malloc live by library, estimated from samples", "library", first, last);
@@ -393,10 +393,10 @@ public final class BlackBoxReport {
   }
 
   /**
-   * The call sites of a moment that a black box recorded.
+   * The call sites of a moment that a recording recorded.
    *
-   * @throws UnreadableBoxException if the file is no black box, of another version, or has none of
-   *     that moment
+   * @throws UnreadableRecordingException if the file is no recording, of another version, or has
+   *     none of that moment
    * @throws IOException if it cannot be read
    */
   public static CallSites profile(Path file, KeptMoment moment) throws IOException {

@@ -6,7 +6,7 @@ import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.PreviousRun;
-import io.mallometer.model.Recording;
+import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -24,7 +24,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Java's part of the black box. Once a minute, and whenever memory exceeds 85, 90 or 95 % of the
+ * Java's part of the recording. Once a minute, and whenever memory exceeds 85, 90 or 95 % of the
  * limit, it writes where the memory is, beside the counters that the library writes. When it
  * begins, it logs one line about how the previous run ended.
  *
@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
  * <p>The poller's thread opens and writes the files. The first failure is logged and ends the
  * recording. In a JVM with several class loaders the first of them writes.
  */
-public final class BlackBox {
+public final class Recorder {
 
   /** Names the file in the properties of the JVM, which all class loaders share. */
   private static final String OWNER = "io.mallometer.recording";
 
   private static final String VARIABLE = "MALLOMETER_BLACKBOX";
   private static final String NO_LIBRARY =
-      "the library is not in this process, and only it writes the black box";
+      "the library is not in this process, and only it writes the recording";
 
   private static final long MINUTE = 60_000_000_000L;
 
@@ -55,14 +55,14 @@ public final class BlackBox {
 
   private volatile Optional<Path> wanted;
   private final AtomicBoolean asked;
-  private volatile Recording recording = Recording.off();
+  private volatile RecordingStatus recording = RecordingStatus.off();
   private volatile Optional<PreviousRun> previousRun = Optional.empty();
 
   /** What earlier runs recorded, until it is taken. */
   private final AtomicReference<List<KnownLeak>> knownLeaks = new AtomicReference<>(List.of());
 
   /** Guarded by this, as is all that follows. */
-  private @Nullable BoxFile file;
+  private @Nullable RecordingFile file;
 
   private @Nullable Thread goodbye;
   private boolean opened;
@@ -78,11 +78,11 @@ public final class BlackBox {
   /**
    * Records if the environment says so, or the library does already, or {@link #want} is called.
    */
-  public BlackBox(Interposer interposer, Clock clock, LongSupplier nanoTime) {
+  public Recorder(Interposer interposer, Clock clock, LongSupplier nanoTime) {
     this(interposer, clock, nanoTime, environment());
   }
 
-  BlackBox(
+  Recorder(
       Interposer interposer, Clock clock, LongSupplier nanoTime, @Nullable String environment) {
     this.interposer = interposer;
     this.clock = clock;
@@ -112,7 +112,7 @@ public final class BlackBox {
     }
     if (!wanted.map(Path::toAbsolutePath).equals(Optional.of(absolute))) {
       Log.MALLOMETER.warn(
-          "The black box is not written to %s, because it is already written to another file"
+          "The recording is not written to %s, because it is already written to another file"
               .formatted(absolute));
     }
   }
@@ -130,7 +130,7 @@ public final class BlackBox {
   }
 
   /** What became of it. */
-  public Recording recording() {
+  public RecordingStatus recording() {
     return recording;
   }
 
@@ -171,7 +171,7 @@ public final class BlackBox {
   public synchronized void observe(Snapshot snapshot, List<KnownLeak> leaks) {
     begin();
     try {
-      BoxFile open = file;
+      RecordingFile open = file;
       if (open != null) {
         write(open, snapshot, leaks);
       }
@@ -185,7 +185,7 @@ public final class BlackBox {
    * between is then left out. Never throws.
    */
   public synchronized void keep(KeptMoment moment, CallSites read) {
-    BoxFile open = file;
+    RecordingFile open = file;
     if (open == null) {
       return;
     }
@@ -197,7 +197,7 @@ public final class BlackBox {
     }
   }
 
-  private void writeProfiles(BoxFile open, long now) throws IOException {
+  private void writeProfiles(RecordingFile open, long now) throws IOException {
     for (KeptMoment moment : List.copyOf(profiles.keySet())) {
       boolean isPeak = moment == KeptMoment.PEAK;
       if (isPeak && lastPeak.isPresent() && now - lastPeak.get() < MINUTE - TOLERANCE) {
@@ -229,30 +229,30 @@ public final class BlackBox {
     closeFile();
     opened = false;
     asked.set(wanted.isPresent());
-    recording = Recording.off();
+    recording = RecordingStatus.off();
   }
 
   // ---- Beginning
 
   private void open() {
-    Recording library = interposer.recording();
-    if (library.state() == Recording.State.OFF && wanted.isPresent()) {
+    RecordingStatus library = interposer.recording();
+    if (library.state() == RecordingStatus.State.OFF && wanted.isPresent()) {
       library = interposer.record(wanted.get());
     }
-    if (library.state() == Recording.State.OFF) {
+    if (library.state() == RecordingStatus.State.OFF) {
       wanted.ifPresent(this::beginWithoutLibrary);
       return;
     }
     opened = true;
-    if (library.state() == Recording.State.FAILED) {
+    if (library.state() == RecordingStatus.State.FAILED) {
       fail(library.path(), library.reason());
       return;
     }
     Path path = Path.of(library.path());
     if (System.getProperties().putIfAbsent(OWNER, path.toString()) != null) {
       recording =
-          Recording.failed(
-              path.toString(), "another class loader of this JVM records the black box");
+          RecordingStatus.failed(
+              path.toString(), "another class loader of this JVM writes the recording");
       return;
     }
     try {
@@ -265,19 +265,20 @@ public final class BlackBox {
 
   /** Nothing is recorded, but the file may hold the previous run. The library would rename it. */
   private void beginWithoutLibrary(Path path) {
-    recording = Recording.failed(path.toString(), NO_LIBRARY);
+    recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
     if (!readWithoutLibrary) {
       readWithoutLibrary = true;
       tellHowThePreviousRunEnded(path);
     }
   }
 
-  private void open(Path path, Recording library) throws IOException {
-    BoxFile open = BoxFile.join(path, library.life());
+  private void open(Path path, RecordingStatus library) throws IOException {
+    RecordingFile open = RecordingFile.join(path, library.life());
     file = open;
-    boolean first = !open.holds(BoxFormat.JVM);
+    boolean first = !open.holds(RecordingFormat.JVM);
     if (first) {
-      open.write(BoxFormat.JVM, clock.instant(), nanoTime.getAsLong(), MemoryLines.ofThisJvm());
+      open.write(
+          RecordingFormat.JVM, clock.instant(), nanoTime.getAsLong(), MemoryLines.ofThisJvm());
     }
     goodbye = new Thread(() -> sayGoodbye(open), "mallometer-goodbye");
     try {
@@ -290,13 +291,13 @@ public final class BlackBox {
     }
     // A file that was begun before holds what its first writer knew.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
-    recording = new Recording(Recording.State.ON, path.toString(), open.life(), "");
+    recording = new RecordingStatus(RecordingStatus.State.ON, path.toString(), open.life(), "");
   }
 
   private void tellHowThePreviousRunEnded(Path previous) {
     try {
       // Where no file was displaced nobody has looked at it yet; a pipe would never be read.
-      if (!BoxFile.isOwn(previous)) {
+      if (!RecordingFile.isOwn(previous)) {
         return;
       }
       RecordedLife life = RecordedLife.read(previous);
@@ -317,7 +318,7 @@ public final class BlackBox {
                   ending.reason(),
                   ending.alarming(),
                   ending.inShort(life),
-                  BlackBoxReport.of(life, aftermath)));
+                  RecordingReport.of(life, aftermath)));
       if (isNews) {
         Log.MALLOMETER.log(
             ending.alarming() ? Level.WARNING : Level.INFO,
@@ -344,7 +345,7 @@ public final class BlackBox {
       Path file = Path.of(path + suffix);
       try {
         Optional<RecordedText> latest =
-            BoxFile.isOwn(file) ? RecordedLife.read(file).latest() : Optional.empty();
+            RecordingFile.isOwn(file) ? RecordedLife.read(file).latest() : Optional.empty();
         if (latest.isPresent()) {
           return MemoryLines.knownLeaks(latest.get().text());
         }
@@ -357,13 +358,14 @@ public final class BlackBox {
 
   // ---- Each poll
 
-  private void write(BoxFile open, Snapshot snapshot, List<KnownLeak> leaks) throws IOException {
+  private void write(RecordingFile open, Snapshot snapshot, List<KnownLeak> leaks)
+      throws IOException {
     long now = nanoTime.getAsLong();
     List<Integer> crossed = thresholds.crossedBy(shareOfLimit(snapshot));
     if (!crossed.isEmpty()) {
       MemoryText text = MemoryLines.of(snapshot, leaks);
       text.line("threshold-percent", crossed.get(crossed.size() - 1));
-      open.write(BoxFormat.CROSSINGS, snapshot.time(), now, text);
+      open.write(RecordingFormat.CROSSINGS, snapshot.time(), now, text);
     }
     boolean due =
         lastMinute.isEmpty()
@@ -372,7 +374,7 @@ public final class BlackBox {
     if (due && (snapshot.memory().resident().isPresent() || lastMinute.isPresent())) {
       lastMinute = Optional.of(now);
       lastLeaks = leaks;
-      open.write(BoxFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot, leaks));
+      open.write(RecordingFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot, leaks));
     }
     writeProfiles(open, now);
   }
@@ -383,7 +385,7 @@ public final class BlackBox {
 
   // ---- The end
 
-  private void sayGoodbye(BoxFile open) {
+  private void sayGoodbye(RecordingFile open) {
     try {
       open.writeShutdown(clock.instant(), nanoTime.getAsLong());
     } catch (IOException | RuntimeException e) {
@@ -395,12 +397,12 @@ public final class BlackBox {
   private void fail(String path, String reason) {
     closeFile();
     opened = true;
-    recording = Recording.failed(path, reason);
-    Log.MALLOMETER.warn("The black box is not recorded: " + reason);
+    recording = RecordingStatus.failed(path, reason);
+    Log.MALLOMETER.warn("The recording is off: " + reason);
   }
 
   private void closeFile() {
-    BoxFile open = file;
+    RecordingFile open = file;
     file = null;
     if (open != null) {
       System.getProperties().remove(OWNER);

@@ -25,19 +25,19 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** JVMs that are ended for real, and what is left to read of them. */
 @Tag("process")
-class BlackBoxOfARealJvmTest {
+class RecordingOfARealJvmTest {
 
   private static final int SIGKILL = 128 + 9;
   private static final int SIGTERM = 128 + 15;
 
   @TempDir private Path directory;
-  private Path box = Path.of("unset");
+  private Path recording = Path.of("unset");
   private Path library = Path.of("unset");
   private final List<Process> started = new ArrayList<>();
 
   @BeforeEach
   void prepare() throws Exception {
-    box = directory.resolve("box");
+    recording = directory.resolve("recording");
     library = BundledLibrary.extract(directory.resolve("library"));
   }
 
@@ -53,7 +53,7 @@ class BlackBoxOfARealJvmTest {
     Process killed = start(true, "leak", "200");
     await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
     kill(killed);
-    RecordedLife life = RecordedLife.read(box);
+    RecordedLife life = RecordedLife.read(recording);
 
     assertThat(life.header().pid()).isEqualTo(killed.pid());
     assertThat(life.last().liveBytes()).isGreaterThan(4e6);
@@ -61,7 +61,7 @@ class BlackBoxOfARealJvmTest {
     assertThat(life.minutes().get(0).text().table("part")).containsKeys("java-heap", "malloc-live");
     assertThat(life.minutes().get(0).text().word("verdict")).isNotEmpty();
     assertThat(life.shutdown()).isEmpty();
-    assertThat(BlackBoxReport.of(box))
+    assertThat(RecordingReport.of(recording))
         .contains("process    " + killed.pid() + ", java")
         .contains("ended without an exit record")
         .contains("Where the memory was")
@@ -72,9 +72,9 @@ class BlackBoxOfARealJvmTest {
     assertThat(output(next))
         .contains("The previous run (process " + killed.pid() + ", until ")
         .contains("ended without an exit record");
-    assertThat(Ending.of(RecordedLife.read(box), Aftermath.unknown()).sentence())
+    assertThat(Ending.of(RecordedLife.read(recording), Aftermath.unknown()).sentence())
         .startsWith("exited with code 7");
-    assertThat(RecordedLife.read(Path.of(box + ".previous")).header().pid())
+    assertThat(RecordedLife.read(Path.of(recording + ".previous")).header().pid())
         .isEqualTo(killed.pid());
   }
 
@@ -84,17 +84,20 @@ class BlackBoxOfARealJvmTest {
   void anEndByRequestIsAnExit() throws Exception {
     Process first = start(true, "wait");
     await(life -> !life.minutes().isEmpty());
-    assertThat(Ending.of(RecordedLife.read(box), Aftermath.of(RecordedLife.read(box), true)).kind())
+    assertThat(
+            Ending.of(
+                    RecordedLife.read(recording), Aftermath.of(RecordedLife.read(recording), true))
+                .kind())
         .isEqualTo(Kind.RUNNING);
-    assertThat(Aftermath.inUse(box)).isTrue();
+    assertThat(Aftermath.inUse(recording)).isTrue();
 
     Process second = start(true, "exit");
     assertThat(second.waitFor()).isEqualTo(7);
     assertThat(output(second))
         .contains("recording=FAILED")
         .contains(
-            "mallometer: the black box is not recorded: "
-                + box
+            "mallometer: the recording is off: "
+                + recording
                 + " is in use by process "
                 + first.pid());
     Process third = start(false, "exit");
@@ -103,11 +106,11 @@ class BlackBoxOfARealJvmTest {
 
     first.destroy();
     assertThat(first.waitFor()).isEqualTo(SIGTERM);
-    RecordedLife life = RecordedLife.read(box);
+    RecordedLife life = RecordedLife.read(recording);
     assertThat(life.header().pid()).isEqualTo(first.pid());
     assertThat(life.shutdown()).isPresent();
     assertThat(life.tornRecords()).isZero();
-    assertThat(Aftermath.inUse(box)).isFalse();
+    assertThat(Aftermath.inUse(recording)).isFalse();
     assertThat(Ending.of(life, Aftermath.unknown()).sentence()).startsWith("exited with code 143");
   }
 
@@ -116,7 +119,7 @@ class BlackBoxOfARealJvmTest {
     Process alone = start(false, "exit");
     assertThat(alone.waitFor()).isEqualTo(7);
     assertThat(output(alone)).contains("recording=FAILED");
-    assertThat(box).doesNotExist();
+    assertThat(recording).doesNotExist();
   }
 
   /** All Java threads stand still, mallometer's poller among them; the counters go on. */
@@ -128,7 +131,7 @@ class BlackBoxOfARealJvmTest {
     new ProcessBuilder("kill", "-QUIT", String.valueOf(hanging.pid())).start().waitFor();
     await(life -> standsStillBy(heartbeat, life) >= 2);
     kill(hanging);
-    RecordedLife life = RecordedLife.read(box);
+    RecordedLife life = RecordedLife.read(recording);
 
     assertThat(standsStillBy(heartbeat, life)).isGreaterThanOrEqualTo(2);
     assertThat(Ending.of(life, Aftermath.unknown()).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
@@ -154,7 +157,7 @@ class BlackBoxOfARealJvmTest {
           start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak", "70");
       assertThat(killed.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(killed.exitValue()).as(output(killed)).isEqualTo(SIGKILL);
-      RecordedLife life = RecordedLife.read(box);
+      RecordedLife life = RecordedLife.read(recording);
       Ending ending = Ending.of(life, Aftermath.of(life, false));
 
       assertThat(life.last().limitBytes()).isEqualTo(220 << 20);
@@ -225,7 +228,7 @@ class BlackBoxOfARealJvmTest {
         List.of("-cp", System.getProperty("java.class.path"), RecordedProgram.class.getName()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    builder.environment().put("MALLOMETER_BLACKBOX", recording.toString());
     builder.environment().remove("LD_PRELOAD");
     if (preloaded) {
       builder.environment().put("LD_PRELOAD", library.toString());
@@ -235,12 +238,12 @@ class BlackBoxOfARealJvmTest {
 
   /**
    * A child in which the library tries something shares the process's memory, which holds the lock
-   * of the box, and is ended a little later.
+   * of the recording, and is ended a little later.
    */
   private void kill(Process process) throws Exception {
     process.destroyForcibly();
     assertThat(process.waitFor()).isEqualTo(SIGKILL);
-    try (FileChannel file = FileChannel.open(box, StandardOpenOption.READ)) {
+    try (FileChannel file = FileChannel.open(recording, StandardOpenOption.READ)) {
       file.lock(0, Long.MAX_VALUE, true).release();
     }
   }
@@ -249,12 +252,13 @@ class BlackBoxOfARealJvmTest {
     return Files.readString(directory.resolve("output-" + started.indexOf(process)));
   }
 
-  /** Until the box says what it should. */
+  /** Waits until the recording says what it should. */
   private void await(Predicate<RecordedLife> enough) throws Exception {
-    if (!ChildJvm.await(() -> Files.exists(box) && enough.test(RecordedLife.read(box)))) {
+    if (!ChildJvm.await(
+        () -> Files.exists(recording) && enough.test(RecordedLife.read(recording)))) {
       throw new AssertionError(
           "not recorded:\n"
-              + (Files.exists(box) ? BlackBoxReport.of(box) : "no file\n")
+              + (Files.exists(recording) ? RecordingReport.of(recording) : "no file\n")
               + output(started.get(started.size() - 1)));
     }
   }

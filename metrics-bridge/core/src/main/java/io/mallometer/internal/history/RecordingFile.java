@@ -15,14 +15,14 @@ import java.time.Instant;
 import java.util.Arrays;
 
 /**
- * Java's regions of the black box's file, which the library made.
+ * Java's regions of the recording's file, which the library made.
  *
  * <p>Records are written by {@code write} and not through a mapping: if a mapped file is truncated,
  * the next access ends the process. The kernel keeps written bytes after the process has ended, as
  * it keeps mapped pages. The file is open as a stream, because an interrupt of the writing thread
  * would close a channel.
  */
-final class BoxFile implements Closeable {
+final class RecordingFile implements Closeable {
 
   /** Slots of profiles at the peak; the first ones. */
   private static final int PEAKS = 2;
@@ -30,12 +30,12 @@ final class BoxFile implements Closeable {
   private static final Path SELF = Path.of("/proc/self");
 
   private final RandomAccessFile file;
-  private final long[] sequences = new long[BoxFormat.LAYOUT.length];
+  private final long[] sequences = new long[RecordingFormat.LAYOUT.length];
   private long peaks;
 
   private final long life;
 
-  private BoxFile(RandomAccessFile file, long life) throws IOException {
+  private RecordingFile(RandomAccessFile file, long life) throws IOException {
     this.file = file;
     this.life = life;
     continueSequences();
@@ -59,16 +59,16 @@ final class BoxFile implements Closeable {
    * @param life the number that its header must have
    * @throws IOException if it cannot be written, or has been replaced by another file
    */
-  static BoxFile join(Path path, long life) throws IOException {
+  static RecordingFile join(Path path, long life) throws IOException {
     if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
       throw new IOException(path + " does not exist any more");
     }
     RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
     try {
-      if (header(file).getLong(BoxFormat.HEADER_LIFE) != life) {
+      if (header(file).getLong(RecordingFormat.HEADER_LIFE) != life) {
         throw new IOException(path + " has been replaced by another file");
       }
-      return new BoxFile(file, life);
+      return new RecordingFile(file, life);
     } catch (IOException e) {
       file.close();
       throw e;
@@ -76,7 +76,7 @@ final class BoxFile implements Closeable {
   }
 
   private static ByteBuffer header(RandomAccessFile file) throws IOException {
-    ByteBuffer header = BoxFormat.buffer(BoxFormat.HEADER_BYTES);
+    ByteBuffer header = RecordingFormat.buffer(RecordingFormat.HEADER_BYTES);
     file.readFully(header.array());
     return header;
   }
@@ -84,7 +84,7 @@ final class BoxFile implements Closeable {
   // ---- What lies there already
 
   /**
-   * Whether a black box of this user is there; false if nothing is.
+   * Whether a recording of this user is there; false if nothing is.
    *
    * @throws IOException if something else is
    */
@@ -102,15 +102,15 @@ final class BoxFile implements Closeable {
         .equals(Files.getAttribute(SELF, "unix:uid"))) {
       throw new IOException(path + " belongs to another user");
     }
-    if (!Arrays.equals(beginning(path), BoxFormat.MAGIC)) {
-      throw new IOException(path + " is not a black box and is left unchanged");
+    if (!Arrays.equals(beginning(path), RecordingFormat.MAGIC)) {
+      throw new IOException(path + " is not a recording and is left unchanged");
     }
     return true;
   }
 
   private static byte[] beginning(Path path) throws IOException {
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
-      byte[] beginning = new byte[BoxFormat.MAGIC.length];
+      byte[] beginning = new byte[RecordingFormat.MAGIC.length];
       return Arrays.copyOf(beginning, Math.max(0, file.read(beginning)));
     }
   }
@@ -119,14 +119,14 @@ final class BoxFile implements Closeable {
 
   /** Somebody else in this process may have written before. */
   private void continueSequences() throws IOException {
-    for (int i = 0; i < BoxFormat.LAYOUT.length; i++) {
-      BoxRegion region = BoxFormat.LAYOUT[i];
+    for (int i = 0; i < RecordingFormat.LAYOUT.length; i++) {
+      RecordingRegion region = RecordingFormat.LAYOUT[i];
       byte[] ring = new byte[region.slots() * region.slotBytes()];
       file.seek(region.offset());
       file.readFully(ring);
       ByteBuffer slots = ByteBuffer.wrap(ring).order(ByteOrder.LITTLE_ENDIAN);
       for (int slot = 0; slot < region.slots(); slot++) {
-        long sequence = slots.getLong(slot * region.slotBytes() + BoxFormat.SEQUENCE);
+        long sequence = slots.getLong(slot * region.slotBytes() + RecordingFormat.SEQUENCE);
         sequences[i] = Math.max(sequences[i], sequence);
       }
     }
@@ -136,11 +136,11 @@ final class BoxFile implements Closeable {
   void write(int kind, Instant time, long monotonicNanos, MemoryText text) throws IOException {
     int index = indexOf(kind);
     byte[] encoded = text.toString().getBytes(StandardCharsets.UTF_8);
-    int room = BoxFormat.LAYOUT[index].slotBytes() - BoxFormat.FRAME_BYTES;
+    int room = RecordingFormat.LAYOUT[index].slotBytes() - RecordingFormat.FRAME_BYTES;
     int length = wholeLines(encoded, room);
-    ByteBuffer record = BoxFormat.buffer(BoxFormat.FRAME_BYTES + length);
-    record.put(BoxFormat.FRAME_BYTES, encoded, 0, length);
-    record.putInt(BoxFormat.KIND, BoxFormat.RECORD_TEXT);
+    ByteBuffer record = RecordingFormat.buffer(RecordingFormat.FRAME_BYTES + length);
+    record.put(RecordingFormat.FRAME_BYTES, encoded, 0, length);
+    record.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_TEXT);
     write(index, time, monotonicNanos, record);
   }
 
@@ -159,13 +159,13 @@ final class BoxFile implements Closeable {
    * older is written.
    */
   void writeProfile(KeptMoment moment, long monotonicNanos, CallSites read) throws IOException {
-    int index = indexOf(BoxFormat.PROFILES);
-    BoxRegion region = BoxFormat.LAYOUT[index];
-    byte[] profile = ProfileText.write(read, region.slotBytes() - BoxFormat.FRAME_BYTES);
-    ByteBuffer record = BoxFormat.buffer(BoxFormat.FRAME_BYTES + profile.length);
-    record.put(BoxFormat.FRAME_BYTES, profile);
-    record.putInt(BoxFormat.KIND, BoxFormat.RECORD_PROFILE);
-    record.putInt(BoxFormat.FLAGS, moment.percent());
+    int index = indexOf(RecordingFormat.PROFILES);
+    RecordingRegion region = RecordingFormat.LAYOUT[index];
+    byte[] profile = ProfileText.write(read, region.slotBytes() - RecordingFormat.FRAME_BYTES);
+    ByteBuffer record = RecordingFormat.buffer(RecordingFormat.FRAME_BYTES + profile.length);
+    record.put(RecordingFormat.FRAME_BYTES, profile);
+    record.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_PROFILE);
+    record.putInt(RecordingFormat.FLAGS, moment.percent());
     synchronized (this) {
       skipTo(region, index, moment);
       write(index, read.time(), monotonicNanos, record);
@@ -173,7 +173,7 @@ final class BoxFile implements Closeable {
   }
 
   /** Numbers are left out until the next belongs into the slot of a moment. */
-  private void skipTo(BoxRegion region, int index, KeptMoment moment) {
+  private void skipTo(RecordingRegion region, int index, KeptMoment moment) {
     int slot = moment.ordinal() + PEAKS - 1;
     if (moment == KeptMoment.PEAK) {
       peaks++;
@@ -186,22 +186,23 @@ final class BoxFile implements Closeable {
 
   /** Notes that Java has begun to shut down. */
   void writeShutdown(Instant time, long monotonicNanos) throws IOException {
-    ByteBuffer record = BoxFormat.buffer(BoxFormat.FRAME_BYTES);
-    record.putInt(BoxFormat.KIND, BoxFormat.RECORD_SHUTDOWN);
-    write(indexOf(BoxFormat.SHUTDOWN), time, monotonicNanos, record);
+    ByteBuffer record = RecordingFormat.buffer(RecordingFormat.FRAME_BYTES);
+    record.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_SHUTDOWN);
+    write(indexOf(RecordingFormat.SHUTDOWN), time, monotonicNanos, record);
   }
 
   /** Writes a record into the next slot of a region. */
   synchronized void write(int index, Instant time, long monotonicNanos, ByteBuffer record)
       throws IOException {
-    BoxRegion region = BoxFormat.LAYOUT[index];
+    RecordingRegion region = RecordingFormat.LAYOUT[index];
     long sequence = ++sequences[index];
-    record.putInt(BoxFormat.LENGTH, record.capacity());
-    record.putLong(BoxFormat.SEQUENCE, sequence);
-    record.putLong(BoxFormat.REALTIME, realtimeNanos(time));
-    record.putLong(BoxFormat.MONOTONIC, monotonicNanos);
+    record.putInt(RecordingFormat.LENGTH, record.capacity());
+    record.putLong(RecordingFormat.SEQUENCE, sequence);
+    record.putLong(RecordingFormat.REALTIME, realtimeNanos(time));
+    record.putLong(RecordingFormat.MONOTONIC, monotonicNanos);
     record.putInt(
-        BoxFormat.CHECKSUM, BoxFormat.checksum(record, BoxFormat.LENGTH, record.capacity()));
+        RecordingFormat.CHECKSUM,
+        RecordingFormat.checksum(record, RecordingFormat.LENGTH, record.capacity()));
     file.seek(region.offsetOf(sequence));
     file.write(record.array());
   }
@@ -212,8 +213,8 @@ final class BoxFile implements Closeable {
   }
 
   private static int indexOf(int kind) {
-    for (int i = 0; i < BoxFormat.LAYOUT.length; i++) {
-      if (BoxFormat.LAYOUT[i].kind() == kind) {
+    for (int i = 0; i < RecordingFormat.LAYOUT.length; i++) {
+      if (RecordingFormat.LAYOUT[i].kind() == kind) {
         return i;
       }
     }

@@ -1,8 +1,8 @@
 /*
  * Putting a new file in place beside those of earlier lives, without a moment in which half of one is seen. See
- * black_box_file.h.
+ * recording_file.h.
  */
-#include "control/black_box_file.h"
+#include "control/recording_file.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 struct attempt {
   const char *path;
-  char previous[BOX_PATH_BYTES + 16], kept[BOX_PATH_BYTES + 16], fresh[BOX_PATH_BYTES + 16];
+  char previous[RECORDING_PATH_BYTES + 16], kept[RECORDING_PATH_BYTES + 16], fresh[RECORDING_PATH_BYTES + 16];
   char *reason;
   size_t reason_bytes;
 };
@@ -32,13 +32,13 @@ __attribute__((format(printf, 2, 3))) static void because(struct attempt *attemp
 
 /* ---- What lies there already -------------------------------------------------------------------------- */
 
-static bool read_header(int file, struct box_header *header) {
+static bool read_header(int file, struct recording_header *header) {
   return pread(file, header, sizeof *header, 0) == (ssize_t)sizeof *header &&
-         memcmp(header->magic, BOX_MAGIC, sizeof BOX_MAGIC) == 0;
+         memcmp(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0;
 }
 
 /* Opens a file that may be moved aside. -1 with errno ENOENT: there is none; with errno 0: a reason is stated. */
-static int open_own(struct attempt *attempt, const char *path, struct box_header *header) {
+static int open_own(struct attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);
   if (file < 0) {
     if (errno == ENOENT) return -1;
@@ -53,7 +53,7 @@ static int open_own(struct attempt *attempt, const char *path, struct box_header
   } else if (!status.is_own) {
     fault = "belongs to another user";
   } else if (!read_header(file, header)) {
-    fault = "is not a black box and is left unchanged";
+    fault = "is not a recording and is left unchanged";
   }
   if (!fault) return file;
   close(file);
@@ -62,12 +62,12 @@ static int open_own(struct attempt *attempt, const char *path, struct box_header
   return -1;
 }
 
-static bool lasted_long(int file, const struct box_header *header) {
-  const struct box_region *minutes = NULL;
-  for (uint32_t i = 0; i < header->regions_used && i < BOX_REGIONS; i++) {
-    if (header->regions[i].kind == BOX_SAMPLES) minutes = &header->regions[i];
+static bool lasted_long(int file, const struct recording_header *header) {
+  const struct recording_region *minutes = NULL;
+  for (uint32_t i = 0; i < header->regions_used && i < RECORDING_REGIONS; i++) {
+    if (header->regions[i].kind == RECORDING_SAMPLES) minutes = &header->regions[i];
   }
-  struct box_sample sample;
+  struct recording_sample sample;
   if (!minutes || minutes->slots <= SAMPLES_OF_A_LONG_LIFE) return true;
   off_t offset = (off_t)(minutes->offset + (uint64_t)SAMPLES_OF_A_LONG_LIFE * minutes->slot_bytes);
   return pread(file, &sample, sizeof sample, offset) == (ssize_t)sizeof sample && sample.sequence != 0;
@@ -76,7 +76,7 @@ static bool lasted_long(int file, const struct box_header *header) {
 /* Whether FILE.previous and FILE.kept, where they exist, are ours. Tells whether the former should displace the latter.
  */
 static bool look_at_earlier_lives(struct attempt *attempt, bool *keep) {
-  struct box_header header;
+  struct recording_header header;
   int previous = open_own(attempt, attempt->previous, &header);
   if (previous < 0 && errno != ENOENT) return false;
   *keep = previous >= 0 && lasted_long(previous, &header);
@@ -90,7 +90,7 @@ static bool look_at_earlier_lives(struct attempt *attempt, bool *keep) {
 }
 
 /* The same process before it executed another program: nothing that ended. */
-static bool is_this_process(const struct box_header *older, const struct box_header *now) {
+static bool is_this_process(const struct recording_header *older, const struct recording_header *now) {
   return older->pid == now->pid && older->process_start_ticks == now->process_start_ticks &&
          now->process_start_ticks != 0 && memcmp(older->boot_id, now->boot_id, sizeof now->boot_id) == 0;
 }
@@ -102,11 +102,12 @@ static bool remove_unfinished(struct attempt *attempt) {
   int file = file_open_existing(attempt->fresh);
   if (file < 0) return errno == ENOENT;
   struct file_status status;
-  struct box_header header = {.life = 0};
+  struct recording_header header = {.life = 0};
   static const char zeros[sizeof header.magic];
-  bool ours =
-      file_status(file, &status) && status.is_regular && status.is_own && pread(file, &header, sizeof header, 0) >= 0 &&
-      (memcmp(header.magic, zeros, sizeof zeros) == 0 || memcmp(header.magic, BOX_MAGIC, sizeof BOX_MAGIC) == 0);
+  bool ours = file_status(file, &status) && status.is_regular && status.is_own &&
+              pread(file, &header, sizeof header, 0) >= 0 &&
+              (memcmp(header.magic, zeros, sizeof zeros) == 0 ||
+               memcmp(header.magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0);
   bool removed = ours && file_lock(file) && file_is_at(attempt->fresh, file) && unlink(attempt->fresh) == 0;
   close(file);
   return removed;
@@ -128,24 +129,24 @@ static int create_fresh(struct attempt *attempt) {
   return -1;
 }
 
-static void *fill_and_map(struct attempt *attempt, int file, const struct box_header *header) {
-  int error = file_allocate(file, BOX_BYTES);
+static void *fill_and_map(struct attempt *attempt, int file, const struct recording_header *header) {
+  int error = file_allocate(file, RECORDING_BYTES);
   if (error) {
-    because(attempt, "cannot allocate %zu KiB for %s: %s", BOX_BYTES >> 10, attempt->path, strerror(error));
+    because(attempt, "cannot allocate %zu KiB for %s: %s", RECORDING_BYTES >> 10, attempt->path, strerror(error));
     return NULL;
   }
   if (!file_make_private(file) || pwrite(file, header, sizeof *header, 0) != (ssize_t)sizeof *header) {
     because(attempt, "cannot write %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
-  void *mapping = file_map(file, BOX_BYTES);
+  void *mapping = file_map(file, RECORDING_BYTES);
   if (!mapping) {
     because(attempt, "cannot map %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
   if (file_lock(file)) return mapping;
   because(attempt, "cannot lock %s: %s", attempt->path, strerror(errno));
-  file_unmap(mapping, BOX_BYTES);
+  file_unmap(mapping, RECORDING_BYTES);
   return NULL;
 }
 
@@ -162,8 +163,8 @@ static bool take_place(struct attempt *attempt, int file, bool displaces, bool k
 
 enum outcome { DONE, REFUSED, OVERTAKEN };
 
-static enum outcome place_beside(struct attempt *attempt, int old, bool displaces, const struct box_header *header,
-                                 void **mapping) {
+static enum outcome place_beside(struct attempt *attempt, int old, bool displaces,
+                                 const struct recording_header *header, void **mapping) {
   bool keep = false;
   if (displaces && !look_at_earlier_lives(attempt, &keep)) return REFUSED;
   int file = create_fresh(attempt);
@@ -178,15 +179,15 @@ static enum outcome place_beside(struct attempt *attempt, int old, bool displace
   }
   if (outcome != DONE) {
     if (file_is_at(attempt->fresh, file)) unlink(attempt->fresh);
-    if (*mapping) file_unmap(*mapping, BOX_BYTES);
+    if (*mapping) file_unmap(*mapping, RECORDING_BYTES);
     *mapping = NULL;
   }
   close(file); /* the mapping keeps the lock */
   return outcome;
 }
 
-static enum outcome try_once(struct attempt *attempt, const struct box_header *header, void **mapping) {
-  struct box_header older;
+static enum outcome try_once(struct attempt *attempt, const struct recording_header *header, void **mapping) {
+  struct recording_header older;
   int old = open_own(attempt, attempt->path, &older);
   if (old < 0 && errno != ENOENT) return REFUSED;
   enum outcome outcome;
@@ -204,13 +205,13 @@ static enum outcome try_once(struct attempt *attempt, const struct box_header *h
   return outcome;
 }
 
-void *black_box_create(const char *path, const struct box_header *header, char *reason, size_t reason_bytes) {
+void *recording_create(const char *path, const struct recording_header *header, char *reason, size_t reason_bytes) {
   struct attempt attempt = {.path = path, .reason = reason, .reason_bytes = reason_bytes};
   snprintf(attempt.previous, sizeof attempt.previous, "%s.previous", path);
   snprintf(attempt.kept, sizeof attempt.kept, "%s.kept", path);
   snprintf(attempt.fresh, sizeof attempt.fresh, "%s.new", path);
-  if (!file_size_is_allowed(BOX_BYTES)) {
-    because(&attempt, "the limit of file sizes (ulimit -f) is below %zu KiB", BOX_BYTES >> 10);
+  if (!file_size_is_allowed(RECORDING_BYTES)) {
+    because(&attempt, "the limit of file sizes (ulimit -f) is below %zu KiB", RECORDING_BYTES >> 10);
     return NULL;
   }
   because(&attempt, "%s: another process made the file at the same time", path);

@@ -7,12 +7,12 @@ import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
- * The black box's file, byte by byte, as {@code black_box_format.h} has it. A test compares the
+ * The recording's file, byte by byte, as {@code recording_format.h} has it. A test compares the
  * two.
  */
-final class BoxFormat {
+final class RecordingFormat {
 
-  static final byte[] MAGIC = "mallometer-box\n\0".getBytes(StandardCharsets.US_ASCII);
+  static final byte[] MAGIC = "mallometer-rec\n\0".getBytes(StandardCharsets.US_ASCII);
   static final int FORMAT = 2;
   static final int FILE_BYTES = 2 << 20;
 
@@ -108,19 +108,19 @@ final class BoxFormat {
   /** A profile; its flags are the percent of the limit that were crossed, 0 at the peak. */
   static final int RECORD_PROFILE = 5;
 
-  private BoxFormat() {}
+  private RecordingFormat() {}
 
   /** The regions of the files that the library makes. */
-  static final BoxRegion[] LAYOUT = {
-    new BoxRegion(SAMPLES, SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
-    new BoxRegion(SAMPLES, SAMPLE_BYTES, 90_112, 360, 10_000_000_000L),
-    new BoxRegion(SAMPLES, SAMPLE_BYTES, 139_264, 1_440, 60_000_000_000L),
-    new BoxRegion(EXIT, SAMPLE_BYTES, 4_096, 1, 0),
-    new BoxRegion(SHUTDOWN, 128, 8_192, 1, 0),
-    new BoxRegion(JVM, 16_384, 323_584, 1, 0),
-    new BoxRegion(MINUTES, 16_384, 339_968, 60, 60_000_000_000L),
-    new BoxRegion(CROSSINGS, 16_384, 1_323_008, 24, 0),
-    new BoxRegion(PROFILES, 73_728, 1_716_224, 5, 0),
+  static final RecordingRegion[] LAYOUT = {
+    new RecordingRegion(SAMPLES, SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
+    new RecordingRegion(SAMPLES, SAMPLE_BYTES, 90_112, 360, 10_000_000_000L),
+    new RecordingRegion(SAMPLES, SAMPLE_BYTES, 139_264, 1_440, 60_000_000_000L),
+    new RecordingRegion(EXIT, SAMPLE_BYTES, 4_096, 1, 0),
+    new RecordingRegion(SHUTDOWN, 128, 8_192, 1, 0),
+    new RecordingRegion(JVM, 16_384, 323_584, 1, 0),
+    new RecordingRegion(MINUTES, 16_384, 339_968, 60, 60_000_000_000L),
+    new RecordingRegion(CROSSINGS, 16_384, 1_323_008, 24, 0),
+    new RecordingRegion(PROFILES, 73_728, 1_716_224, 5, 0),
   };
 
   /** Memory for a record, in the file's byte order. */

@@ -1,14 +1,14 @@
 package io.mallometer.model;
 
 /**
- * State of the recording of the last hour in the black box, a file that outlives the process.
+ * State of the recording: the file with the last hour, which outlives the process.
  *
  * @param state whether it is
  * @param path the file; empty if no recording was requested
  * @param life the number in the file's header that no other life has; 0 unless recording
  * @param reason why it is off although it was asked for; empty otherwise
  */
-public record Recording(State state, String path, long life, String reason) {
+public record RecordingStatus(State state, String path, long life, String reason) {
 
   /** State of a recording. */
   public enum State {
@@ -16,19 +16,19 @@ public record Recording(State state, String path, long life, String reason) {
     OFF,
     /** The file is written. */
     ON,
-    /** It was asked for, and {@link Recording#reason()} says why it is off. */
+    /** It was asked for, and {@link RecordingStatus#reason()} says why it is off. */
     FAILED
   }
 
-  private static final Recording OFF = new Recording(State.OFF, "", 0, "");
+  private static final RecordingStatus OFF = new RecordingStatus(State.OFF, "", 0, "");
 
   /** No recording was requested. */
-  public static Recording off() {
+  public static RecordingStatus off() {
     return OFF;
   }
 
   /** A recording was requested and failed. */
-  public static Recording failed(String path, String reason) {
-    return new Recording(State.FAILED, path, 0, reason);
+  public static RecordingStatus failed(String path, String reason) {
+    return new RecordingStatus(State.FAILED, path, 0, reason);
   }
 }

@@ -1,0 +1,113 @@
+package io.mallometer.internal.history;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.Arrays;
+
+/** Recordings as the library would have written them, with known contents. */
+public final class Recordings {
+
+  static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
+  static final long SECOND = 1_000_000_000L;
+  static final double GIB = 1L << 30;
+
+  /** The monotonic clock at {@link #START}, in nanoseconds. */
+  static final long START_NANOS = 77 * SECOND;
+
+  private static long lives;
+
+  private Recordings() {}
+
+  /** A header by the library, of a process that started at {@link #START}. */
+  static ByteBuffer header() {
+    ByteBuffer header = RecordingFormat.buffer(RecordingFormat.HEADER_BYTES);
+    header.put(0, RecordingFormat.MAGIC);
+    header.putInt(RecordingFormat.HEADER_FORMAT, RecordingFormat.FORMAT);
+    header.putInt(RecordingFormat.HEADER_LENGTH, RecordingFormat.HEADER_BYTES);
+    header.putLong(RecordingFormat.HEADER_FILE_BYTES, RecordingFormat.FILE_BYTES);
+    header.putLong(RecordingFormat.HEADER_LIFE, ++lives);
+    header.putLong(RecordingFormat.HEADER_STARTED_REALTIME, RecordingFile.realtimeNanos(START));
+    header.putLong(RecordingFormat.HEADER_STARTED_MONOTONIC, START_NANOS);
+    header.putInt(RecordingFormat.HEADER_REGIONS_USED, RecordingFormat.LAYOUT.length);
+    putText(header, RecordingFormat.HEADER_EXECUTABLE, "java");
+    for (int i = 0; i < RecordingFormat.LAYOUT.length; i++) {
+      write(
+          RecordingFormat.LAYOUT[i],
+          header,
+          RecordingFormat.HEADER_REGIONS + i * RecordingFormat.REGION_BYTES);
+    }
+    header.putInt(RecordingFormat.HEADER_PID, 4711);
+    putText(header, RecordingFormat.HEADER_ALLOCATOR, "glibc 2.36");
+    return seal(header);
+  }
+
+  /** Renews the checksum after a change. */
+  static ByteBuffer seal(ByteBuffer header) {
+    return header.putInt(
+        RecordingFormat.HEADER_CHECKSUM,
+        RecordingFormat.checksum(header, 0, RecordingFormat.HEADER_CHECKSUM));
+  }
+
+  /** Creates and opens a file with only a header. An existing file becomes the previous one. */
+  static RecordingFile open(Path file) throws IOException {
+    ByteBuffer header = header();
+    byte[] whole = Arrays.copyOf(header.array(), RecordingFormat.FILE_BYTES);
+    if (Files.exists(file)) {
+      Files.move(file, Path.of(file + ".previous"), StandardCopyOption.REPLACE_EXISTING);
+    }
+    Files.write(file, whole);
+    return RecordingFile.join(file, header.getLong(RecordingFormat.HEADER_LIFE));
+  }
+
+  private static void putText(ByteBuffer header, int offset, String text) {
+    header.put(offset, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Writes the row of a region into a header. */
+  static void write(RecordingRegion region, ByteBuffer bytes, int at) {
+    bytes.putInt(at, region.kind());
+    bytes.putInt(at + 4, region.slotBytes());
+    bytes.putLong(at + 8, region.offset());
+    bytes.putInt(at + 16, region.slots());
+    bytes.putLong(at + 24, region.intervalNanos());
+  }
+
+  /** Writes a sample into a ring. */
+  static void sample(RecordingFile file, int ring, double second, ByteBuffer sample)
+      throws IOException {
+    long nanos = (long) (second * SECOND);
+    file.write(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
+  }
+
+  /** A sample of known figures, in bytes. */
+  static ByteBuffer figures(double live, double resident, double charged, double limit) {
+    ByteBuffer sample = RecordingFormat.buffer(RecordingFormat.SAMPLE_BYTES);
+    sample.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_SAMPLE);
+    sample.putLong(RecordingFormat.ALLOCATIONS, 10);
+    sample.putLong(RecordingFormat.FREES, 4);
+    sample.putLong(RecordingFormat.ALLOCATED_BYTES, (long) live + 1000);
+    sample.putLong(RecordingFormat.FREED_BYTES, 1000);
+    sample.putLong(RecordingFormat.RESIDENT_BYTES, (long) resident);
+    sample.putLong(RecordingFormat.CHARGED_BYTES, (long) charged);
+    sample.putLong(
+        RecordingFormat.LIMIT_BYTES, Double.isNaN(limit) ? RecordingFormat.UNKNOWN : (long) limit);
+    sample.putLong(RecordingFormat.CACHED_FILE_BYTES, RecordingFormat.UNKNOWN);
+    return sample;
+  }
+
+  /** A process that grew for 40 minutes until it was near its limit, and said nothing. */
+  public static Path grownToTheLimit(Path path) throws IOException {
+    try (RecordingFile file = open(path)) {
+      for (int minute = 0; minute <= 40; minute++) {
+        double live = (0.5 + 1.4 * minute / 40) * GIB;
+        sample(file, 2, minute * 60, figures(live, live, live + 0.09 * GIB, 2 * GIB));
+      }
+    }
+    return path;
+  }
+}
