@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below. The build says which it must be (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x609f49cau
+#define MALLOMETER_ABI_VERSION 0x84204f18u
 #define MALLOMETER_SIZE_CLASSES 20
 /* The first class that is not small. */
 #define MALLOMETER_FIRST_LARGE_CLASS 9
@@ -270,8 +270,6 @@ enum mallometer_recording_state {
 };
 
 struct mallometer_recording_status {
-  uint32_t size;
-  uint32_t version;
   /* enum mallometer_recording_state */
   uint32_t state;
   uint32_t reserved;
@@ -932,7 +930,7 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
  */
 MALLOMETER_API int mallometer_record(const char *path);
 
-/* Reads whether the process records, and where. -EINVAL: out is NULL or its size is below 8. */
+/* Reads whether the process records, and where. -EINVAL: out is NULL. */
 MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out);
 
 /*

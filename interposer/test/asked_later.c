@@ -27,19 +27,19 @@ static void find(void *function, const char *name) {
 }
 
 static int ask_for_sites(void) {
-  int (*read)(struct mallometer_site *, uint32_t, uint32_t, uint32_t);
+  __typeof__(mallometer_sites) *read;
   find(&read, "mallometer_sites");
   errno = 4711;
-  int count = read(sites, sizeof *sites, MOST_SITES, 0);
+  int count = read(sites, MOST_SITES, 0);
   CHECK_EQUAL(errno, 4711);
   return count;
 }
 
 /* The samples of large objects that are live. */
 static unsigned live(void) {
-  int (*read)(struct mallometer_object *, uint32_t, uint32_t);
+  __typeof__(mallometer_objects) *read;
   find(&read, "mallometer_objects");
-  int count = read(objects, sizeof *objects, MOST_OBJECTS);
+  int count = read(objects, MOST_OBJECTS);
   CHECK(count >= 0);
   unsigned large = 0;
   for (int i = 0; i < count; i++) large += objects[i].bytes >= SURE;

@@ -879,7 +879,7 @@ static void nothing_is_placed(void) {
 
 static void recording_is_written(const char *path) {
   attach();
-  struct mallometer_recording_status recording = {.size = sizeof recording};
+  struct mallometer_recording_status recording = {0};
   CHECK_EQUAL(FUNCTION(mallometer_record)(path), 0);
   CHECK_EQUAL(FUNCTION(mallometer_recording)(&recording), 0);
   CHECK_EQUAL(recording.state, MALLOMETER_RECORDING_ON);

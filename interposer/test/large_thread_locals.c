@@ -7,7 +7,7 @@ static __thread char variables[120000];
 
 int main(void) {
   USE(variables);
-  struct mallometer_recording_status now = {.size = sizeof now};
+  struct mallometer_recording_status now = {0};
   nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the first record is written at once */
   CHECK_EQUAL(mallometer_recording(&now), 0);
   CHECK_EQUAL(now.state, MALLOMETER_RECORDING_ON);

@@ -427,9 +427,10 @@ int mallometer_record(const char *path) {
 }
 
 int mallometer_recording(struct mallometer_recording_status *out) {
-  struct mallometer_recording_status current = {0};
-  recording_describe(&current);
-  return deliver(out, &current, sizeof current);
+  if (!out) return -EINVAL;
+  *out = (struct mallometer_recording_status){0};
+  recording_describe(out);
+  return 0;
 }
 
 static uint32_t slots_in_use(void) {

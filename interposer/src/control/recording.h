@@ -24,7 +24,7 @@ struct recording_writer {
 /* As mallometer_record(), for a path that is neither NULL nor empty. Says on standard error why it failed. */
 int recording_start(const char *path, const struct recording_writer *origin);
 
-/* Fills all but size and version. */
+/* Fills all fields. */
 void recording_describe(struct mallometer_recording_status *out);
 
 /* In the child of a fork. */

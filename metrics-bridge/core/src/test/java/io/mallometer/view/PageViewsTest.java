@@ -126,7 +126,7 @@ class PageViewsTest {
             "exports");
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
-    assertThat(overview.get("conclusion").get("state").asText()).isEqualTo("too_early");
+    assertThat(overview.get("diagnosis").get("state").asText()).isEqualTo("too_early");
     assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
     assertThat(overview.get("views").toString()).contains("timeline", "trends", "recording");
     assertThat(overview.get("exports").findValuesAsText("name"))

@@ -1,5 +1,8 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.diagnosis.DiagnosisRules;
+import io.mallometer.internal.diagnosis.HeldDiagnosis;
+
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.history.Recorder;
@@ -355,9 +358,9 @@ public final class Poller {
                 leakWatch.latest(),
                 options.leaks(),
                 recorder.previousRun(),
-                conclusions.started(),
-                conclusions.startedUp(snapshot.time())));
-    return conclusions.stands(drawn, nanoTime.getAsLong());
+                heldDiagnosis.started(),
+                heldDiagnosis.startedUp(snapshot.time())));
+    return heldDiagnosis.stands(drawn, nanoTime.getAsLong());
   }
 
   /** Notes that the application starts, or has started. */

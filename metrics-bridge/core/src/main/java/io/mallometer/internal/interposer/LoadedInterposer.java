@@ -345,7 +345,6 @@ final class LoadedInterposer implements Interposer {
   @Override
   public RecordingStatus recording() {
     Abi.RecordingStatus read = new Abi.RecordingStatus(Structs.allocate(Abi.RecordingStatus.BYTES));
-    read.prepare();
     int result = LibraryFunctions.mallometer_recording(Structs.address(read.memory()));
     return switch (result == 0 ? read.state() : Abi.RECORDING_OFF) {
       case Abi.RECORDING_OFF -> RecordingStatus.off();
