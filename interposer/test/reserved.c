@@ -62,7 +62,7 @@ int main(void) {
   setbuf(stdout, NULL);
   CHECK(mkdtemp(directory));
   snprintf(recording, sizeof recording, "%s/recording", directory);
-  CHECK(mallometer_sites(&(struct mallometer_site){0}, sizeof(struct mallometer_site), 1, 0) >= 0);
+  CHECK(mallometer_sites(&(struct mallometer_site){0}, 1, 0) >= 0);
   CHECK_EQUAL(mallometer_record(recording), 0);
   unlink(recording);
   rmdir(directory);
