@@ -100,9 +100,22 @@ static void before_fork(void) {
 
 static void after_fork_in_parent(void) { __atomic_fetch_sub(&forks, 1, __ATOMIC_SEQ_CST); }
 
+static void (*closers[2])(void);
+
+void close_in_children(void (*close)(void)) {
+  for (size_t i = 0; i < sizeof closers / sizeof *closers; i++) {
+    void (*known)(void) = NULL;
+    bool added = __atomic_compare_exchange_n(&closers[i], &known, close, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    if (added || known == close) return;
+  }
+}
+
 static void after_fork_in_new_process(void) {
   int saved_errno = errno;
   if (forks & CHANGING && open_words) close_all(open_words);
+  for (size_t i = 0; i < sizeof closers / sizeof *closers; i++) {
+    if (closers[i]) closers[i]();
+  }
   forks = 0;
   errno = saved_errno;
 }

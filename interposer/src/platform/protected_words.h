@@ -50,6 +50,13 @@ bool protected_word_replace(struct protected_words *words, uintptr_t *word, uint
 /* Closes the page that is open. False if that, or anything before, was refused. */
 bool protected_words_close(struct protected_words *words);
 
+/*
+ * Has a function called in each forked child, to close descriptors that a child must not have. One of two functions; to
+ * name one again does nothing. A fork that runs keep_forks_out()'s handler also runs this: with a handler of its own, a
+ * fork that was under way when the function was added would run the one and not the other.
+ */
+void close_in_children(void (*close)(void));
+
 /* Whether a word lies where stores need no permission. */
 bool protected_word_is_plain(const struct protected_words *words, const void *word);
 

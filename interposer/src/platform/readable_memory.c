@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "platform/clock.h"
-#include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"
@@ -48,10 +47,8 @@ static void close_both(void) {
 }
 
 static void close_in_child(void) {
-  int saved_errno = errno;
   close_both();
   users = 0; /* they are the parent's */
-  errno = saved_errno;
 }
 
 bool without_forks(void (*act)(void)) {
@@ -84,12 +81,9 @@ static bool is_open(void) {
   return __atomic_load_n(&memory, __ATOMIC_RELAXED) >= 0 && __atomic_load_n(&pages, __ATOMIC_RELAXED) >= 0;
 }
 
-/* To register twice, if two threads are here first, does no harm. */
 bool own_memory_open(void) {
-  static bool registered;
   protected_words_prepare();
-  if (!__atomic_load_n(&registered, __ATOMIC_RELAXED)) after_fork_in_child(close_in_child);
-  __atomic_store_n(&registered, true, __ATOMIC_RELAXED);
+  close_in_children(close_in_child);
   if (!without_forks(add_user)) return false;
   if (is_open()) return true;
   own_memory_close();

@@ -1,11 +1,9 @@
 /* By pagemap, mincore, process_vm_readv and pipes. See resident_memory.h. */
 #include "platform/resident_memory.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"
@@ -28,12 +26,6 @@ static void close_open(void) {
 
 static void close_files(void) {
   if (!without_forks(close_open)) close_open();
-}
-
-static void close_in_child(void) {
-  int saved_errno = errno;
-  close_open();
-  errno = saved_errno;
 }
 
 /* ---- Which pages are in memory ------------------------------------------------------------------------- */
@@ -82,11 +74,9 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t 
 }
 
 bool pagemap_tells(void) {
-  static bool registered;
   uint8_t state = PAGE_UNKNOWN;
   protected_words_prepare();
-  if (!registered) after_fork_in_child(close_in_child);
-  registered = true;
+  close_in_children(close_open);
   uintptr_t page = (uintptr_t)&state & ~(uintptr_t)(memory_page_bytes() - 1);
   return page_states(TELL_BY_PAGEMAP, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
