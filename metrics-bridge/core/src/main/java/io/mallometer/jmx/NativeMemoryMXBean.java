@@ -62,8 +62,6 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getCgroupEvents();
 
-  Map<String, Long> getStates();
-
   Map<String, Long> getConclusionStates();
 
   Map<String, Long> getLimitSeconds();

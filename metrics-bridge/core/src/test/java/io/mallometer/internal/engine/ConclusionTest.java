@@ -187,7 +187,7 @@ class ConclusionTest {
 
     assertThat(reads.conclusion().sentence())
         .startsWith("Memory grows +60 MiB/min")
-        .doesNotContain("mapped-files");
+        .doesNotContain("mapped_files");
   }
 
   /** The program allocates a gigabyte a minute and never touches it. */
@@ -797,7 +797,7 @@ class ConclusionTest {
       MemoryBudget budget =
           new MemoryBudget(
               List.of(
-                  new MemoryBudget.Line("java-heap", (long) (mostHeap * MIB), "configured", "")),
+                  new MemoryBudget.Line("java_heap", (long) (mostHeap * MIB), "configured", "")),
               100 * MIB,
               limit * MIB,
               "fits");
