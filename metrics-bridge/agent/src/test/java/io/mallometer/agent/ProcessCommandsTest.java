@@ -151,7 +151,7 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(3)
   void theEvidenceIsSavedUnderTheProcessIdAndTheTime() throws Exception {
-    Result saved = finish(builder("save", pid()).directory(directory.toFile()));
+    Result saved = finish(builder("bundle", pid()).directory(directory.toFile()));
 
     assertThat(saved).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(saved.out()).matches("mallometer-" + pid() + "-\\d{8}-\\d{6}\\.zip\n");
@@ -162,7 +162,7 @@ class ProcessCommandsTest {
           .contains("DeflaterLeak.main");
     }
     Path named = directory.resolve("evidence.zip");
-    assertThat(call("save", pid(), "-o", named.toString()).out()).isEqualTo(named + "\n");
+    assertThat(call("bundle", pid(), "-o", named.toString()).out()).isEqualTo(named + "\n");
     assertThat(named).isNotEmptyFile();
   }
 
