@@ -22,7 +22,7 @@ BUILT_IN_VARIABLES = {"__rate_interval": "20s", "__interval": "5s", "__range": "
 # Series and labels that not every installation has.
 OPTIONAL_SERIES = re.compile(
     r"kube_pod_\w+|cgroup_memory_limit_bytes|cgroup_memory_events_total|instance:memory_used:ratio|native_malloc_leak_\w+"
-    r"|mallometer_limit_seconds|mallometer_previous_exit|mallometer_application|job_version:\w+:\w+"
+    r"|mallometer_time_to_limit_seconds|mallometer_previous_exit_timestamp_seconds|mallometer_application_info|job_version:\w+:\w+"
 )
 OPTIONAL_LABELS = {"cluster", "namespace", "application", "version"}
 NOTHING_FOUND = {"no data", "only NaN"}

@@ -37,7 +37,7 @@ RECORDED = DASHBOARDS / "prometheus/tests/recorded"
 SCRAPE_SECONDS = 15
 HANG_SECONDS = 90
 # Their values are times of day.
-MOMENTS = ("process_start_time_seconds", "mallometer_previous_exit")
+MOMENTS = ("process_start_time_seconds", "mallometer_previous_exit_timestamp_seconds")
 METRIC = re.compile(r"\b((?:native|cgroup|mallometer|jvm|process|system)_\w+)\b(?!:)")
 
 

@@ -35,7 +35,7 @@ class DashboardsCheck(unittest.TestCase):
             lambda _, panel: ask(panel, 'topk(10, native_malloc_live_bytes{instance=~"$shown"})'),
             lambda _, panel: ask(panel, 'native_malloc_live_bytes{instance=~"$instance"}'),
             lambda _, panel: ask(panel, 'native_malloc_alive_bytes{instance=~"$shown"}'),
-            lambda _, panel: ask(panel, 'native_malloc_live_bytes{instance=~"$shown", part="malloc-live"}'),
+            lambda _, panel: ask(panel, 'native_malloc_live_bytes{instance=~"$shown", part="malloc_live"}'),
             lambda _, panel: ask(panel, 'native_memory_resident_bytes{instance=~"$shown", part="malloc-alive"}'),
             lambda _, panel: panel["fieldConfig"]["defaults"].update(thresholds=thresholds("text", (1, "orange"))),
             lambda dashboard, _: dashboard["templating"]["list"][-1].update(allValue=".*"),

@@ -305,7 +305,7 @@ class KubernetesFiles(unittest.TestCase):
             container.init(self.init_container("chained")["args"])
             maps, scrape = container.counts()
         self.assertIn("libjemalloc", maps)
-        self.assertRegex(scrape, r'mallometer_build\{[^}]*allocator="jemalloc')
+        self.assertRegex(scrape, r'mallometer_build_info\{[^}]*allocator="jemalloc')
         self.assertRegex(scrape, r"mallometer_active(\{\})? 1")
         self.assertIn("record/recording", container.files_at_the_end)
 

@@ -184,14 +184,18 @@ def help_of(command):
         raise Missing("build the agent first: metrics-bridge/agent/target/mallometer-agent.jar is missing")
     java = os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
     run = [java, "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-jar", "metrics-bridge/agent/target/mallometer-agent.jar", *command, "--help"]
-    text = subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return text if not command else text.split("\nExit codes:", 1)[0]
+    return subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\nExit codes:\n", 1)
+
+
+def exit_codes():
+    listed = re.sub(r"\n {8,}", " ", help_of([])[1])
+    return table(("code", "meaning"), re.findall(r"^ +(\S+) +(.+)$", listed, re.M))
 
 
 def commands():
     names = [line.split()[1:] for line in public("commands") if " -" not in line]
     with concurrent.futures.ThreadPoolExecutor(2) as together:
-        texts = list(together.map(help_of, names))
+        texts = [text for text, _ in together.map(help_of, names)]
     parts = [f"\n### {' '.join(['mallometer', *name])}\n\n```text\n{text.rstrip()}\n```\n" for name, text in zip(names, texts, strict=True)]
     return "".join(parts) + "\n"
 
@@ -242,7 +246,7 @@ def c_api():
     return table(("function", "meaning"), rows)
 
 
-PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "java-api": java_api, "c-api": c_api}
+PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "exit-codes": exit_codes, "java-api": java_api, "c-api": c_api}
 
 # Where the names of a section have to stand, and what of a line is the name.
 NAMED = {

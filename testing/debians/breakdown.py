@@ -50,7 +50,7 @@ FREED = 8 * 30 * 268_000
 HELD = 8 * 60 * 268_000
 MOST_UNEXPLAINED = 0.01
 
-HEAD = f"{'JDK':8} {'C library':12} {'run with':34} {'live counted':>12} {'malloc-live':>11} {'retained':>8} " \
+HEAD = f"{'JDK':8} {'C library':12} {'run with':34} {'live counted':>12} {'malloc_live':>11} {'retained':>8} " \
        f"{'unexplained':>11} {'of RSS':>7} {'mallometer':>10} {'RSS':>6}  MiB"
 
 
@@ -90,8 +90,8 @@ class Row:
         self.in_a_row = 0
         self.libc = (re.search(r'allocator="(glibc [^"]*)"', series) or [0, "?"])[1]
         self.live = figure(series, "native_malloc_live_bytes")
-        self.malloc_live, self.retained = part("malloc-live"), part("malloc-retained")
-        self.direct, self.unexplained, self.ours = part("direct-buffers"), part("unexplained"), part("mallometer")
+        self.malloc_live, self.retained = part("malloc_live"), part("malloc_retained")
+        self.direct, self.unexplained, self.ours = part("direct_buffers"), part("unexplained"), part("mallometer")
         self.resident = sum(map(float, re.findall(r"^native_memory_resident_bytes\{\S+ (\S+)$", series, re.MULTILINE)))
 
     def checks(self):
@@ -100,8 +100,8 @@ class Row:
 
     def figures(self):
         return {
-            "live memory is malloc-live": HELD < self.malloc_live < self.live - self.direct + MIB,
-            "freed memory is malloc-retained": self.name in NOTHING_RETAINED or self.retained > 0.7 * FREED,
+            "live memory is malloc_live": HELD < self.malloc_live < self.live - self.direct + MIB,
+            "freed memory is malloc_retained": self.name in NOTHING_RETAINED or self.retained > 0.7 * FREED,
             "less than 1 % is unexplained": self.unexplained < MOST_UNEXPLAINED * self.resident,
         }
 

@@ -25,7 +25,7 @@ while ((SECONDS < seconds)) && kill -0 "$demo" 2>/dev/null; do
   sleep 5
 done
 printf 'leak found after %s s: %s\n' "$SECONDS" "$found"
-grep -E '^(native_malloc_(leak_sites|leak_suspected_bytes|live_bytes)|mallometer_build)' <<<"$series" || true
+grep -E '^(native_malloc_(leak_sites|leak_suspected_bytes|live_bytes)|mallometer_build_info)' <<<"$series" || true
 ask nativememory/leaks | head -c 1500
 echo
 kill "$demo" 2>/dev/null || true

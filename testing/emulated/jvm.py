@@ -78,7 +78,7 @@ def main():
         program = subprocess.Popen([java, f"-javaagent:{agent}=port={port}", "-Xmx64m", "-cp", classes, "Keeper", str(KEPT)],
                                    env=environment, stdin=subprocess.PIPE, stdout=output, stderr=output, text=True)
         try:
-            scrape_until(lambda series: "mallometer_build" in series, port)
+            scrape_until(lambda series: "mallometer_build_info" in series, port)
             program.stdin.write("\n")
             program.stdin.flush()
             series = scrape_until(lambda series: all(holds(series, attached).values()), port)

@@ -124,7 +124,7 @@ function annotations(of: string): AnnotationQueryBuilder[] {
     annotation(
       'OOM kills',
       'purple',
-      `mallometer_previous_exit{reason="oom", ${of}} * 1000`,
+      `mallometer_previous_exit_timestamp_seconds{reason="oom", ${of}} * 1000`,
       'OOM kill',
       'The kernel killed {{instance}} of {{job}}',
     ).useValueForTime(true),

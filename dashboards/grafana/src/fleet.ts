@@ -75,7 +75,7 @@ const nearest = [
         expression: byInstance(diagnosis(selected)),
         mappings: AS_DIAGNOSIS,
       },
-      { name: 'Limit in', unit: 's', expression: byInstance(`mallometer_limit_seconds{bound="estimate", ${selected}}`) },
+      { name: 'Limit in', unit: 's', expression: byInstance(`mallometer_time_to_limit_seconds{bound="estimate", ${selected}}`) },
       { name: 'Live', unit: 'bytes', expression: byInstance(live) },
       { name: 'Growth an hour', unit: 'bytes', expression: byInstance(hourly) },
       { name: 'Resident', unit: 'bytes', expression: byInstance(`instance:native_memory_resident_bytes:sum{${selected}}`) },

@@ -8,7 +8,7 @@ export const INSTANCE = 'cluster, namespace, job, instance';
  * previous runs ended, and the counter of the cgroup, which a container's restart sets to zero.
  */
 export function killsOf(of: string): string {
-  const ended = `mallometer_previous_exit{reason="oom", ${of}}[1d]`;
+  const ended = `mallometer_previous_exit_timestamp_seconds{reason="oom", ${of}}[1d]`;
   return (
     `max by (${INSTANCE}) (changes(${ended}) + (min_over_time(${ended}) > bool (time() - 86400))` +
     ` or round(increase(cgroup_memory_events_total{event="oom_kill", ${of}}[1d])))`
@@ -18,7 +18,7 @@ export function killsOf(of: string): string {
 /** The series with the version of their application as a label, or without where it is unknown. */
 export function withVersion(series: string, of: string): string {
   // One of two, where an instance that has just been replaced is not forgotten yet.
-  const version = `topk by (${INSTANCE}) (1, mallometer_application{${of}})`;
+  const version = `topk by (${INSTANCE}) (1, mallometer_application_info{${of}})`;
   return `(${series} * on (${INSTANCE}) group_left (version) ${version} or ${series} unless on (${INSTANCE}) ${version})`;
 }
 

@@ -30,9 +30,9 @@ import {
 } from './panels.js';
 
 const limit = `max(cgroup_memory_limit_bytes{${one}} > 0)`;
-const used = `sum(cgroup_memory_charged_bytes{part!="page-cache", ${one}})`;
+const used = `sum(cgroup_memory_charged_bytes{part!="page_cache", ${one}})`;
 /** The share of the resident Java heap in it. */
-const heapShare = `sum(native_memory_resident_bytes{part="java-heap", ${one}}) / ${used}`;
+const heapShare = `sum(native_memory_resident_bytes{part="java_heap", ${one}}) / ${used}`;
 const heap = (what: string) => `sum(jvm_memory_${what}_bytes{area="heap", ${one}})`;
 const BY_HEAP = 'used, most of it by the heap';
 /** In words, where there is no time: numbers that no time is. */
@@ -92,11 +92,11 @@ const verdict = [
     [
       {
         expression:
-          `max(mallometer_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_diagnosis{state="too_early", ${one}} == 1)` +
-          ` or -2 * max(mallometer_diagnosis{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
+          `max(mallometer_time_to_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_conclusion{state="too_early", ${one}} == 1)` +
+          ` or -2 * max(mallometer_conclusion{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
         legend: 'about in',
       },
-      { expression: `max(mallometer_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },
+      { expression: `max(mallometer_time_to_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },
     ],
   )
     .mappings(asWords(NO_TIME))
@@ -107,8 +107,8 @@ const verdict = [
 const kind = [
   stack(
     'What fills the memory?',
-    'The parts of the resident set, which add up, what counts against the limit, and the limit. The part that grows says what to ask next: malloc-live: Which call sites leak; ' +
-      'malloc-retained: What the allocator retains; metaspace: classes; thread-stacks: threads; unexplained: something maps memory itself.',
+    'The parts of the resident set, which add up, what counts against the limit, and the limit. The part that grows says what to ask next: malloc_live: Which call sites leak; ' +
+      'malloc_retained: What the allocator retains; metaspace: classes; thread_stacks: threads; unexplained: something maps memory itself.',
     'bytes',
     HALF,
     [
@@ -129,7 +129,7 @@ const kind = [
     HALF,
     [
       { expression: `sum(native_malloc_live_bytes{${one}})`, legend: 'live' },
-      { expression: `sum(native_memory_resident_bytes{part="malloc-retained", ${one}})`, legend: 'retained' },
+      { expression: `sum(native_memory_resident_bytes{part="malloc_retained", ${one}})`, legend: 'retained' },
       { expression: heap('used'), legend: 'heap used' },
       { expression: heap('committed'), legend: 'heap committed' },
     ],
@@ -207,7 +207,7 @@ const rates = [
         legend: 'allocations, {{size}}',
       },
       { expression: `sum(rate(native_malloc_frees_total{${one}}[$__rate_interval]))`, legend: 'frees' },
-      { expression: `sum(rate(native_malloc_failed_total{${one}}[$__rate_interval]))`, legend: 'failed' },
+      { expression: `sum(rate(native_malloc_failures_total{${one}}[$__rate_interval]))`, legend: 'failed' },
     ],
   ),
 ];
@@ -281,7 +281,11 @@ const ends = [
 
 const trust = [
   names('Is malloc counted?', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', QUARTER, {
-    expression: `max by (state) (mallometer_state{${one}}) == 1 or max by (state) (label_join(mallometer_build{mode="attached", ${one}}, "state", "", "mode"))`,
+    expression: [
+      `label_replace(max(mallometer_active{${one}}) == 1, "state", "active", "", "")`,
+      `label_replace(max(mallometer_active{${one}}) == 0, "state", "inactive", "", "")`,
+      `max by (state) (label_join(mallometer_build_info{mode="attached", ${one}}, "state", "", "mode"))`,
+    ].join(' or '),
     legend: '{{state}}',
   })
     .height(9)
@@ -308,7 +312,7 @@ const trust = [
     .links([runbook('over-target.md')]),
   graph(
     'Are samples lost?',
-    'Sampled allocations, and the samples that were lost because a table was full. Dropped no-site or not-followed: live bytes by site are too low. no-path loses no sample.',
+    'Sampled allocations, and the samples that were lost because a table was full. Dropped no_site or not_followed: live bytes by site are too low. no_path loses no sample.',
     'ops',
     QUARTER,
     [

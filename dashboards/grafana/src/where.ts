@@ -144,7 +144,7 @@ const others = [
     HALF,
     [
       {
-        expression: byPod(`sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${shown}})`),
+        expression: byPod(`sum by (instance) (native_memory_resident_bytes{part="thread_stacks", ${shown}})`),
         legend: 'stacks {{name}}',
       },
       {
@@ -187,9 +187,9 @@ const comparison = [
       {
         name: 'Retained',
         unit: 'bytes',
-        expression: `${OF_INSTANCE} (native_memory_resident_bytes{part="malloc-retained", ${shown}})`,
+        expression: `${OF_INSTANCE} (native_memory_resident_bytes{part="malloc_retained", ${shown}})`,
       },
-      { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_objects{${shown}})` },
+      { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_live_objects{${shown}})` },
       { name: 'Up', unit: 's', expression: `${OF_INSTANCE} (time() - process_start_time_seconds{${shown}})` },
     ],
   ).overrideByName('Instance', TO_OVERVIEW),

@@ -51,8 +51,8 @@ ROUNDS = 3
 POINTS = 800
 RANGES = {"mallometer-overview": 3 * 3600, "mallometer-where": 3600, "mallometer-fleet": 6 * 3600}
 PARTS = {
-    "java-heap": 300, "metaspace": 60, "class-space": 8, "code-cache": 40, "thread-stacks": 10, "gc-and-jvm": 30,
-    "direct-buffers": 20, "malloc-live": 100, "malloc-retained": 40, "mapped-files": 35, "shared-memory": 0,
+    "java_heap": 300, "metaspace": 60, "class_space": 8, "code_cache": 40, "thread_stacks": 10, "gc_and_jvm": 30,
+    "direct_buffers": 20, "malloc_live": 100, "malloc_retained": 40, "mapped_files": 35, "shared_memory": 0,
     "mallometer": 7, "unexplained": 1,
 }
 
@@ -95,21 +95,21 @@ class Instance:
         live = self.live(age)
         released = self.start + age >= self.released
         started = self.released if released else self.started
-        yield "mallometer_application", f'version="{"2.3.1" if released else "2.3.0"}"', 1
+        yield "mallometer_application_info", f'version="{"2.3.1" if released else "2.3.0"}"', 1
         for state in "act", "watch", "too_early", "healthy":
             yield "mallometer_diagnosis", f'state="{state}"', int(state == self.diagnosis(age))
         if self.growth:
             for bound, factor in ("lower", 0.8), ("estimate", 1), ("upper", 1.3):
-                yield "mallometer_limit_seconds", f'bound="{bound}"', int(factor * self.seconds_to_limit(age))
+                yield "mallometer_time_to_limit_seconds", f'bound="{bound}"', int(factor * self.seconds_to_limit(age))
         if self.killed:
-            yield "mallometer_previous_exit", 'reason="oom"', started - 5
+            yield "mallometer_previous_exit_timestamp_seconds", 'reason="oom"', started - 5
         yield "native_malloc_live_bytes", "", live
-        yield "native_malloc_objects", "", live // 180
+        yield "native_malloc_live_objects", "", live // 180
         for part, size in PARTS.items():
-            yield "native_memory_resident_bytes", f'part="{part}"', live if part == "malloc-live" else size * MIB
+            yield "native_memory_resident_bytes", f'part="{part}"', live if part == "malloc_live" else size * MIB
         yield "cgroup_memory_limit_bytes", "", self.limit
         yield "cgroup_memory_working_set_bytes", "", live + 550 * MIB
-        for part in "this-process", "page-cache", "kernel", "tmpfs", "other-processes", "other":
+        for part in "this_process", "page_cache", "kernel", "tmpfs", "other_processes", "other":
             yield "cgroup_memory_charged_bytes", f'part="{part}"', 100 * MIB
         yield "native_allocator_trimmable_bytes", 'allocator="glibc"', 12 * MIB
         yield "native_allocator_arenas", 'allocator="glibc"', self.arenas
@@ -135,7 +135,7 @@ class Instance:
             yield f"native_malloc_{name}_total", "", int(100 * age)
         yield "native_allocator_trims_total", 'allocator="glibc"', 0
         yield "mallometer_samples_total", "", int(100 * age)
-        for reason in "no-site", "not-followed", "no-path":
+        for reason in "no_site", "not_followed", "no_path":
             yield "mallometer_samples_dropped_total", f'reason="{reason}"', 0
         for event in "max", "high", "oom", "oom_kill":
             yield "cgroup_memory_events_total", f'event="{event}"', 0
@@ -149,9 +149,7 @@ class Instance:
             yield f"native_malloc_{name}_bytes", "", 400 * MIB
         for name in "system", "used", "retained":
             yield f"native_allocator_{name}_bytes", 'allocator="glibc"', 200 * MIB
-        for state in "active", "disabled", "unavailable":
-            yield "mallometer_state", f'state="{state}"', int(state == "active")
-        yield "mallometer_build", 'version="0.1.0",allocator="glibc 2.36",mode="preload",accounting="chunk"', 1
+        yield "mallometer_build_info", 'version="0.1.0",allocator="glibc 2.36",mode="preload",accounting="chunk"', 1
         yield "mallometer_footprint_bytes", "", 11 * MIB
         yield "mallometer_overhead_target_ratio", "", 0.01
         for evidence in "lost", "outlasted", "known":

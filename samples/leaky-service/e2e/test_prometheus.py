@@ -68,7 +68,7 @@ LEAK_TIME_SCALE = 60
 WARMING_JVM = "libjvm.so*"
 POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "container": "app"}
 # What there is only after a kill, while a process grows, and when it is half an hour old.
-OF_WHAT_DID_NOT_HAPPEN = {"mallometer_previous_exit", "mallometer_limit_seconds", "job_version:native_malloc_live_bytes:avg", "native_malloc_leak_unused_bytes"}
+OF_WHAT_DID_NOT_HAPPEN = {"mallometer_previous_exit_timestamp_seconds", "mallometer_time_to_limit_seconds", "job_version:native_malloc_live_bytes:avg", "native_malloc_leak_unused_bytes"}
 # "Compare with" on the Fleet dashboard.
 COMPARE = "10s"
 SERIES_OF_A_PROCESS = 150
@@ -95,7 +95,7 @@ def check_breakdown(test, demo, tracked):
     test.assertEqual(answers[0]["totalBytes"], sum(parts.values()))
     test.assertEqual(tracked, answers[0]["nativeMemoryTracking"])
     test.assertLessEqual(parts["unexplained"], UNEXPLAINED * answers[0]["totalBytes"], parts)
-    for part in "java-heap", "metaspace", "code-cache", "thread-stacks", "malloc-live", "mapped-files":
+    for part in "java_heap", "metaspace", "code_cache", "thread_stacks", "malloc_live", "mapped_files":
         test.assertGreater(parts[part], MIB, parts)
 
 

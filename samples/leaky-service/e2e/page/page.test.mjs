@@ -531,10 +531,10 @@ describe('on the sample', () => {
     let growth = 'act';
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
-        overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java-heap', bytes: 200 << 20},
-          {part: 'malloc-live', bytes: 99 << 20}, {part: 'mapped-files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
-        overview.diagnosis.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
-        overview.diagnosis.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
+        overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java_heap', bytes: 200 << 20},
+          {part: 'malloc_live', bytes: 99 << 20}, {part: 'mapped_files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
+        overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
+        overview.conclusion.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
     }));
     assert.equal(await page.innerText('#limit-title'), '384 MiB (75 %) of the memory limit of 512 MiB');
@@ -713,7 +713,7 @@ describe('on the sample', () => {
     await page.focus('[data-chart="resident"]');
     await page.keyboard.press('ArrowLeft');
     const text = await page.evaluate(() => document.querySelector('main').innerText);
-    for (const where of ['pool (7)', site, 'libzip.so', life.sentence, life.report, 'java-heap', LEAK.lastAccess.thread]) {
+    for (const where of ['pool (7)', site, 'libzip.so', life.sentence, life.report, 'java_heap', LEAK.lastAccess.thread]) {
       assert.ok(text.includes(`</script>${where}`), where);
     }
     assert.equal(await page.evaluate(() => window.hacked), undefined);

@@ -93,11 +93,8 @@ public abstract class FaceContract {
     assertThat(ours(face(Map.of())))
         .containsExactlyInAnyOrder(
             gauge("mallometer_active", 0),
-            gauge("mallometer_state", 0, "state", "active"),
-            gauge("mallometer_state", 0, "state", "disabled"),
-            gauge("mallometer_state", 1, "state", "unavailable"),
             gauge(
-                "mallometer_build",
+                "mallometer_build_info",
                 1,
                 "version",
                 "unknown",
@@ -118,7 +115,7 @@ public abstract class FaceContract {
     mallometer.setApplicationVersion("2.3.1");
 
     List<Published> all = new ArrayList<>(whileCounting());
-    all.add(gauge("mallometer_application", 1, "version", "2.3.1"));
+    all.add(gauge("mallometer_application_info", 1, "version", "2.3.1"));
     assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
   }
 
@@ -136,11 +133,11 @@ public abstract class FaceContract {
 
     assertThat(ours(face(mallometer, Map.of())))
         .contains(
-            gauge("mallometer_diagnosis", 1, "state", "act"),
-            gauge("mallometer_diagnosis", 0, "state", "too_early"),
-            gauge("mallometer_limit_seconds", 454, "bound", "lower"),
-            gauge("mallometer_limit_seconds", 454, "bound", "estimate"),
-            gauge("mallometer_limit_seconds", 454, "bound", "upper"));
+            gauge("mallometer_conclusion", 1, "state", "act"),
+            gauge("mallometer_conclusion", 0, "state", "too_early"),
+            gauge("mallometer_time_to_limit_seconds", 454, "bound", "lower"),
+            gauge("mallometer_time_to_limit_seconds", 454, "bound", "estimate"),
+            gauge("mallometer_time_to_limit_seconds", 454, "bound", "upper"));
   }
 
   @Test
@@ -312,10 +309,7 @@ public abstract class FaceContract {
     mallometer.poll();
     assertThat(ours(face))
         .noneMatch(sample -> sample.name().startsWith("native_malloc_"))
-        .contains(
-            gauge("mallometer_active", 0),
-            gauge("mallometer_state", 1, "state", "disabled"),
-            gauge("mallometer_footprint_bytes", 40_960));
+        .contains(gauge("mallometer_active", 0), gauge("mallometer_footprint_bytes", 40_960));
 
     mallometer.setStatus(Status.counting());
     mallometer.poll();
@@ -345,7 +339,7 @@ public abstract class FaceContract {
             counter("native_malloc_allocated_bytes_total", 1_000_000),
             counter("native_malloc_freed_bytes_total", 1_300_000))
         .doesNotContain(build("none"))
-        .noneMatch(sample -> sample.name().equals("native_malloc_objects"))
+        .noneMatch(sample -> sample.name().equals("native_malloc_live_objects"))
         .noneMatch(sample -> sample.value() < 0);
 
     mallometer.setStatus(uncounted);
@@ -370,7 +364,7 @@ public abstract class FaceContract {
   private static Published build(String mode) {
     boolean counts = !mode.equals("none");
     return gauge(
-        "mallometer_build",
+        "mallometer_build_info",
         1,
         "version",
         counts ? "1.2.3" : "unknown",
@@ -457,7 +451,7 @@ public abstract class FaceContract {
       double n = shown.get("native_malloc_frees_total");
       seen.add(n);
       assertThat(shown)
-          .containsEntry("native_malloc_failed_total", 2 * n)
+          .containsEntry("native_malloc_failures_total", 2 * n)
           .containsEntry("native_malloc_freed_bytes_total", 3 * n)
           .containsEntry("native_malloc_requested_bytes_total", 4 * n)
           .containsEntry("native_malloc_allocated_bytes_total", 5 * n)
@@ -613,7 +607,7 @@ public abstract class FaceContract {
         Optional.of(
             new MemoryBudget(
                 List.of(
-                    new MemoryBudget.Line("java-heap", 500_000, "configured", "-Xmx"),
+                    new MemoryBudget.Line("java_heap", 500_000, "configured", "-Xmx"),
                     new MemoryBudget.Line("native", 100_000, "measured", "now resident")),
                 600_000,
                 limitBytes,
@@ -687,12 +681,12 @@ public abstract class FaceContract {
 
   private static List<Published> whereMemoryGoes() {
     return List.of(
-        gauge("native_memory_resident_bytes", 200_000, "part", "java-heap"),
-        gauge("native_memory_resident_bytes", 99_000, "part", "malloc-live"),
+        gauge("native_memory_resident_bytes", 200_000, "part", "java_heap"),
+        gauge("native_memory_resident_bytes", 99_000, "part", "malloc_live"),
         gauge("native_memory_resident_bytes", 1_000, "part", "unexplained"),
-        gauge("native_memory_huge_bytes", 60_000),
-        gauge("cgroup_memory_charged_bytes", 250_000, "part", "this-process"),
-        gauge("cgroup_memory_charged_bytes", 140_000, "part", "page-cache"),
+        gauge("native_memory_thp_bytes", 60_000),
+        gauge("cgroup_memory_charged_bytes", 250_000, "part", "this_process"),
+        gauge("cgroup_memory_charged_bytes", 140_000, "part", "page_cache"),
         gauge("cgroup_memory_charged_bytes", 10_000, "part", "other"),
         gauge("cgroup_memory_working_set_bytes", 390_000),
         gauge("cgroup_memory_swap_bytes", 5_000),
@@ -708,19 +702,16 @@ public abstract class FaceContract {
     all.add(counter("native_malloc_allocated_bytes_total", 1_000_000));
     all.add(counter("native_malloc_freed_bytes_total", 400_000));
     all.add(counter("native_malloc_frees_total", 12));
-    all.add(counter("native_malloc_failed_total", 6));
+    all.add(counter("native_malloc_failures_total", 6));
     all.add(gauge("native_malloc_live_bytes", 600_000));
     all.add(gauge("native_malloc_peak_bytes", 700_000));
     all.add(gauge("native_malloc_largest_bytes", 32_768));
-    all.add(gauge("native_malloc_objects", 10));
+    all.add(gauge("native_malloc_live_objects", 10));
     all.add(counter("native_malloc_huge_total", 8));
     all.add(gauge("mallometer_active", 1));
-    all.add(gauge("mallometer_state", 1, "state", "active"));
-    all.add(gauge("mallometer_state", 0, "state", "disabled"));
-    all.add(gauge("mallometer_state", 0, "state", "unavailable"));
     all.add(
         gauge(
-            "mallometer_build",
+            "mallometer_build_info",
             1,
             "version",
             "1.2.3",
@@ -739,9 +730,9 @@ public abstract class FaceContract {
     all.add(gauge("mallometer_diagnosis", 0, "state", "act"));
     all.add(gauge("mallometer_overhead_target_ratio", 0.01));
     all.add(counter("mallometer_samples_total", 77));
-    all.add(counter("mallometer_samples_dropped_total", 5, "reason", "no-site"));
-    all.add(counter("mallometer_samples_dropped_total", 3, "reason", "not-followed"));
-    all.add(counter("mallometer_samples_dropped_total", 11, "reason", "no-path"));
+    all.add(counter("mallometer_samples_dropped_total", 5, "reason", "no_site"));
+    all.add(counter("mallometer_samples_dropped_total", 3, "reason", "not_followed"));
+    all.add(counter("mallometer_samples_dropped_total", 11, "reason", "no_path"));
     all.addAll(histogram());
     return all;
   }

@@ -29,7 +29,7 @@ public final class SitesByHand {
     List<CallSite> sorted = new ArrayList<>(sites);
     sorted.sort(SiteOrder.LIVE.comparator());
     return new CallSites(
-        time, sorted, 77, Map.of("no-site", 5L, "not-followed", 3L), ByteUnit.GLIBC_CHUNK, "");
+        time, sorted, 77, Map.of("no_site", 5L, "not_followed", 3L), ByteUnit.GLIBC_CHUNK, "");
   }
 
   /**

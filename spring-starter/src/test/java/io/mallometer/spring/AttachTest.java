@@ -56,11 +56,11 @@ class AttachTest {
         .asString()
         .contains(" INFO ", "(attached); ", " MiB ± ", " were allocated before")
         .contains("To count from the first instruction: LD_PRELOAD=/");
-    assertThat(application.lines("at first: mallometer_build{"))
+    assertThat(application.lines("at first: mallometer_build_info{"))
         .singleElement()
         .asString()
         .contains("mode=\"attached\"");
-    assertThat(application.lines("at first: mallometer_application{"))
+    assertThat(application.lines("at first: mallometer_application_info{"))
         .singleElement()
         .asString()
         .contains("version=\"2.3.1\"");

@@ -46,13 +46,10 @@ class EndpointContractTest extends FaceContract {
     addCgroup(shown, (CgroupView) views.view("cgroup").orElseThrow());
     addAllocator(shown, (AllocatorView) views.view("allocator").orElseThrow());
     shown.add(gauge("mallometer_active", body.state().equals("ACTIVE") ? 1 : 0));
-    for (String state : List.of("ACTIVE", "DISABLED", "UNAVAILABLE")) {
-      double value = body.state().equals(state) ? 1 : 0;
-      shown.add(gauge("mallometer_state", value, "state", state.toLowerCase()));
-    }
     shown.add(gauge("mallometer_snapshot_age_seconds", body.ageSeconds()));
     body.applicationVersion()
-        .ifPresent(version -> shown.add(gauge("mallometer_application", 1, "version", version)));
+        .ifPresent(
+            version -> shown.add(gauge("mallometer_application_info", 1, "version", version)));
     addSelf(shown, body.mallometer());
     addDiagnosis(shown, (DiagnosisView) views.view("diagnosis").orElseThrow());
     if (body.counters() != null) {
@@ -78,10 +75,10 @@ class EndpointContractTest extends FaceContract {
       double is = diagnosis.state().equals(state) ? 1 : 0;
       shown.add(gauge("mallometer_diagnosis", is, "state", state));
     }
-    String left = "mallometer_limit_seconds";
-    addKnown(shown, left, diagnosis.limit().lowerSeconds(), "bound", "lower");
-    addKnown(shown, left, diagnosis.limit().seconds(), "bound", "estimate");
-    addKnown(shown, left, diagnosis.limit().upperSeconds(), "bound", "upper");
+    String left = "mallometer_time_to_limit_seconds";
+    addKnown(shown, left, conclusion.limit().lowerSeconds(), "bound", "lower");
+    addKnown(shown, left, conclusion.limit().seconds(), "bound", "estimate");
+    addKnown(shown, left, conclusion.limit().upperSeconds(), "bound", "upper");
   }
 
   private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {
@@ -110,7 +107,7 @@ class EndpointContractTest extends FaceContract {
       shown.add(gauge("native_memory_resident_bytes", part.bytes(), "part", part.part()));
     }
     if (breakdown.hugePages() != null) {
-      shown.add(gauge("native_memory_huge_bytes", breakdown.hugePages().bytes()));
+      shown.add(gauge("native_memory_thp_bytes", breakdown.hugePages().bytes()));
     }
   }
 
@@ -154,9 +151,9 @@ class EndpointContractTest extends FaceContract {
       String dropped = "mallometer_samples_dropped_total";
       shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
       shown.add(counter("mallometer_samples_total", sampling.samples()));
-      shown.add(counter(dropped, sampling.withoutSite(), "reason", "no-site"));
-      shown.add(counter(dropped, sampling.notFollowed(), "reason", "not-followed"));
-      shown.add(counter(dropped, sampling.bySizeOnly(), "reason", "no-path"));
+      shown.add(counter(dropped, sampling.withoutSite(), "reason", "no_site"));
+      shown.add(counter(dropped, sampling.notFollowed(), "reason", "not_followed"));
+      shown.add(counter(dropped, sampling.bySizeOnly(), "reason", "no_path"));
     }
   }
 
@@ -169,7 +166,7 @@ class EndpointContractTest extends FaceContract {
   private static void addSelf(List<Published> shown, NativeMemoryView.Self self) {
     shown.add(
         gauge(
-            "mallometer_build",
+            "mallometer_build_info",
             1,
             "version",
             self.build(),
@@ -192,12 +189,12 @@ class EndpointContractTest extends FaceContract {
     shown.add(counter("native_malloc_allocated_bytes_total", counters.allocatedBytes()));
     shown.add(counter("native_malloc_freed_bytes_total", counters.freedBytes()));
     shown.add(counter("native_malloc_frees_total", counters.frees()));
-    shown.add(counter("native_malloc_failed_total", counters.failed()));
+    shown.add(counter("native_malloc_failures_total", counters.failed()));
     shown.add(counter("native_malloc_huge_total", counters.hugeAllocations()));
     shown.add(gauge("native_malloc_live_bytes", counters.liveBytes()));
     shown.add(gauge("native_malloc_peak_bytes", counters.peakBytes()));
     shown.add(gauge("native_malloc_largest_bytes", counters.largestRequestBytes()));
-    shown.add(gauge("native_malloc_objects", counters.liveObjects()));
+    shown.add(gauge("native_malloc_live_objects", counters.liveObjects()));
     addHistogram(shown, counters);
   }
 

@@ -150,8 +150,8 @@ class ScopesApplicationTest {
   @Test
   void whatIsNotKnownSaysWhy() {
     Map<String, Double> scrape = application.scrape();
-    Double uncounted = scrape.get("native_scope_unknown_total{reason=\"not-counted\"}");
-    Double unbound = scrape.get("native_scope_unknown_total{reason=\"no-thread\"}");
+    Double uncounted = scrape.get("native_scope_unknown_total{reason=\"not_counted\"}");
+    Double unbound = scrape.get("native_scope_unknown_total{reason=\"no_thread\"}");
 
     assertThat(uncounted != null).isNotEqualTo(Matrix.preloaded());
     assertThat(unbound != null).isNotEqualTo(Matrix.servlet());

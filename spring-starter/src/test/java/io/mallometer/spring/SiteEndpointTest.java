@@ -107,7 +107,7 @@ class SiteEndpointTest {
         .containsEntry("time", NOW.toString())
         .containsEntry("samples", 77)
         .containsEntry("byteUnit", "chunk")
-        .containsEntry("droppedSamples", Map.of("no-site", 5, "not-followed", 3));
+        .containsEntry("droppedSamples", Map.of("no_site", 5, "not_followed", 3));
   }
 
   @Test

@@ -114,7 +114,7 @@ class AgentTest {
             .environment("MALLOMETER_ATTACH", "on")
             .runJar(jar, "" + port);
     return scrape(result).stream()
-        .filter(sample -> sample.name().equals("mallometer_application"))
+        .filter(sample -> sample.name().equals("mallometer_application_info"))
         .findFirst()
         .orElseThrow(() -> new AssertionError(result.output()))
         .labels()

@@ -220,7 +220,7 @@ class CommandLineTest {
     Result help = call("--help");
     assertThat(help).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(help.out()).contains("extract", "run", "-javaagent", "Exit codes");
-    for (String command : List.of("top", "report", "leaks", "save", "doctor")) {
+    for (String command : List.of("top", "report", "leaks", "bundle", "doctor")) {
       Result ofCommand = call(command, "--help");
       assertThat(ofCommand.out())
           .as("a heading is followed by what it heads")
@@ -297,7 +297,7 @@ class CommandLineTest {
     for (List<String> words : List.of(List.<String>of(), List.of("report"), List.of("run"))) {
       Result result = call(words.toArray(String[]::new));
 
-      assertThat(result.exitCode()).as(words.toString()).isEqualTo(2);
+      assertThat(result.exitCode()).as(words.toString()).isEqualTo(64);
       assertThat(result.out()).isEmpty();
       assertThat(result.err()).contains("Exit codes");
     }

@@ -76,7 +76,7 @@ class NeighboursTest {
     Set<String> expected = series(said.substring(said.indexOf("# HELP"), ofJmx));
     assertThat(expected)
         .hasSizeGreaterThan(60)
-        .contains("mallometer_state{state=active}", "mallometer_application{version=2.3.1}")
+        .contains("mallometer_active{}", "mallometer_application_info{version=2.3.1}")
         .contains(BUCKET_IN_JMX + "{le=+Inf}");
     assertThat(series(said.substring(ofJmx, said.indexOf("beans=")))).containsAll(expected);
   }

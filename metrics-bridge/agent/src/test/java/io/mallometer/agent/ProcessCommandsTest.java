@@ -105,7 +105,7 @@ class ProcessCommandsTest {
 
     assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(report.out())
-        .contains("ACTIVE", "Resident ", "java-heap", "malloc-live", "Allocator glibc")
+        .contains("ACTIVE", "Resident ", "java_heap", "malloc_live", "Allocator glibc")
         .contains("DeflaterLeak.main")
         .containsPattern("Watched for \\d+ s: growth is shown over at least 60 s")
         .contains("too early: Too early to tell: ")
@@ -151,7 +151,7 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(3)
   void theEvidenceIsSavedUnderTheProcessIdAndTheTime() throws Exception {
-    Result saved = finish(builder("save", pid()).directory(directory.toFile()));
+    Result saved = finish(builder("bundle", pid()).directory(directory.toFile()));
 
     assertThat(saved).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(saved.out()).matches("mallometer-" + pid() + "-\\d{8}-\\d{6}\\.zip\n");
@@ -162,7 +162,7 @@ class ProcessCommandsTest {
           .contains("DeflaterLeak.main");
     }
     Path named = directory.resolve("evidence.zip");
-    assertThat(call("save", pid(), "-o", named.toString()).out()).isEqualTo(named + "\n");
+    assertThat(call("bundle", pid(), "-o", named.toString()).out()).isEqualTo(named + "\n");
     assertThat(named).isNotEmptyFile();
   }
 
@@ -191,7 +191,7 @@ class ProcessCommandsTest {
     Result top = call("top", pid(), "--count", "2", "--interval", "200ms");
 
     assertThat(top.exitCode()).isZero();
-    assertThat(top.out().lines()).hasSize(2).allMatch(line -> line.contains("malloc-live"));
+    assertThat(top.out().lines()).hasSize(2).allMatch(line -> line.contains("malloc_live"));
   }
 
   @Test
@@ -387,7 +387,7 @@ class ProcessCommandsTest {
     try {
       awaitScreen(socket, "DeflaterLeak.main");
       String screen = awaitScreen(socket, "q ends"); // the last line, so the screen is whole
-      assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java-heap", "call site");
+      assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java_heap", "call site");
       tmux(socket, "send-keys", "g");
       awaitScreen(socket, "sort by growth");
       tmux(socket, "resize-window", "-x", "50", "-y", "12");
@@ -430,7 +430,7 @@ class ProcessCommandsTest {
       assertThat(report.out())
           .contains(
               "UNAVAILABLE: the library is not preloaded", "to count from the start: LD_PRELOAD=")
-          .contains("java-heap");
+          .contains("java_heap");
       assertThat(call("doctor", plainPid).exitCode()).isEqualTo(1);
       refuses(7, "no allocator", "trim", plainPid);
       String offer = "not counted; `java -jar %s attach %s` starts now".formatted(JAR, plainPid);
@@ -754,7 +754,7 @@ class ProcessCommandsTest {
       assertThat(report.exitCode()).as(report.err()).isZero();
       assertThat(report.out()).contains("ACTIVE: attached");
       assertThat(mapped(inner)).contains("/cache-inside/").doesNotContain(directory.toString());
-      assertThat(report.out()).contains("process " + inner.pid(), "java-heap");
+      assertThat(report.out()).contains("process " + inner.pid(), "java_heap");
       Path temporaryInside = Path.of("/proc", "" + inner.pid(), "root/tmp");
       try (Stream<Path> files = Files.list(temporaryInside)) {
         assertThat(files).noneMatch(file -> file.getFileName().toString().startsWith("mallometer"));
@@ -792,7 +792,7 @@ class ProcessCommandsTest {
             Result report = call("report", "" + service.pid(), "--timeout", "20s");
 
             assertThat(report.exitCode()).as(report.err()).isZero();
-            assertThat(report.out()).contains("process " + service.pid(), "java-heap");
+            assertThat(report.out()).contains("process " + service.pid(), "java_heap");
             assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();
             Path theirs = Path.of("/proc/" + service.pid(), "root/tmp/.attach_pid" + service.pid());
             assertThat(theirs).doesNotExist();

@@ -45,7 +45,7 @@ public final class UsesJmxLate {
     }
     boolean known = false;
     for (int i = 0; i < 60 && !known; i++) {
-      known = read(server, name).containsKey("java-heap");
+      known = read(server, name).containsKey("java_heap");
       Thread.sleep(BETWEEN_SCRAPES_MILLIS);
     }
     System.out.println("heap known=" + known);

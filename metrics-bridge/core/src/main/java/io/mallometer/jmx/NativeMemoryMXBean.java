@@ -62,9 +62,7 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getCgroupEvents();
 
-  Map<String, Long> getStates();
-
-  Map<String, Long> getDiagnosisStates();
+  Map<String, Long> getConclusionStates();
 
   Map<String, Long> getLimitSeconds();
 

@@ -18,7 +18,6 @@ import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteSummary.Share;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
-import io.mallometer.model.State;
 import io.mallometer.model.Verdict;
 import java.time.Clock;
 import java.time.Instant;
@@ -152,7 +151,7 @@ public record Meter(
                   untagged(NativeCounters::frees))
               .attribute(NATIVE_MEMORY, "FreeCount", "frees"),
           counted(
-                  "native.malloc.failed",
+                  "native.malloc.failures",
                   Type.COUNTER,
                   NO_UNIT,
                   "Native allocation calls that failed",
@@ -188,7 +187,7 @@ public record Meter(
                   untagged(NativeCounters::largestRequestBytes))
               .attribute(NATIVE_MEMORY, "LargestRequestBytes", BYTES),
           new Meter(
-                  "native.malloc.objects",
+                  "native.malloc.live.objects",
                   Type.GAUGE,
                   NO_UNIT,
                   "Live native objects; unknown after an attach",
@@ -292,7 +291,7 @@ public record Meter(
                   rows("part", Meter::residentParts, ResidentPart::tag))
               .table(NATIVE_MEMORY, "ResidentParts", BYTES),
           new Meter(
-                  "native.memory.huge",
+                  "native.memory.thp",
                   Type.GAUGE,
                   BYTES,
                   "Resident memory in transparent huge pages",
@@ -337,20 +336,13 @@ public record Meter(
               "1 while native allocations are counted, else 0",
               (snapshot, clock) -> snapshot.status().active() ? 1 : 0),
           new Meter(
-                  "mallometer.state",
-                  Type.GAUGE,
-                  NO_UNIT,
-                  "1 for the state that mallometer is in, 0 for the others",
-                  when(snapshot -> true, states()))
-              .table(NATIVE_MEMORY, "States", NO_UNIT),
-          new Meter(
-              "mallometer.build",
+              "mallometer.build.info",
               Type.GAUGE,
               NO_UNIT,
               "Always 1; the tags describe the library: version, allocator, mode, unit of bytes",
               snapshot -> List.of(build(snapshot.self()))),
           new Meter(
-              "mallometer.application",
+              "mallometer.application.info",
               Type.GAUGE,
               NO_UNIT,
               "Always 1; the tag is the version of the application; absent where it is unknown",
@@ -385,7 +377,7 @@ public record Meter(
                   when(snapshot -> true, diagnoses()))
               .table(NATIVE_MEMORY, "DiagnosisStates", "states"),
           new Meter(
-                  "mallometer.limit",
+                  "mallometer.time.to.limit",
                   Type.GAUGE,
                   SECONDS,
                   "Time until memory reaches its limit if growth continues; absent while it does"
@@ -393,9 +385,9 @@ public record Meter(
                   Meter::secondsToLimit)
               .table(NATIVE_MEMORY, "LimitSeconds", SECONDS),
           new Meter(
-                  "mallometer.previous.exit",
+                  "mallometer.previous.exit.timestamp",
                   Type.GAUGE,
-                  NO_UNIT,
+                  SECONDS,
                   "Unix time at which the previous run ended; absent where none is recorded",
                   Meter::previousExit)
               .table(NATIVE_MEMORY, "PreviousExit", SECONDS),
@@ -417,12 +409,12 @@ public record Meter(
                   "mallometer.samples.dropped",
                   Type.COUNTER,
                   NO_UNIT,
-                  "Missing in call sites because a table was full: samples (no-site), their end"
-                      + " (not-followed), and the call paths of allocations (no-path)",
+                  "Missing in call sites because a table was full: samples (no_site), their end"
+                      + " (not_followed), and the call paths of allocations (no_path)",
                   sampling(
-                      dropped("no-site", SelfReport.Sampling::withoutSite),
-                      dropped("not-followed", SelfReport.Sampling::notFollowed),
-                      dropped("no-path", SelfReport.Sampling::bySizeOnly)))
+                      dropped("no_site", SelfReport.Sampling::withoutSite),
+                      dropped("not_followed", SelfReport.Sampling::notFollowed),
+                      dropped("no_path", SelfReport.Sampling::bySizeOnly)))
               .table(CALL_SITES, "DroppedSamples", "samples"));
 
   private static final List<Series> BOUNDS =
@@ -751,18 +743,8 @@ public record Meter(
     return snapshot.memory().cgroup().map(CgroupMemory::events).orElse(Map.of());
   }
 
-  private static Series[] states() {
-    return Stream.of(State.values())
-        .map(
-            state ->
-                new Series(
-                    List.of(new Tag("state", state.tag())),
-                    (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0))
-        .toArray(Series[]::new);
-  }
-
-  private static Series[] diagnoses() {
-    return Stream.of(Diagnosis.State.values())
+  private static Series[] conclusions() {
+    return Stream.of(Conclusion.State.values())
         .map(
             state ->
                 new Series(

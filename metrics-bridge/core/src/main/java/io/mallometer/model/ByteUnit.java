@@ -23,7 +23,10 @@ public enum ByteUnit {
     this.tag = tag;
   }
 
-  /** The name as it appears in the tag {@code accounting} of the meter {@code mallometer.build}. */
+  /**
+   * The name as it appears in the tag {@code accounting} of the meter {@code
+   * mallometer.build.info}.
+   */
   public String tag() {
     return tag;
   }

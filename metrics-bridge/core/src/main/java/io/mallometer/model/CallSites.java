@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param time when they were read
  * @param sites the sites, most live bytes first
  * @param samples allocations that were looked at since counting began
- * @param dropped by reason, such as {@code no-site}, {@code not-followed}: samples that are not or
+ * @param dropped by reason, such as {@code no_site}, {@code not_followed}: samples that are not or
  *     not wholly in the sites
  * @param byteUnit what one byte is
  * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing

@@ -6,11 +6,11 @@ package io.mallometer.model;
  */
 public enum ChargedPart {
   /** Anonymous memory of this process. */
-  THIS_PROCESS("this-process"),
+  THIS_PROCESS("this_process"),
   /** Anonymous memory of the other processes in the cgroup, and of those that ended. */
-  OTHER_PROCESSES("other-processes"),
+  OTHER_PROCESSES("other_processes"),
   /** Cached and mapped files; the kernel drops what is clean under pressure. */
-  PAGE_CACHE("page-cache"),
+  PAGE_CACHE("page_cache"),
   /** Kernel stacks, page tables, slabs. */
   KERNEL("kernel"),
   /** Network buffers. */

@@ -16,7 +16,7 @@ public record MemoryBudget(List<Line> lines, double totalBytes, double limitByte
   /**
    * One claim on memory.
    *
-   * @param item what claims it, such as {@code java-heap}
+   * @param item what claims it, such as {@code java_heap}
    * @param bytes how much it may take
    * @param basis where the figure comes from: {@code configured}, or {@code measured} for what has
    *     no bound of its own

@@ -1,7 +1,5 @@
 package io.mallometer.model;
 
-import java.util.Locale;
-
 /** Whether native allocations are counted. */
 public enum State {
   /** The library is this process's malloc and counts. */
@@ -14,10 +12,5 @@ public enum State {
   DISABLED,
 
   /** The library is not there or cannot be reached; {@link Status#reason()} says why. */
-  UNAVAILABLE;
-
-  /** The name as it appears in the tag {@code state} of the meter {@code mallometer.state}. */
-  public String tag() {
-    return name().toLowerCase(Locale.ROOT);
-  }
+  UNAVAILABLE
 }

@@ -25,6 +25,9 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   private static final String BYTES = "bytes";
 
+  /** Ends the names of meters of OpenMetrics' type info, also with Micrometer. */
+  private static final String INFO = "_info";
+
   private final Mallometer mallometer;
   private final List<String> commonNames;
   private final List<String> commonValues;
@@ -70,10 +73,13 @@ public final class NativeMemoryCollector extends Collector implements Collector.
   }
 
   private static MetricFamilySamples family(Meter meter, List<MetricFamilySamples.Sample> samples) {
+    String name = PrometheusName.of(meter.name(), meter.unit());
+    boolean isInfo = name.endsWith(INFO);
+    Type gaugeOrInfo = isInfo ? Type.INFO : Type.GAUGE;
     return new MetricFamilySamples(
-        PrometheusName.of(meter.name(), meter.unit()),
+        isInfo ? name.substring(0, name.length() - INFO.length()) : name,
         meter.unit(),
-        meter.type() == Meter.Type.COUNTER ? Type.COUNTER : Type.GAUGE,
+        meter.type() == Meter.Type.COUNTER ? Type.COUNTER : gaugeOrInfo,
         meter.description(),
         samples);
   }

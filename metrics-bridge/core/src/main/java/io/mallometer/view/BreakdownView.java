@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param time the time of the split, in ISO 8601; null before the first split
  * @param totalBytes the sum of the parts: the resident set at that time
  * @param parts the parts, in the order in which people read them
- * @param presumedJvmBytes the bytes of the part {@code gc-and-jvm} that nothing identifies: they
+ * @param presumedJvmBytes the bytes of the part {@code gc_and_jvm} that nothing identifies: they
  *     count as the JVM's because its tables may be as large
- * @param copiedFileBytes the bytes of the part {@code mapped-files} that the process wrote; the
+ * @param copiedFileBytes the bytes of the part {@code mapped_files} that the process wrote; the
  *     rest counts toward no limit, because the kernel can drop it
  * @param nativeMemoryTracking whether the split used the JVM's native memory tracking
  * @param mappings the number of mappings that were read
  * @param costSeconds CPU time that the split took
  * @param hugePages resident memory in transparent huge pages; null if the kernel does not tell
- * @param allocatedBefore the bytes of the part {@code malloc-live} that were allocated before an
+ * @param allocatedBefore the bytes of the part {@code malloc_live} that were allocated before an
  *     attach and belong to no call site; null without attach
  */
 public record BreakdownView(

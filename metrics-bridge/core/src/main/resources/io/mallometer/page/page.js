@@ -79,21 +79,21 @@
 
   // What the parts are called; a part that is not here keeps its own name.
   const NAMES = {
-    'java-heap': 'Java heap', 'metaspace': 'Metaspace', 'class-space': 'Class space', 'code-cache': 'Code cache',
-    'thread-stacks': 'Thread stacks', 'gc-and-jvm': 'GC and JVM', 'direct-buffers': 'Direct buffers',
-    'malloc-live': 'malloc, live', 'malloc-retained': 'malloc, retained', 'malloc': 'malloc',
-    'mapped-files': 'Mapped files', 'shared-memory': 'Shared memory', 'mallometer': 'mallometer',
-    'unexplained': 'Unexplained', 'this-process': 'This process', 'other-processes': 'Other processes',
-    'page-cache': 'Page cache', 'kernel': 'Kernel', 'sockets': 'Sockets', 'tmpfs': 'tmpfs', 'other': 'Other',
+    'java_heap': 'Java heap', 'metaspace': 'Metaspace', 'class_space': 'Class space', 'code_cache': 'Code cache',
+    'thread_stacks': 'Thread stacks', 'gc_and_jvm': 'GC and JVM', 'direct_buffers': 'Direct buffers',
+    'malloc_live': 'malloc, live', 'malloc_retained': 'malloc, retained', 'malloc': 'malloc',
+    'mapped_files': 'Mapped files', 'shared_memory': 'Shared memory', 'mallometer': 'mallometer',
+    'unexplained': 'Unexplained', 'this_process': 'This process', 'other_processes': 'Other processes',
+    'page_cache': 'Page cache', 'kernel': 'Kernel', 'sockets': 'Sockets', 'tmpfs': 'tmpfs', 'other': 'Other',
     'native': 'Native', 'beside': 'Beside this process', 'smaller': 'Smaller parts', 'unsplit': 'Not split yet',
   };
   const nameOf = tag => Object.hasOwn(NAMES, tag) ? NAMES[tag] : tag;
 
   // One colour for each part, whichever parts there are.
   const COLOURS = {
-    'java-heap': 0, 'metaspace': 1, 'class-space': 2, 'code-cache': 3, 'thread-stacks': 4, 'gc-and-jvm': 5,
-    'direct-buffers': 6, 'malloc-live': 7, 'malloc-retained': 8, 'malloc': 7, 'mapped-files': 9, 'shared-memory': 10,
-    'mallometer': 11, 'unexplained': 12, 'this-process': 0, 'other-processes': 4, 'page-cache': 9, 'kernel': 5,
+    'java_heap': 0, 'metaspace': 1, 'class_space': 2, 'code_cache': 3, 'thread_stacks': 4, 'gc_and_jvm': 5,
+    'direct_buffers': 6, 'malloc_live': 7, 'malloc_retained': 8, 'malloc': 7, 'mapped_files': 9, 'shared_memory': 10,
+    'mallometer': 11, 'unexplained': 12, 'this_process': 0, 'other_processes': 4, 'page_cache': 9, 'kernel': 5,
     'sockets': 6, 'tmpfs': 10, 'other': 12, 'beside': 13, 'unsplit': 13, 'smaller': 14,
   };
   const STATES = {act: ['‼', 'Act'], watch: ['!', 'Watch'], too_early: ['?', 'Too early to tell'], healthy: ['✓', 'Healthy']};
@@ -468,7 +468,7 @@
 
   // The parts of the resident set, small ones together, and what else counts. Of files only copies that the process wrote count.
   function filling({parts: all, copiedFileBytes, totalBytes}, used) {
-    const parts = all.map(({part, bytes: amount}) => ({part, bytes: part === 'mapped-files' ? copiedFileBytes ?? 0 : amount}));
+    const parts = all.map(({part, bytes: amount}) => ({part, bytes: part === 'mapped_files' ? copiedFileBytes ?? 0 : amount}));
     const sum = list => list.reduce((total, part) => total + part.bytes, 0);
     const counted = sum(parts);
     const isLarge = part => part.bytes >= SMALL * counted;

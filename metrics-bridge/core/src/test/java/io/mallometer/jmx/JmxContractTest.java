@@ -33,14 +33,14 @@ class JmxContractTest extends FaceContract {
           named("AllocatedBytes", "native_malloc_allocated"),
           named("FreedBytes", "native_malloc_freed"),
           named("FreeCount", "native_malloc_frees"),
-          named("FailedAllocationCount", "native_malloc_failed"),
+          named("FailedAllocationCount", "native_malloc_failures"),
           named("LiveBytes", "native_malloc_live"),
           named("PeakBytes", "native_malloc_peak"),
           named("BaselineBytes", "native_malloc_baseline"),
           named("LargestRequestBytes", "native_malloc_largest"),
-          named("LiveObjects", "native_malloc_objects"),
+          named("LiveObjects", "native_malloc_live_objects"),
           named("HugeAllocationCount", "native_malloc_huge"),
-          named("HugePageBytes", "native_memory_huge"),
+          named("HugePageBytes", "native_memory_thp"),
           named("CgroupLimitBytes", "cgroup_memory_limit"),
           named("CgroupHighBytes", "cgroup_memory_high"),
           named("CgroupWorkingSetBytes", "cgroup_memory_working_set"),
@@ -62,8 +62,8 @@ class JmxContractTest extends FaceContract {
           Map.entry(
               "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", "")),
           Map.entry("LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", "")),
-          Map.entry("DiagnosisStates", Published.of("mallometer_diagnosis", "", 0, "state", "")),
-          Map.entry("LimitSeconds", Published.of("mallometer_limit", "", 0, "bound", "")),
+          Map.entry("ConclusionStates", Published.of("mallometer_conclusion", "", 0, "state", "")),
+          Map.entry("LimitSeconds", Published.of("mallometer_time_to_limit", "", 0, "bound", "")),
           Map.entry(
               "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", "")));
 
@@ -150,14 +150,14 @@ class JmxContractTest extends FaceContract {
       }
     }
     shown.add(Published.of("mallometer_active", "gauge", active ? 1 : 0));
-    shown.addAll(states(server.getAttribute(name, "Status")));
     Object version = server.getAttribute(name, "ApplicationVersion");
     if (version != null) {
-      shown.add(Published.of("mallometer_application", "gauge", 1, "version", (String) version));
+      shown.add(
+          Published.of("mallometer_application_info", "gauge", 1, "version", (String) version));
     }
     shown.add(
         Published.of(
-            "mallometer_build",
+            "mallometer_build_info",
             "gauge",
             1,
             "version",
@@ -286,17 +286,6 @@ class JmxContractTest extends FaceContract {
           default -> "_of_unknown_unit";
         };
     return unit + (type.equals("counter") ? "_total" : "");
-  }
-
-  private static List<Published> states(Object status) {
-    return List.of(
-        state("active", status.equals("ACTIVE")),
-        state("disabled", status.equals("DISABLED")),
-        state("unavailable", status.equals("UNAVAILABLE")));
-  }
-
-  private static Published state(String state, boolean is) {
-    return Published.of("mallometer_state", "gauge", is ? 1 : 0, "state", state);
   }
 
   private static List<Published> histogram(CompositeData[] classes, Long sum) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 class NativeMemoryMetricsTest {
 
-  private static final int SERIES = 28;
+  private static final int SERIES = 25;
 
   @AutoClose
   private final FakeMallometer mallometer =

@@ -23,8 +23,8 @@ final class DeepCalls {
       CallSite deep = sites.sites().stream().filter(DeepCalls::isDeep).findFirst().orElseThrow();
       long java = deep.frames().stream().filter(f -> f.kind() == StackFrame.Kind.JAVA).count();
       System.out.printf(
-          "kept=%d java=%d truncated=%d no-stack=%d%n",
-          kept.size(), java, sites.dropped().get("truncated"), sites.dropped().get("no-stack"));
+          "kept=%d java=%d truncated=%d no_stack=%d%n",
+          kept.size(), java, sites.dropped().get("truncated"), sites.dropped().get("no_stack"));
     }
   }
 

@@ -195,7 +195,7 @@ class KnownSitesTest {
 
   private static List<Known> run(ChildJvm child, String... arguments) {
     String output = child.run(KnownSites.class, arguments).output();
-    assertThat(output).contains("no-site=0").contains("not-followed=0");
+    assertThat(output).contains("no_site=0").contains("not_followed=0");
     return output
         .lines()
         .filter(line -> FIGURES.contains(line.split(" ")[0]))
@@ -206,7 +206,7 @@ class KnownSitesTest {
   private static List<Said> runLibraries(ChildJvm child, String interval) {
     child.environment("MALLOMETER_SAMPLE_INTERVAL", interval);
     String output = child.run(LibrarySites.class, Integer.toString(SITES)).output();
-    assertThat(output).contains("no-site=0").contains("not-followed=0");
+    assertThat(output).contains("no_site=0").contains("not_followed=0");
     return output.lines().filter(line -> OF_LIBRARY.matcher(line).matches()).map(Said::of).toList();
   }
 }

@@ -40,7 +40,7 @@ class OtherVersionsTest {
         .contains(FIGURES)
         .contains("remark ")
         .contains(
-            "dropped [no-java, no-method, no-module, no-site, no-stack, not-followed, truncated]");
+            "dropped [no_java, no_method, no_module, no_site, no_stack, not_followed, truncated]");
   }
 
   @Test

@@ -44,7 +44,7 @@ class SampledStacksTest {
     ChildJvm child = new ChildJvm().preload(BundledLibrary.extract(directory));
 
     assertThat(child.run(DeepCalls.class, "300").output())
-        .containsPattern("java=30\\d truncated=0 no-stack=0");
+        .containsPattern("java=30\\d truncated=0 no_stack=0");
     assertThat(child.run(DeepCalls.class, "700").output())
         .containsPattern("java=" + MOST_JAVA_FRAMES + " truncated=[1-9]");
   }

@@ -1,8 +1,14 @@
 package io.mallometer.prometheus;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mallometer.FaceContract;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.Published;
+import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.exporter.common.TextFormat;
 import java.io.IOException;
@@ -10,6 +16,7 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 
 class SimpleclientContractTest extends FaceContract {
 
@@ -29,6 +36,30 @@ class SimpleclientContractTest extends FaceContract {
         registry.unregister(collector);
       }
     };
+  }
+
+  /** The text format has no type info; OpenMetrics has. */
+  @Test
+  void typesInOpenMetricsAreThoseOfMicrometer() throws IOException {
+    FakeMallometer mallometer = new FakeMallometer(counters(true, 40_000), selfReport());
+    mallometer.setApplicationVersion("2.3.1");
+    mallometer.poll();
+    CollectorRegistry registry = new CollectorRegistry();
+    registry.register(new NativeMemoryCollector(mallometer));
+    StringWriter text = new StringWriter();
+    TextFormat.writeOpenMetrics100(text, registry.metricFamilySamples());
+    PrometheusMeterRegistry micrometer = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new NativeMemoryMetrics(mallometer).bindTo(micrometer);
+    RequestSizeHistogram.register(mallometer, micrometer.getPrometheusRegistry(), Map.of());
+
+    assertThat(types(text.toString()))
+        .contains("# TYPE mallometer_build info", "# TYPE mallometer_application info")
+        .containsExactlyInAnyOrderElementsOf(
+            types(micrometer.scrape(TextFormat.CONTENT_TYPE_OPENMETRICS_100)));
+  }
+
+  private static List<String> types(String exposition) {
+    return exposition.lines().filter(line -> line.startsWith("# TYPE ")).toList();
   }
 
   static String text(CollectorRegistry registry) {

@@ -63,7 +63,7 @@ final class ExampleSites {
 
   static CallSites of(CallSite... sites) {
     return new CallSites(
-        TIME, List.of(sites), 1234, Map.of("no-site", 5L), ByteUnit.GLIBC_CHUNK, "");
+        TIME, List.of(sites), 1234, Map.of("no_site", 5L), ByteUnit.GLIBC_CHUNK, "");
   }
 
   /** Five sites of a service: 3 MiB + 1 MiB + 512 KiB live, one that freed all, one unknown. */

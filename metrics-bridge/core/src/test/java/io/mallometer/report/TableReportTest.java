@@ -53,7 +53,7 @@ class TableReportTest {
             ExampleSites.TIME,
             List.of(estimated, unknown),
             12,
-            Map.of("not-followed", 2L, "no-site", 5L),
+            Map.of("not_followed", 2L, "no_site", 5L),
             ByteUnit.USABLE,
             "no Java frames: \"java\" is off");
 

@@ -55,7 +55,7 @@ class PageViewsTest {
     assertThat(memory.get("limitBytes").toString()).isEqualTo("[null,100]");
     assertThat(memory.get("resident").toString())
         .isEqualTo(
-            "[{\"name\":\"java-heap\",\"bytes\":[null,9]},{\"name\":\"malloc-live\",\"bytes\":[null,7]}]");
+            "[{\"name\":\"java_heap\",\"bytes\":[null,9]},{\"name\":\"malloc_live\",\"bytes\":[null,7]}]");
     assertThat(memory.get("charged").toString())
         .isEqualTo("[{\"name\":\"kernel\",\"bytes\":[5,6]}]");
   }

@@ -50,8 +50,8 @@ record Reading(
         bytes,
         sites,
         byName,
-        read.dropped().getOrDefault("no-site", 0L),
-        read.dropped().getOrDefault("not-followed", 0L));
+        read.dropped().getOrDefault("no_site", 0L),
+        read.dropped().getOrDefault("not_followed", 0L));
   }
 
   /** Returns the sites of which more is live than there was, most bytes first. */

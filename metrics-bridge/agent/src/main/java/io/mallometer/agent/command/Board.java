@@ -174,7 +174,7 @@ final class Board {
   /** One line, for what is no terminal. */
   String line() {
     List<Row> rows = rows(sites, ofSites, Sort.LIVE);
-    return "%s %s resident %s malloc-live %s growth %s/min top %s"
+    return "%s %s resident %s malloc_live %s growth %s/min top %s"
         .formatted(
             root.at("time").text(),
             diagnosis.at("state").text(),

@@ -5,7 +5,6 @@ import io.mallometer.internal.history.UnreadableRecordingException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +31,7 @@ import picocli.CommandLine.Spec;
       TopCommand.class,
       ReportCommand.class,
       LeaksCommand.class,
-      SaveCommand.class,
+      BundleCommand.class,
       DiffCommand.class,
       BaselineCommand.class,
       ThresholdsCommand.class,
@@ -101,33 +100,24 @@ public final class Commands implements Runnable {
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
     // What follows the command to run belongs to it.
     line.getSubcommands().get("run").setStopAtPositional(true);
-    exits(line, ExitCode.NOT_UNDERSTOOD, ExitCode.MEANINGS);
-    for (String gate : List.of("baseline", "thresholds")) {
-      exits(line.getSubcommands().get(gate), ExitCode.GATE_NOT_UNDERSTOOD, ExitCode.GATE_MEANINGS);
-    }
+    exits(line, ExitCode.meanings());
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);
     line.setExecutionExceptionHandler((e, command, result) -> failed(e));
-    line.setParameterExceptionHandler((e, words) -> misunderstood(e));
+    line.setParameterExceptionHandler((e, words) -> misunderstood(e, words));
     return line.execute(arguments.toArray(String[]::new));
   }
 
   /** Tells a command and those below it with what they exit. */
-  private static void exits(CommandLine line, int notUnderstood, String[] meanings) {
-    Map<String, String> told = new LinkedHashMap<>();
-    for (String meaning : meanings) {
-      String[] parts = meaning.split(":", 2);
-      told.put(parts[0], parts[1]);
-    }
-    CommandSpec command = line.getCommandSpec();
-    command.exitCodeOnInvalidInput(notUnderstood).usageMessage().exitCodeList(told);
-    line.getSubcommands().values().forEach(below -> exits(below, notUnderstood, meanings));
+  private static void exits(CommandLine line, Map<String, String> meanings) {
+    line.getCommandSpec().usageMessage().exitCodeList(meanings);
+    line.getSubcommands().values().forEach(below -> exits(below, meanings));
   }
 
-  private static int misunderstood(ParameterException e) {
+  private static int misunderstood(ParameterException e, String[] words) {
     System.err.println("mallometer: " + oneLine(String.valueOf(e.getMessage())));
     e.getCommandLine().usage(System.err);
-    return e.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
+    return List.of(words).contains("--bisect") ? ExitCode.BISECT_USAGE : ExitCode.USAGE;
   }
 
   private static int failed(Exception e) {

@@ -1,22 +1,25 @@
 package io.mallometer.agent.command;
 
-/** With what the command line exits; part of its promise to scripts. */
+import io.mallometer.internal.gate.Outcome;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The exit codes of the command line, which scripts rely on. */
 final class ExitCode {
 
   static final int OK = 0;
   static final int FAILED = 1;
-  static final int NOT_UNDERSTOOD = 2;
   static final int UNREADABLE = 3;
   static final int GONE = 4;
   static final int NOT_ALLOWED = 5;
   static final int NO_ANSWER = 6;
   static final int NOT_THERE = 7;
 
-  /**
-   * Not understood by the gates, of which 2 says that something is worse. As git has it; {@code git
-   * bisect run} stops there.
-   */
-  static final int GATE_NOT_UNDERSTOOD = 129;
+  /** The command was not understood; EX_USAGE of sysexits.h. */
+  static final int USAGE = 64;
+
+  /** As {@link #USAGE} with --bisect: git bisect run stops at codes from 128 on. */
+  static final int BISECT_USAGE = 129;
 
   /** As of a program that Ctrl-C ended. */
   static final int INTERRUPTED = 130;
@@ -24,33 +27,49 @@ final class ExitCode {
   /** As of a program whose reader went away. */
   static final int CLOSED_PIPE = 141;
 
-  /** For the help. */
-  static final String[] MEANINGS = {
-    "0:success",
-    "1:failure",
-    "2:the command was not understood",
-    "3:the file is not a readable recording or report",
-    "4:the process does not exist, is not a JVM, or ended during the command",
-    "5:not allowed: the process belongs to another user, or the login is wrong",
-    "6:no answer within the time limit",
-    "7:not available in this process: it is not counted, cannot be attached to, or has another"
-        + " version, or its environment has MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off",
-    "130:interrupted by Ctrl-C",
-    "141:the program that reads the output ended, as head does"
-  };
-
-  /** For the help of the gates. */
-  static final String[] GATE_MEANINGS = {
-    "0:equal, or success",
-    "1:failure: a file, a baseline or the thresholds do not exist, or the disk is full",
-    "2:at least one result is worse",
-    "3:a file cannot be read, or a metric is missing, has another unit or no percentile to judge",
-    "4:at least one result is better and none is worse",
-    "129:the command was not understood",
-    "130:interrupted by Ctrl-C",
-    "141:the program that reads the output ended, as head does",
-    "--bisect:0 equal or better, 1 worse, 125 not measured, or failure"
-  };
-
   private ExitCode() {}
+
+  /** Returns what each code means. The reference page and the help of each command show it. */
+  static Map<String, String> meanings() {
+    Map<String, String> all = new LinkedHashMap<>();
+    put(all, OK, "success; of a comparison: the results are equal");
+    put(
+        all,
+        FAILED,
+        "failure, such as a file that does not exist or a full disk; of doctor: counting does not work");
+    put(all, Outcome.WORSE.exitCode(), "of a comparison: at least one result is worse");
+    put(
+        all,
+        UNREADABLE,
+        "a file cannot be read as what it should be; of a comparison: nothing is worse, but a"
+            + " metric was not measured, has another unit or no percentile to judge");
+    put(
+        all,
+        GONE,
+        "the process does not exist, is not a JVM, or ended during the command; of a comparison:"
+            + " at least one result is better and none is worse");
+    put(all, NOT_ALLOWED, "not allowed: the process is another user's, or the login is wrong");
+    put(all, NO_ANSWER, "no answer within the time limit, or the process is stopped");
+    put(
+        all,
+        NOT_THERE,
+        "refused: the process is not counted, cannot be attached to, has another version, or has"
+            + " MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off");
+    put(all, USAGE, "the command was not understood");
+    put(all, INTERRUPTED, "interrupted by Ctrl-C");
+    put(all, CLOSED_PIPE, "the program that reads the output ended, as head does");
+    all.put(
+        "--bisect",
+        "%d equal or better, %d worse, %d not measured or failure, %d not understood"
+            .formatted(
+                Outcome.BETTER.bisectCode(),
+                Outcome.WORSE.bisectCode(),
+                Outcome.NOT_MEASURED.bisectCode(),
+                BISECT_USAGE));
+    return all;
+  }
+
+  private static void put(Map<String, String> all, int code, String meaning) {
+    all.put(String.valueOf(code), meaning);
+  }
 }

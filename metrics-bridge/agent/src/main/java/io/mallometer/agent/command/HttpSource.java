@@ -169,7 +169,7 @@ final class HttpSource implements Source {
       URL url = URI.create(base + path.replace(" ", "%20")).toURL();
       return (HttpURLConnection) url.openConnection();
     } catch (IllegalArgumentException | MalformedURLException | ClassCastException e) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, "\"" + base + "\" is not an address");
+      throw new Failure(ExitCode.USAGE, "\"" + base + "\" is not an address");
     }
   }
 

@@ -77,7 +77,7 @@ final class OwnersCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (target.isEmpty() || site == null) {
       throw new Failure(
-          ExitCode.NOT_UNDERSTOOD, "a search needs a process and --site N; see owners --help");
+          ExitCode.USAGE, "a search needs a process and --site N; see owners --help");
     }
     try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
       Output out = Output.standard();

@@ -122,10 +122,10 @@ final class ReportCommand implements Callable<Integer> {
         }
       }
     } catch (IllegalArgumentException e) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, String.valueOf(e.getMessage()));
+      throw new Failure(ExitCode.USAGE, String.valueOf(e.getMessage()));
     }
     if (limit < 1 || limit > 10_000) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, "--limit must be from 1 to 10000");
+      throw new Failure(ExitCode.USAGE, "--limit must be from 1 to 10000");
     }
   }
 
@@ -135,7 +135,7 @@ final class ReportCommand implements Callable<Integer> {
       return boxProfile(ofSites.get());
     }
     if (!format.equals(TEXT)) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, "a recording has no " + format);
+      throw new Failure(ExitCode.USAGE, "a recording has no " + format);
     }
     String text = RecordingReport.of(Path.of(target));
     try (Output out = Output.to(output)) {

@@ -120,7 +120,7 @@ final class RunCommand implements Callable<Integer> {
         variables.put("MALLOMETER_HUGE", monitor.substring(THRESHOLD.length() + 1));
       } else if (!OF_NO_SIZE.contains(monitor)) {
         throw new Failure(
-            ExitCode.NOT_UNDERSTOOD,
+            ExitCode.USAGE,
             "there is no monitor "
                 + monitor
                 + "; choose maximum, histogram, returned or threshold=SIZE");

@@ -64,7 +64,7 @@ interface Source extends AutoCloseable {
   static Failure refusal(int status, String reason) {
     int code =
         switch (status) {
-          case 400 -> ExitCode.NOT_UNDERSTOOD;
+          case 400 -> ExitCode.USAGE;
           case 401, 403 -> ExitCode.NOT_ALLOWED;
           case 404, 405, 501 -> ExitCode.NOT_THERE;
           default -> ExitCode.FAILED;

@@ -99,7 +99,7 @@ final class Target {
       return new HttpSource(target, user, timeout);
     }
     throw new Failure(
-        ExitCode.NOT_UNDERSTOOD, "\"" + target + "\" is neither a process id nor an address");
+        ExitCode.USAGE, "\"" + target + "\" is neither a process id nor an address");
   }
 
   static Duration span(String option, String text) throws Failure {
@@ -108,7 +108,7 @@ final class Target {
         .orElseThrow(
             () ->
                 new Failure(
-                    ExitCode.NOT_UNDERSTOOD,
+                    ExitCode.USAGE,
                     option + " is '" + text + "' and must be a time such as 30s or 2m"));
   }
 

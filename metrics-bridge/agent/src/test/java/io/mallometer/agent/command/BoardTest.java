@@ -37,7 +37,7 @@ class BoardTest {
     source.after(30).library("libz.so", 104 * MIB).site("shop.Report.pack", 54 * MIB);
     board.read(source);
     assertThat(linesWith("libz.so")).containsExactly("104 MiB - - - libz.so");
-    assertThat(board.line()).contains(" watch resident ", "malloc-live 104 MiB growth -/min");
+    assertThat(board.line()).contains(" watch resident ", "malloc_live 104 MiB growth -/min");
     assertThat(board.lines(100, 20, Board.Sort.LIVE))
         .contains(Text.left("watch: Memory grows", 100));
 

@@ -589,7 +589,7 @@ public final class DiagnosisRules {
         .budget()
         .flatMap(
             budget ->
-                budget.lines().stream().filter(line -> line.item().equals("java-heap")).findFirst())
+                budget.lines().stream().filter(line -> line.item().equals("java_heap")).findFirst())
         .map(MemoryBudget.Line::bytes)
         .map(most -> Math.max(0, most - heapBytes()))
         .orElse(Double.POSITIVE_INFINITY);

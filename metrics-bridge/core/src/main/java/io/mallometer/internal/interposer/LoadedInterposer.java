@@ -242,13 +242,13 @@ final class LoadedInterposer implements Interposer {
 
   private Map<String, Long> dropped() {
     Map<String, Long> dropped = new HashMap<>();
-    dropped.put("no-site", self.samplesWithoutSite());
-    dropped.put("not-followed", self.samplesNotFollowed());
+    dropped.put("no_site", self.samplesWithoutSite());
+    dropped.put("not_followed", self.samplesNotFollowed());
     dropped.put("truncated", self.samplesTruncated());
-    dropped.put("no-java", self.samplesWithoutJava());
-    dropped.put("no-stack", self.samplesWithoutStack());
-    dropped.put("no-method", self.framesWithoutMethod());
-    dropped.put("no-module", self.framesWithoutModule());
+    dropped.put("no_java", self.samplesWithoutJava());
+    dropped.put("no_stack", self.samplesWithoutStack());
+    dropped.put("no_method", self.framesWithoutMethod());
+    dropped.put("no_module", self.framesWithoutModule());
     return Map.copyOf(dropped);
   }
 

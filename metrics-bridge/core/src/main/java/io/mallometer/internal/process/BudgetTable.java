@@ -116,17 +116,17 @@ final class BudgetTable {
   private void addConfigured(Configuration configuration) {
     OptionalLong heap = configuration.maximumHeapBytes();
     if (heap.isPresent()) {
-      lines.add(new Line("java-heap", heap.getAsLong(), CONFIGURED, configuration.heapSetting()));
+      lines.add(new Line("java_heap", heap.getAsLong(), CONFIGURED, configuration.heapSetting()));
     }
     add("metaspace", "-XX:MaxMetaspaceSize", configuration.metaspace());
-    add("code-cache", "-XX:ReservedCodeCacheSize", configuration.codeCache());
-    add("direct-buffers", "-XX:MaxDirectMemorySize", configuration.direct());
+    add("code_cache", "-XX:ReservedCodeCacheSize", configuration.codeCache());
+    add("direct_buffers", "-XX:MaxDirectMemorySize", configuration.direct());
     if (configuration.threads().isPresent() && configuration.stackBytes().isPresent()) {
       long threads = configuration.threads().getAsLong();
       long stack = configuration.stackBytes().getAsLong();
       lines.add(
           new Line(
-              "thread-stacks",
+              "thread_stacks",
               threads * stack,
               CONFIGURED,
               threads + " threads x " + stack / 1024 + " KiB"));
@@ -172,7 +172,7 @@ final class BudgetTable {
     resident
         .of(ResidentPart.SHARED_MEMORY)
         .filter(bytes -> bytes > 0)
-        .ifPresent(bytes -> lines.add(new Line("shared-memory", bytes, MEASURED, "now resident")));
+        .ifPresent(bytes -> lines.add(new Line("shared_memory", bytes, MEASURED, "now resident")));
   }
 
   /** A heap that is charged as shared memory counts as heap already. */

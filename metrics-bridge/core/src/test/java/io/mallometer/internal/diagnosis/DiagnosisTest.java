@@ -186,7 +186,7 @@ class DiagnosisTest {
 
     assertThat(reads.diagnosis().sentence())
         .startsWith("Memory grows +60 MiB/min")
-        .doesNotContain("mapped-files");
+        .doesNotContain("mapped_files");
   }
 
   /** The program allocates a gigabyte a minute and never touches it. */
@@ -796,7 +796,7 @@ class DiagnosisTest {
       MemoryBudget budget =
           new MemoryBudget(
               List.of(
-                  new MemoryBudget.Line("java-heap", (long) (mostHeap * MIB), "configured", "")),
+                  new MemoryBudget.Line("java_heap", (long) (mostHeap * MIB), "configured", "")),
               100 * MIB,
               limit * MIB,
               "fits");

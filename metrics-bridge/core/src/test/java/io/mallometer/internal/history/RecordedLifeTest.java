@@ -35,7 +35,7 @@ class RecordedLifeTest {
         }
       }
       for (int minute = 0; minute < 70; minute++) {
-        MemoryText text = new MemoryText().line("part", "java-heap", minute).line("verdict", "x");
+        MemoryText text = new MemoryText().line("part", "java_heap", minute).line("verdict", "x");
         file.write(
             RecordingFormat.MINUTES,
             Recordings.START.plusSeconds(minute * 60L),
@@ -59,7 +59,7 @@ class RecordedLifeTest {
         .hasSize(610)
         .isSortedAccordingTo((a, b) -> Long.compare(a.monotonicNanos(), b.monotonicNanos()));
     assertThat(life.minutes()).hasSize(60);
-    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java-heap", 10L);
+    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java_heap", 10L);
     assertThat(life.tornRecords()).isZero();
   }
 

@@ -144,7 +144,7 @@ class RecorderTest {
     RecordedLife life = RecordedLife.read(path);
 
     assertThat(life.minutes()).hasSizeBetween(5, 6);
-    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java-heap", 50 * MIB);
+    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java_heap", 50 * MIB);
     assertThat(life.jvm().flatMap(jvm -> jvm.word("java-version")))
         .contains(System.getProperty("java.version"));
   }
@@ -187,7 +187,7 @@ class RecorderTest {
     observeFor(Duration.ofMinutes(2), 100);
 
     RecordedText last = lastMinute();
-    assertThat(last.text().table("part")).containsEntry("java-heap", 50 * MIB);
+    assertThat(last.text().table("part")).containsEntry("java_heap", 50 * MIB);
     assertThat(last.text().table("site").values()).hasSizeBetween(5, 19).containsOnly(bytes);
   }
 

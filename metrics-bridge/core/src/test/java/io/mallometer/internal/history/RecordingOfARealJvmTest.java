@@ -58,14 +58,14 @@ class RecordingOfARealJvmTest {
     assertThat(life.header().pid()).isEqualTo(killed.pid());
     assertThat(life.last().liveBytes()).isGreaterThan(4e6);
     assertThat(life.last().residentBytes()).isGreaterThan(20e6);
-    assertThat(life.minutes().get(0).text().table("part")).containsKeys("java-heap", "malloc-live");
+    assertThat(life.minutes().get(0).text().table("part")).containsKeys("java_heap", "malloc_live");
     assertThat(life.minutes().get(0).text().word("verdict")).isNotEmpty();
     assertThat(life.shutdown()).isEmpty();
     assertThat(RecordingReport.of(recording))
         .contains("process    " + killed.pid() + ", java")
         .contains("ended without an exit record")
         .contains("Where the memory was")
-        .contains("java-heap");
+        .contains("java_heap");
 
     Process next = start(true, "exit");
     assertThat(next.waitFor()).isEqualTo(7);
@@ -168,7 +168,7 @@ class RecordingOfARealJvmTest {
           .extracting(crossing -> crossing.text().word("threshold-percent").orElse(""))
           .isNotEmpty()
           .isSubsetOf("85", "90", "95");
-      assertThat(life.crossings().get(0).text().table("part").get("direct-buffers"))
+      assertThat(life.crossings().get(0).text().table("part").get("direct_buffers"))
           .isGreaterThan(50L << 20);
       assertThat(life.profiles()).containsKey(KeptMoment.PEAK);
       KeptMoment crossed =

@@ -23,7 +23,7 @@ class ReportedMemoryTest {
   void aCrossingAfterTheLastMinuteIsTheLatest() throws Exception {
     assertThat(report(90))
         .contains("Where the memory was at 12:01:30, and the change since 12:00:10")
-        .containsPattern("malloc-live +118 MiB +\\+88.0 MiB")
+        .containsPattern("malloc_live +118 MiB +\\+88.0 MiB")
         .contains("verdict at 118")
         .doesNotContain("verdict at 66");
   }
@@ -32,7 +32,7 @@ class ReportedMemoryTest {
   void aCrossingBeforeTheLastMinuteIsNot() throws Exception {
     assertThat(report(60))
         .contains("Where the memory was at 12:01:10, and the change since 12:00:10")
-        .containsPattern("malloc-live +66.0 MiB +\\+36.0 MiB")
+        .containsPattern("malloc_live +66.0 MiB +\\+36.0 MiB")
         .contains("verdict at 66");
   }
 
@@ -100,7 +100,7 @@ class ReportedMemoryTest {
   private static MemoryText memory(long liveMib) {
     return new MemoryText()
         .line("split-time", Recordings.START.minusSeconds(10))
-        .line("part", "malloc-live", liveMib * MIB)
+        .line("part", "malloc_live", liveMib * MIB)
         .line("event", "max", 12)
         .line("allocator-arenas", 16)
         .line("allocator-system-bytes", 80 * MIB)

@@ -71,19 +71,19 @@ class BudgetTableTest {
 
     assertThat(budget.lines())
         .contains(
-            new Line("java-heap", 512 * MIB, "configured", "-Xmx"),
+            new Line("java_heap", 512 * MIB, "configured", "-Xmx"),
             new Line("metaspace", 128 * MIB, "configured", "-XX:MaxMetaspaceSize"),
             new Line(
-                "code-cache",
+                "code_cache",
                 30 * MIB,
                 "measured",
                 "now; -XX:ReservedCodeCacheSize is not set, it may reach 240 MiB"),
             new Line(
-                "direct-buffers",
+                "direct_buffers",
                 10 * MIB,
                 "measured",
                 "now; -XX:MaxDirectMemorySize is not set, it may reach 512 MiB"),
-            new Line("thread-stacks", 50 * MIB, "configured", "50 threads x 1024 KiB"));
+            new Line("thread_stacks", 50 * MIB, "configured", "50 threads x 1024 KiB"));
     assertThat(budget.totalBytes()).isEqualTo(822 * MIB);
     assertThat(budget.headroomBytes()).isEqualTo(-180 * MIB);
     assertThat(budget.verdict())
@@ -211,7 +211,7 @@ class BudgetTableTest {
     assertThat(budget.verdict()).isEqualTo("limit leaves 195 MiB above this configuration");
     assertThat(budget.lines())
         .extracting(Line::item)
-        .contains("shared-memory")
+        .contains("shared_memory")
         .doesNotContain("beside");
   }
 

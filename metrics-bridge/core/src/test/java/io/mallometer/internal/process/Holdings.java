@@ -28,7 +28,7 @@ import java.util.function.Predicate;
 
 /**
  * A program that takes memory of one kind after the other, on purpose and a known amount of it, and
- * prints by how much each part of the split has grown: {@code heap: java-heap=67108864 ...}.
+ * prints by how much each part of the split has grown: {@code heap: java_heap=67108864 ...}.
  */
 final class Holdings {
 

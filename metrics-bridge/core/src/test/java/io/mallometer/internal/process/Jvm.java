@@ -89,8 +89,8 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
   /** Where malloc's memory is: what the JVM itself uses of it moves if it is tracked. */
   List<String> partsOfMalloc() {
     return tracking
-        ? List.of("malloc", "malloc-live", "malloc-retained", "gc-and-jvm")
-        : List.of("malloc", "malloc-live", "malloc-retained");
+        ? List.of("malloc", "malloc_live", "malloc_retained", "gc_and_jvm")
+        : List.of("malloc", "malloc_live", "malloc_retained");
   }
 
   /** Whether this JDK starts with these options. */

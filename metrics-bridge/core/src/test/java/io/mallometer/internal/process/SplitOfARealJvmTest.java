@@ -81,17 +81,17 @@ class SplitOfARealJvmTest {
     Map<String, Map<String, Long>> growth = parse(output);
 
     // Pages that garbage made resident before may serve, and the collector may copy.
-    assertThat(growth.get("heap").get("java-heap"))
+    assertThat(growth.get("heap").get("java_heap"))
         .as(output)
         .isBetween(Holdings.HEAP / 2L, Holdings.HEAP * 3L / 2);
-    assertGrowth(growth, "direct", List.of("direct-buffers"), Holdings.DIRECT, output);
+    assertGrowth(growth, "direct", List.of("direct_buffers"), Holdings.DIRECT, output);
     List<String> malloc = jvm.partsOfMalloc();
     assertGrowth(growth, "small objects", malloc, Holdings.SMALL_OBJECTS, output);
     assertGrowth(growth, "large object", malloc, Holdings.LARGE_OBJECT, output);
     assertGrowth(growth, "hidden object", malloc, Holdings.LARGE_OBJECT, output);
-    assertGrowth(growth, "file", List.of("mapped-files"), Holdings.FILE, output);
-    assertGrowth(growth, "shared", List.of("shared-memory"), Holdings.SHARED, output);
-    assertThat(growth.get("threads").get("thread-stacks"))
+    assertGrowth(growth, "file", List.of("mapped_files"), Holdings.FILE, output);
+    assertGrowth(growth, "shared", List.of("shared_memory"), Holdings.SHARED, output);
+    assertThat(growth.get("threads").get("thread_stacks"))
         .as(output)
         .isBetween(60L * 100_000, 60L << 20);
     assertForeign(growth, output);
@@ -123,7 +123,7 @@ class SplitOfARealJvmTest {
 
   /** What is in use was written; what is resident is committed. */
   private static long assertCode(Map<String, Map<String, Long>> growth, String output) {
-    long resident = growth.get("all").get("code-cache");
+    long resident = growth.get("all").get("code_cache");
     Map<String, Long> pools = growth.get("code");
     assertThat(resident)
         .as(output)
@@ -133,7 +133,7 @@ class SplitOfARealJvmTest {
 
   /** What nobody owns is not explained away, but for what the JVM's tables may take. */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
-    assertGrowth(growth, "foreign", List.of("unexplained", "gc-and-jvm"), Holdings.FOREIGN, output);
+    assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);
     assertThat(growth.get("foreign").get("unexplained"))
         .as(output)
         .isGreaterThan(Holdings.FOREIGN - TABLES_OF_256_MIB - SLACK);
@@ -144,17 +144,17 @@ class SplitOfARealJvmTest {
     Map<String, Long> classes = growth.get("classes");
     assertThat(classes.get("metaspace")).as(output).isBetween(4L << 20, 40L << 20);
     if (jvm.classSpace()) {
-      assertThat(classes.get("class-space")).as(output).isBetween(1L << 20, 10L << 20);
+      assertThat(classes.get("class_space")).as(output).isBetween(1L << 20, 10L << 20);
     } else {
-      assertThat(classes).doesNotContainKey("class-space");
+      assertThat(classes).doesNotContainKey("class_space");
     }
   }
 
   private static void assertCounted(Map<String, Map<String, Long>> growth, String output) {
-    assertGrowth(growth, "small objects", List.of("malloc-live"), Holdings.SMALL_OBJECTS, output);
-    assertGrowth(growth, "large object", List.of("malloc-live"), Holdings.LARGE_OBJECT, output);
-    assertGrowth(growth, "freed", List.of("malloc-live"), -Holdings.SMALL_OBJECTS, output);
-    assertGrowth(growth, "freed", List.of("malloc-retained"), Holdings.SMALL_OBJECTS, output);
+    assertGrowth(growth, "small objects", List.of("malloc_live"), Holdings.SMALL_OBJECTS, output);
+    assertGrowth(growth, "large object", List.of("malloc_live"), Holdings.LARGE_OBJECT, output);
+    assertGrowth(growth, "freed", List.of("malloc_live"), -Holdings.SMALL_OBJECTS, output);
+    assertGrowth(growth, "freed", List.of("malloc_retained"), Holdings.SMALL_OBJECTS, output);
     assertThat(growth.get("all").get("mallometer")).as(output).isBetween(10_000L, 8L << 20);
   }
 
@@ -177,7 +177,7 @@ class SplitOfARealJvmTest {
     assertThat(all.get("unexplained")).as(output).isBetween(0L, total * 3 / 100);
   }
 
-  /** Lines such as {@code heap: java-heap=67108864 metaspace=0}. */
+  /** Lines such as {@code heap: java_heap=67108864 metaspace=0}. */
   private static Map<String, Map<String, Long>> parse(String output) {
     Map<String, Map<String, Long>> all = new HashMap<>();
     for (String line : output.split("\n")) {

@@ -48,7 +48,7 @@ class PreloadedServiceIT {
   void nativeMemoryIsCountedWithoutAnyWarningOfTheJvm() {
     assertThat(service.metric("mallometer_active")).isEqualTo(1);
     assertThat(service.metric("native_malloc_allocations_total")).isPositive();
-    assertThat(service.metric("mallometer_application")).isEqualTo(1);
+    assertThat(service.metric("mallometer_application_info")).isEqualTo(1);
     assertThat(service.output()).doesNotContain("WARNING:", "Exception");
   }
 

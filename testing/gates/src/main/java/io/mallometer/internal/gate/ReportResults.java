@@ -32,7 +32,7 @@ final class ReportResults {
     }
     JsonObject counters = file.object(view, COUNTERS, VIEW);
     add(file, "native.malloc.live", BYTES, counters, "liveBytes", to);
-    add(file, "native.malloc.objects", "objects", counters, "liveObjects", to);
+    add(file, "native.malloc.live.objects", "objects", counters, "liveObjects", to);
     add(file, "native.malloc.peak", BYTES, counters, "peakBytes", to);
     add(file, "native.malloc.requested", BYTES, counters, "requestedBytes", to);
     add(file, "native.malloc.allocated", BYTES, counters, "allocatedBytes", to);

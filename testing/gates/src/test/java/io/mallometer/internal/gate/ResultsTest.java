@@ -103,7 +103,7 @@ class ResultsTest {
             Written.result("process", "native.memory.resident", "B", 99733504) + ",",
             "]");
     assertThat(results.expected())
-        .containsKey(new Key("process", "native.memory.resident[java-heap]"));
+        .containsKey(new Key("process", "native.memory.resident[java_heap]"));
   }
 
   private static String line(String meter, String unit, int value) {

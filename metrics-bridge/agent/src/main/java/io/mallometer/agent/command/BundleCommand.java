@@ -14,13 +14,13 @@ import picocli.CommandLine.Option;
 
 /** Saves everything that is known of a process in one file. */
 @Command(
-    name = "save",
+    name = "bundle",
     description =
         "Saves everything that mallometer knows about a JVM's native memory in a zip: a text,"
             + " every view, the"
             + " recordings and mallometer's settings. The texts hold no secrets or addresses; the"
             + " recordings are not masked.")
-final class SaveCommand implements Callable<Integer> {
+final class BundleCommand implements Callable<Integer> {
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
