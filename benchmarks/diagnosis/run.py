@@ -197,7 +197,7 @@ class Run:
 
     def series(self):
         text = get(f"{self.url}/metrics" if self.situation.program else f"{self.url}/prometheus")
-        holds = re.findall(r'^mallometer_conclusion\{[^}]*state="(\w+)"[^}]*\} 1\.0', text, re.M)
+        holds = re.findall(r'^mallometer_diagnosis\{[^}]*state="(\w+)"[^}]*\} 1\.0', text, re.M)
         seconds = dict(re.findall(r'^mallometer_time_to_limit_seconds\{[^}]*bound="(\w+)"[^}]*\} (\S+)', text, re.M))
         return {"state": ",".join(holds), "limit": seconds}
 

@@ -92,8 +92,8 @@ const verdict = [
     [
       {
         expression:
-          `max(mallometer_time_to_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_conclusion{state="too_early", ${one}} == 1)` +
-          ` or -2 * max(mallometer_conclusion{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
+          `max(mallometer_time_to_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_diagnosis{state="too_early", ${one}} == 1)` +
+          ` or -2 * max(mallometer_diagnosis{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
         legend: 'about in',
       },
       { expression: `max(mallometer_time_to_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },

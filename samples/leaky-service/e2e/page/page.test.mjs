@@ -533,8 +533,8 @@ describe('on the sample', () => {
       if (overview) {
         overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java_heap', bytes: 200 << 20},
           {part: 'malloc_live', bytes: 99 << 20}, {part: 'mapped_files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
-        overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
-        overview.conclusion.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
+        overview.diagnosis.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
+        overview.diagnosis.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
     }));
     assert.equal(await page.innerText('#limit-title'), '384 MiB (75 %) of the memory limit of 512 MiB');

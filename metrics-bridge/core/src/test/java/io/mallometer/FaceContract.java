@@ -133,8 +133,8 @@ public abstract class FaceContract {
 
     assertThat(ours(face(mallometer, Map.of())))
         .contains(
-            gauge("mallometer_conclusion", 1, "state", "act"),
-            gauge("mallometer_conclusion", 0, "state", "too_early"),
+            gauge("mallometer_diagnosis", 1, "state", "act"),
+            gauge("mallometer_diagnosis", 0, "state", "too_early"),
             gauge("mallometer_time_to_limit_seconds", 454, "bound", "lower"),
             gauge("mallometer_time_to_limit_seconds", 454, "bound", "estimate"),
             gauge("mallometer_time_to_limit_seconds", 454, "bound", "upper"));

@@ -76,9 +76,9 @@ class EndpointContractTest extends FaceContract {
       shown.add(gauge("mallometer_diagnosis", is, "state", state));
     }
     String left = "mallometer_time_to_limit_seconds";
-    addKnown(shown, left, conclusion.limit().lowerSeconds(), "bound", "lower");
-    addKnown(shown, left, conclusion.limit().seconds(), "bound", "estimate");
-    addKnown(shown, left, conclusion.limit().upperSeconds(), "bound", "upper");
+    addKnown(shown, left, diagnosis.limit().lowerSeconds(), "bound", "lower");
+    addKnown(shown, left, diagnosis.limit().seconds(), "bound", "estimate");
+    addKnown(shown, left, diagnosis.limit().upperSeconds(), "bound", "upper");
   }
 
   private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {

@@ -62,7 +62,7 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getCgroupEvents();
 
-  Map<String, Long> getConclusionStates();
+  Map<String, Long> getDiagnosisStates();
 
   Map<String, Long> getLimitSeconds();
 

@@ -743,8 +743,8 @@ public record Meter(
     return snapshot.memory().cgroup().map(CgroupMemory::events).orElse(Map.of());
   }
 
-  private static Series[] conclusions() {
-    return Stream.of(Conclusion.State.values())
+  private static Series[] diagnoses() {
+    return Stream.of(Diagnosis.State.values())
         .map(
             state ->
                 new Series(

@@ -62,7 +62,7 @@ class JmxContractTest extends FaceContract {
           Map.entry(
               "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", "")),
           Map.entry("LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", "")),
-          Map.entry("ConclusionStates", Published.of("mallometer_conclusion", "", 0, "state", "")),
+          Map.entry("DiagnosisStates", Published.of("mallometer_diagnosis", "", 0, "state", "")),
           Map.entry("LimitSeconds", Published.of("mallometer_time_to_limit", "", 0, "bound", "")),
           Map.entry(
               "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", "")));
