@@ -32,6 +32,8 @@ AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
 EVERY_SECONDS = 15
 MIB = 1 << 20
 LIMIT = 512
+# More than any machine: no limit.
+UNLIMITED = 1 << 40
 STATES = ("too_early", "healthy", "watch", "act")
 FACES = ("page", "health", "report", "top", "leaks", "MBean", "log", "series")
 COMMANDS = ("report", "top", "leaks")
@@ -54,6 +56,10 @@ class Situation:
     # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
     again: float = 0
     restarts: int = 1
+    # What the page says from minute 5 on: one of these states, and each of these texts in the sentence.
+    states: tuple = ()
+    says: tuple = ()
+    limited: bool = True
 
 
 def leak(name, **other):
@@ -70,6 +76,18 @@ SITUATIONS = (
     Situation("burst", "120 MiB from minute 4 to 5, kept and not used", 25, ("burst",), heap=64),
     Situation("heap", "a heap of at most 700 MiB grows 25 MiB/min", 25, ("heap",), heap=700, again=4),
     Situation("page cache", "writes and reads a file of 1 GiB, 8 MiB/s", 15, ("page-cache", "0"), heap=64),
+    Situation("threads", "five threads a second never end", 10, ("threads",), heap=64, limited=False,
+              states=("watch",), says=("threads/min", r"RepairTask\.execute")),
+    Situation("bursts", "32 threads take small objects and free all of them; malloc keeps ever more", 10, ("bursts",), heap=64,
+              states=("watch", "act"), says=("Malloc retained", "arenas")),
+    Situation("realloc", "a buffer is doubled by realloc", 10, ("realloc",), heap=64, limited=False,
+              states=("watch",), says=(r"Growing\.realloc \(Growing\.java:\d+\)",)),
+    Situation("two leaks", "Deflaters are kept, 39 MiB/min, and records lost, 6.6 MiB/min", 10, ("two-leaks",), heap=64, limited=False,
+              states=("act", "watch"), says=(r"Archive\.pack", r"Records\.read")),
+    Situation("read-only mapping", "a file is mapped and read", 10, ("read-only-mapping",), heap=64,
+              states=("healthy", "too_early"), says=()),
+    Situation("classes", "a class is loaded ten times a second, and 10 KiB of heap kept", 10, ("classes",), heap=128, limited=False,
+              states=("watch", "too_early"), says=()),
     leak("zlib"),
     leak("sqlite"),
     leak("zstd"),
@@ -119,7 +137,7 @@ class Run:
         self.write(face="start", load=os.getloadavg()[0], time=f"{datetime.datetime.now(datetime.timezone.utc):%H:%M:%S}")
         left = situation.minutes
         try:
-            with MemoryLimit(LIMIT * MIB) as limit:
+            with MemoryLimit((LIMIT if situation.limited else UNLIMITED) * MIB) as limit:
                 if not limit.possible:
                     raise measure.Unavailable("no memory cgroup can be made here")
                 while left > 0 and self.number <= situation.restarts:
