@@ -31,6 +31,12 @@ final class Situation {
       case "burst" -> burst();
       case "heap" -> heap();
       case "page-cache" -> pageCache(Path.of(arguments[2]));
+      case "threads" -> Growing.threads();
+      case "bursts" -> Growing.bursts();
+      case "realloc" -> Growing.realloc();
+      case "two-leaks" -> Growing.twoLeaks();
+      case "read-only-mapping" -> Growing.readOnlyMapping(Path.of(arguments[2]));
+      case "classes" -> Growing.classes();
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }

@@ -7,6 +7,7 @@ the same moment. Everything that was said is in benchmarks/target/diagnosis/, on
 
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -54,6 +55,10 @@ class Situation:
     # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
     again: float = 0
     restarts: int = 1
+    # What the page says from minute 5 on: one of these states, and each of these texts in the sentence.
+    states: tuple = ()
+    says: tuple = ()
+    limited: bool = True
 
 
 def leak(name, **other):
@@ -70,11 +75,31 @@ SITUATIONS = (
     Situation("burst", "120 MiB from minute 4 to 5, kept and not used", 25, ("burst",), heap=64),
     Situation("heap", "a heap of at most 700 MiB grows 25 MiB/min", 25, ("heap",), heap=700, again=4),
     Situation("page cache", "writes and reads a file of 1 GiB, 8 MiB/s", 15, ("page-cache", "0"), heap=64),
+    Situation("threads", "five threads a second never end", 10, ("threads",), heap=64, limited=False,
+              states=("watch",), says=("threads/min", r"RepairTask\.execute")),
+    Situation("bursts", "32 threads take small objects and free all of them; malloc keeps ever more", 10, ("bursts",), heap=64,
+              states=("watch", "act"), says=("Malloc retained", "arenas")),
+    Situation("realloc", "a buffer is doubled by realloc", 10, ("realloc",), heap=64, limited=False,
+              states=("watch",), says=(r"Growing\.realloc \(Growing\.java:\d+\)",)),
+    Situation("two leaks", "Deflaters are kept, 39 MiB/min, and records lost, 6.6 MiB/min", 10, ("two-leaks",), heap=64, limited=False,
+              states=("act", "watch"), says=(r"Archive\.pack", r"Records\.read")),
+    Situation("read-only mapping", "a file is mapped and read", 10, ("read-only-mapping",), heap=64,
+              states=("healthy", "too_early"), says=()),
+    Situation("classes", "a class is loaded ten times a second, and 10 KiB of heap kept", 10, ("classes",), heap=128, limited=False,
+              states=("watch", "too_early"), says=()),
     leak("zlib"),
     leak("sqlite"),
     leak("zstd"),
     leak("jna"),
 )
+
+
+class Unlimited:
+    possible = True
+
+    @staticmethod
+    def command(*command):
+        return list(command)
 
 
 class Beans:
@@ -99,7 +124,8 @@ class Beans:
 class Run:
     """One situation from its start to its end, with its restarts."""
 
-    def __init__(self, situation, classes, beans, results=RESULTS):
+    def __init__(self, situation, classes, beans, results=RESULTS, page_only=False):
+        self.page_only = page_only
         self.situation = situation
         self.classes = classes
         self.beans = beans
@@ -119,7 +145,7 @@ class Run:
         self.write(face="start", load=os.getloadavg()[0], time=f"{datetime.datetime.now(datetime.timezone.utc):%H:%M:%S}")
         left = situation.minutes
         try:
-            with MemoryLimit(LIMIT * MIB) as limit:
+            with MemoryLimit(LIMIT * MIB) if situation.limited else contextlib.nullcontext(Unlimited) as limit:
                 if not limit.possible:
                     raise measure.Unavailable("no memory cgroup can be made here")
                 while left > 0 and self.number <= situation.restarts:
@@ -176,6 +202,8 @@ class Run:
         try:
             before = self.page()
             self.said("page", before)
+            if self.page_only:
+                return
             if not self.situation.program:
                 self.compare("health", before, self.health)
             self.compare("series", before, self.series)
@@ -257,7 +285,7 @@ class Run:
 
     def said(self, face, diagnosis, contradiction=""):
         self.write(face=face, state=diagnosis["state"], sentence=diagnosis.get("sentence", ""), limit=diagnosis.get("limit"),
-                   contradiction=contradiction)
+                   contradiction=contradiction, account=diagnosis.get("account"), actions=diagnosis.get("actions"))
         if face == "page" and diagnosis["state"] != self.printed:
             self.printed = diagnosis["state"]
             measure.progress(f"{self.situation.name}, {self.minute():.1f} min: {diagnosis['state']}: {diagnosis['sentence']}")
@@ -316,7 +344,7 @@ def cell(records, face):
 
 def print_tables():
     known = {situation: records for situation in SITUATIONS if (records := read(situation))}
-    rows, said, contradictions = [], [], []
+    rows, said, contradictions, wrong = [], [], [], []
     compared = 0
     for situation, records in known.items():
         rows.append([situation.name, situation.truth, *(cell(records, face) for face in FACES)])
@@ -330,6 +358,7 @@ def print_tables():
             if record.get("contradiction"):
                 contradictions.append([situation.name, f"{record['minute']:.1f}", record["face"], record["contradiction"]])
         contradictions.extend(unlogged(situation, records))
+        wrong.extend(wrong_at(situation, records))
     starts = [record for records in known.values() for record in records if record["face"] == "start"]
     loads = [record["load"] for record in starts]
     print(f"\nStarted between {min(record['time'] for record in starts)} and {max(record['time'] for record in starts)} UTC, at a load of "
@@ -339,7 +368,8 @@ def print_tables():
     measure.print_table("What the page said", ["situation", "minute", "state", "sentence"], said)
     measure.print_table(f"Contradictions at the same moment: {len(contradictions)} of {compared} comparisons",
                         ["situation", "minute", "face", "what"], contradictions)
-    return contradictions
+    measure.print_table("From minute 5 on, what the page said that is not so", ["situation", "minute", "state", "sentence"], wrong)
+    return contradictions + wrong
 
 
 def unlogged(situation, records):
@@ -354,11 +384,21 @@ def unlogged(situation, records):
             yield [situation.name, f"{record['minute']:.1f}", "log", f"has no line for {record['state']}"]
 
 
+def wrong_at(situation, records):
+    """The minutes from 5 on at which the page said something else than what is so."""
+    for record in records:
+        if record["face"] == "page" and record["minute"] >= 5 and situation.states:
+            missing = [text for text in situation.says if not re.search(text, record["sentence"])]
+            if record["state"] not in situation.states or missing:
+                yield [situation.name, f"{record['minute']:.1f}", record["state"].replace("_", " "), record["sentence"]]
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="benchmarks/diagnosis/run.py", description=__doc__.splitlines()[0])
     parser.add_argument("--situation", choices=[situation.name for situation in SITUATIONS], action="append", help="only this one (repeatable)")
     parser.add_argument("--minutes", type=float, help="at most so many for each situation")
     parser.add_argument("--together", type=int, default=8, help="how many JVMs at the same time (8)")
+    parser.add_argument("--page-only", action="store_true", help="ask the page alone, which needs little of the machine")
     parser.add_argument("--table", action="store_true", help="only the tables of what was recorded before")
     return parser.parse_args()
 
@@ -376,7 +416,7 @@ def main():
             subprocess.run([JAVA + "c", "-d", classes, *map(str, HERE.glob("*.java"))], check=True)
             beans = Beans(classes)
             with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
-                runs = {situation: together.submit(lambda one=situation: Run(one, classes, beans).watch()) for situation in chosen}
+                runs = {situation: together.submit(lambda one=situation: Run(one, classes, beans, page_only=arguments.page_only).watch()) for situation in chosen}
             beans.close()
         for situation, run in runs.items():
             if run.exception():

@@ -589,6 +589,8 @@ public abstract class FaceContract {
                 true,
                 321,
                 0.005,
+                99_000,
+                Map.of("libjvm.so", 900L),
                 Optional.of(hugePages()))),
         Optional.of(
             new CgroupMemory(

@@ -124,6 +124,8 @@ public final class KnowsEverything implements AutoCloseable {
                 true,
                 321,
                 0.005,
+                4,
+                Map.of("libjvm.so", 1L),
                 Optional.of(FaceContract.hugePages()))),
         Optional.of(
             new CgroupMemory(

@@ -15,6 +15,8 @@ import java.util.Optional;
  * @param limit the memory limit, and when it is reached
  * @param previous the previous run; empty if none is recorded
  * @param findings everything that was looked at, the gravest first: the reasons of the sentence
+ * @param account the growth that the rules read; empty before three readings
+ * @param named the names of the account's rows that the sentence names, in its order
  */
 public record Diagnosis(
     State state,
@@ -23,7 +25,9 @@ public record Diagnosis(
     List<String> actions,
     Limit limit,
     Optional<PreviousRun> previous,
-    List<Finding> findings) {
+    List<Finding> findings,
+    Optional<Account> account,
+    List<String> named) {
 
   /** The states, the mildest first. */
   public enum State {
@@ -110,6 +114,7 @@ public record Diagnosis(
   public Diagnosis {
     actions = List.copyOf(actions);
     findings = List.copyOf(findings);
+    named = List.copyOf(named);
   }
 
   /** Returns the diagnosis of a process of which nothing has been read. */
@@ -121,16 +126,33 @@ public record Diagnosis(
         List.of(),
         Limit.NONE,
         Optional.empty(),
+        List.of(),
+        Optional.empty(),
         List.of());
   }
 
   /** Returns this diagnosis with a later reading of the limit. */
   public Diagnosis with(Limit reading, Optional<PreviousRun> run) {
-    return new Diagnosis(state, since, sentence, actions, reading, run, findings);
+    return with(since, sentence, reading, run);
   }
 
   /** Returns this diagnosis as one of a state that began earlier. */
   public Diagnosis since(Instant began) {
-    return new Diagnosis(state, began, sentence, actions, limit, previous, findings);
+    return with(began, sentence, limit, previous);
+  }
+
+  /** Returns this diagnosis with a longer sentence. */
+  public Diagnosis saying(String words) {
+    return with(since, words, limit, previous);
+  }
+
+  /** Returns this diagnosis in another state. */
+  public Diagnosis in(State other) {
+    return new Diagnosis(
+        other, since, sentence, actions, limit, previous, findings, account, named);
+  }
+
+  private Diagnosis with(Instant began, String words, Limit reading, Optional<PreviousRun> run) {
+    return new Diagnosis(state, began, words, actions, reading, run, findings, account, named);
   }
 }

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The resident memory of the process, split into parts.
@@ -20,6 +21,9 @@ import java.util.Optional;
  * @param nativeMemoryTracking whether the JVM's own figures were there to help
  * @param mappings how many mappings were read
  * @param costSeconds processor time that this split took
+ * @param mallocBytes resident memory of malloc, whoever uses it; it is divided among several parts
+ * @param largestFiles resident pages of mapped files, without copies that the process wrote, by the
+ *     file's name; of the {@value #MOST_FILES} files with most
  * @param hugePages what of it is in transparent huge pages; empty where the kernel does not tell
  */
 public record ResidentMemory(
@@ -31,9 +35,21 @@ public record ResidentMemory(
     boolean nativeMemoryTracking,
     int mappings,
     double costSeconds,
+    long mallocBytes,
+    Map<String, Long> largestFiles,
     Optional<HugePages> hugePages) {
 
-  /** A split of which nothing is known about huge pages. */
+  /** The most files that are listed. */
+  public static final int MOST_FILES = 10;
+
+  private static final Set<ResidentPart> OF_MALLOC =
+      Set.of(
+          ResidentPart.DIRECT_BUFFERS,
+          ResidentPart.MALLOC_LIVE,
+          ResidentPart.MALLOC_RETAINED,
+          ResidentPart.MALLOC);
+
+  /** A split of which nothing is known about huge pages and single files. */
   public ResidentMemory(
       Instant time,
       long totalBytes,
@@ -52,11 +68,17 @@ public record ResidentMemory(
         nativeMemoryTracking,
         mappings,
         costSeconds,
+        bytes.entrySet().stream()
+            .filter(part -> OF_MALLOC.contains(part.getKey()))
+            .mapToLong(Map.Entry::getValue)
+            .sum(),
+        Map.of(),
         Optional.empty());
   }
 
   public ResidentMemory {
     bytes = Map.copyOf(bytes);
+    largestFiles = Map.copyOf(largestFiles);
   }
 
   /** Returns the resident bytes of a part; empty if the part could not be separated. */

@@ -1,8 +1,10 @@
 package io.mallometer.view;
 
+import io.mallometer.model.Account;
 import io.mallometer.model.Diagnosis;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The answer to {@code nativememory/diagnosis}: the judgement on the process.
@@ -13,6 +15,8 @@ import java.util.List;
  * @param actions what a person can do, at most three
  * @param limit the memory limit, and when it is reached
  * @param findings everything that was looked at, the gravest first
+ * @param account the growth as a table that adds up
+ * @param named the account's rows that the sentence names
  */
 public record DiagnosisView(
     String state,
@@ -20,7 +24,9 @@ public record DiagnosisView(
     String sentence,
     List<String> actions,
     Diagnosis.Limit limit,
-    List<Finding> findings)
+    List<Finding> findings,
+    Optional<Account> account,
+    List<String> named)
     implements View {
 
   /**
@@ -44,6 +50,8 @@ public record DiagnosisView(
         diagnosis.sentence(),
         diagnosis.actions(),
         diagnosis.limit(),
-        diagnosis.findings().stream().map(Finding::of).toList());
+        diagnosis.findings().stream().map(Finding::of).toList(),
+        diagnosis.account(),
+        diagnosis.named());
   }
 }

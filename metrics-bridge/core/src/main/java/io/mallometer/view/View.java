@@ -1,6 +1,7 @@
 package io.mallometer.view;
 
 import io.mallometer.internal.text.JsonWriter;
+import io.mallometer.model.Account;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.StackFrame;
 import java.io.BufferedWriter;
@@ -89,6 +90,9 @@ public interface View {
     }
     if (value instanceof Instant || value instanceof StackFrame) {
       return value.toString();
+    }
+    if (value instanceof Account.Kind kind) {
+      return kind.tag();
     }
     if (value instanceof Estimate estimate) {
       return treeOf(SitesView.Interval.of(estimate));

@@ -3,6 +3,10 @@ package io.mallometer.internal.diagnosis;
 import io.mallometer.internal.leak.Sentence;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.internal.text.Words;
+import io.mallometer.model.Account;
+import io.mallometer.model.Account.Count;
+import io.mallometer.model.Account.Kind;
+import io.mallometer.model.Account.Row;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Diagnosis;
@@ -11,10 +15,7 @@ import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
-import io.mallometer.model.MemoryBudget;
-import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.Observation;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ResidentMemory;
@@ -34,31 +35,12 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * Draws the diagnosis. Each rule looks at one thing and leaves one finding with the state that it
- * asks for. The gravest finding gives the sentence; of several that are equally grave the first.
+ * Draws the diagnosis from the account of the growth and the verdicts on call sites. Each rule is a
+ * method that looks at one thing and leaves one finding with the state that it asks for. The
+ * gravest state wins; the sentence names the rows of the account that explain it. {@code
+ * docs/explanation/diagnosis.md} has a row for each rule.
  */
 public final class DiagnosisRules {
-
-  /**
-   * What is known.
-   *
-   * @param history the last hour, oldest first
-   * @param moments where the memory was in the last hour, oldest first
-   * @param leaks the latest verdicts
-   * @param options how leaks are looked for
-   * @param previous the previous run; empty if none is recorded
-   * @param started when the process started
-   * @param startedUp when the application had started; empty while it starts
-   */
-  public record Known(
-      Snapshot snapshot,
-      List<HistoryPoint> history,
-      List<MemoryMoment> moments,
-      LeakReport leaks,
-      LeakOptions options,
-      Optional<PreviousRun> previous,
-      Instant started,
-      Optional<Instant> startedUp) {}
 
   /** From here on the kernel's next reclaim may fail. */
   private static final double AT_THE_LIMIT = 0.95;
@@ -70,6 +52,7 @@ public final class DiagnosisRules {
 
   private static final Duration NEAR = Duration.ofMinutes(30);
   private static final Duration A_DAY = Duration.ofDays(1);
+  private static final Duration A_WEEK = Duration.ofDays(7);
 
   /** So long growth is watched before it is extrapolated to a limit that is near. */
   private static final Duration SURE = Duration.ofMinutes(2);
@@ -77,51 +60,91 @@ public final class DiagnosisRules {
   /** Growth is extrapolated to so many times the time that it was watched: an hour to a day. */
   private static final int EXTRAPOLATED = 24;
 
+  /** Healthy excludes growth for so many times the time watched, if that is more than a day. */
+  private static final int EXCLUDED = 10;
+
   /** So long a process that does not grow is watched before it is healthy. */
   private static final Duration WATCHED = Duration.ofMinutes(3);
 
   /** So long use is observed before the absence of unused memory says anything. */
   private static final Duration OBSERVED = Duration.ofMinutes(5);
 
+  /** The window of the account without growth. */
+  private static final Duration WINDOW = Duration.ofMinutes(10);
+
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
+
+  /** From here on unused objects of growing sites, all together, are to be watched. */
+  private static final double UNUSED_BYTES = 8 << 20;
+
+  private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
+
+  /** From here on growth of exact rows is to be watched. */
+  private static final double EXACT_BYTES = 8 << 20;
+
+  private static final double EXACT_THREADS = 50;
+
+  /** The sentence names the rows that make up this share of the growth, if three rows do. */
+  private static final double EXPLAINED = 0.6;
+
+  private static final int MOST_NAMED = 3;
+
+  /** A site is to be acted on if it makes up this share of the growth toward the limit. */
+  private static final double QUARTER = 0.25;
+
+  /** The row that was named first stays first while it grows by this share of the largest. */
+  private static final double STAYS_FIRST = 2 / 3.0;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
+  /** Growth of pages of files is told from here on. */
+  private static final double FILE_BYTES = 16 << 20;
+
   /** From here on the samples without a call site can hide one that leaks. */
   private static final double MISSED_SHARE = 0.1;
+
+  /** A rest that grows by less than this share of the total is none. */
+  private static final double LEAST_REST = 0.05;
+
+  private static final double LISTED_BYTES = 1 << 20;
+  private static final int MOST_LISTED = 12;
 
   private static final double MINUTE = 60;
   private static final double HOUR = 3_600;
 
-  private final Known known;
+  private final DiagnosisInput known;
   private final Snapshot snapshot;
   private final ToDoubleFunction<HistoryPoint> figure;
   private final Optional<ProcessGrowth> growth;
+  private final Optional<Account> account;
   private final Limit limit;
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waits = new ArrayList<>();
 
-  /** Of the finding that gives the sentence. */
-  private String sentence = "";
+  /** The rows that the sentence names. */
+  private List<Row> named = List.of();
 
+  private String sentence = "";
   private State state = State.HEALTHY;
 
-  private DiagnosisRules(Known known) {
+  private DiagnosisRules(DiagnosisInput known) {
     this.known = known;
     this.snapshot = known.snapshot();
     this.figure = figure(known);
     this.growth = known.startedUp().flatMap(end -> ProcessGrowth.of(known.history(), figure, end));
+    this.account = account();
     this.limit =
         growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
   }
 
   /** Returns the diagnosis, since the snapshot's time. */
-  public static Diagnosis diagnosis(Known known) {
+  public static Diagnosis diagnosis(DiagnosisInput known) {
     DiagnosisRules rules = new DiagnosisRules(known);
-    rules.leaks();
+    rules.suspects();
     rules.growth();
+    rules.exactRows();
     rules.limit();
     rules.previous();
     rules.counting();
@@ -129,11 +152,12 @@ public final class DiagnosisRules {
     rules.retained();
     rules.budget();
     rules.unexplained();
+    rules.table();
     return rules.diagnosed();
   }
 
   /** Returns what grows: that which the limit is compared with, or without it what is known. */
-  private static ToDoubleFunction<HistoryPoint> figure(Known known) {
+  private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput known) {
     List<HistoryPoint> history = known.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
     if (last == null || known.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
@@ -143,6 +167,28 @@ public final class DiagnosisRules {
       return HistoryPoint::residentUsedBytes;
     }
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
+  }
+
+  /** Returns the account of the growth's window, or without growth of the last ten minutes. */
+  private Optional<Account> account() {
+    Instant tenMinutesAgo = snapshot.time().minus(WINDOW);
+    return known
+        .startedUp()
+        .flatMap(
+            end -> account(growth.map(ProcessGrowth::since).orElse(later(tenMinutesAgo, end))));
+  }
+
+  private Optional<Account> account(Instant from) {
+    return AccountTable.of(
+        known.readings(),
+        known.sites(),
+        from,
+        snapshot.memory().limit().source().equals(Limit.CGROUP),
+        snapshot.memory().budget());
+  }
+
+  private static Instant later(Instant one, Instant other) {
+    return one.isAfter(other) ? one : other;
   }
 
   private Diagnosis diagnosed() {
@@ -158,90 +204,131 @@ public final class DiagnosisRules {
         actions(),
         limit,
         known.previous(),
-        findings);
+        findings,
+        account,
+        state.compareTo(State.TOO_EARLY) > 0 ? named.stream().map(Row::name).toList() : List.of());
   }
 
   private String healthy() {
-    String grows = growth.map(found -> grows(found) + far(found)).orElseGet(this::growsNot);
     String room =
         Double.isNaN(limit.usedShare())
             ? ""
             : "; %s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes());
     String use =
-        observed().compareTo(OBSERVED) < 0
-            ? ""
-            : "; " + small().orElse("no call site grows with unused objects");
+        !snapshot.status().active()
+            ? "; native allocations are not counted"
+            : observed().compareTo(OBSERVED) < 0
+                ? ""
+                : "; " + small().orElse("no call site grows with unused objects");
     String blind = missedShare() < MISSED_SHARE ? "" : "; " + missedText();
-    return grows
-        + room
-        + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use)
-        + blind;
+    return growsLittle() + room + files().map(text -> "; " + text).orElse(use) + blind;
   }
 
-  private String far(ProcessGrowth found) {
-    Duration left = heapAlone(found) ? Duration.ZERO : seconds(limit.seconds());
-    return heapAlone(found)
-        ? ", mostly the Java heap on its way to its maximum"
-        : left.isZero() ? "" : ", the limit is " + Words.roughly(left) + " away";
+  /** Returns why the growth, if there is any, is healthy. */
+  private String growsLittle() {
+    if (growth.isEmpty()) {
+      return "Memory shows no steady growth in " + Words.duration(watched());
+    }
+    String bounded =
+        account.map(Account::rows).orElse(List.of()).stream()
+            .filter(row -> row.grows() && !Double.isNaN(row.maximumBytes()))
+            .findFirst()
+            .map(row -> ", mostly the %s on its way to its maximum".formatted(row.name()))
+            .orElse("");
+    Duration left = seconds(limit.seconds());
+    return grows(growth.get())
+        + (bounded.isEmpty() && !left.isZero()
+            ? ", the limit is " + Words.roughly(left) + " away"
+            : bounded);
   }
 
-  private String uncounted() {
-    return "; native allocations are not counted";
-  }
+  // ---- What to do
 
   private List<String> actions() {
     List<String> actions = new ArrayList<>();
     if (state == State.ACT) {
-      actions.add("Save the evidence");
-      if (limit.upperSeconds() < NEAR.toSeconds()) {
-        actions.add("Restart before " + at(limit.lowerSeconds()));
-      }
+      actions.add(
+          limit.upperSeconds() < NEAR.toSeconds()
+              ? "Save the evidence, and restart before " + at(limit.lowerSeconds())
+              : "Save the evidence");
     }
     if (state.compareTo(State.TOO_EARLY) > 0) {
+      named.stream()
+          .findFirst()
+          .map(this::remedy)
+          .filter(text -> !text.isEmpty())
+          .ifPresent(actions::add);
       actions.add("Open the runbook: docs/runbooks/" + runbook() + ".md");
     }
     return actions;
   }
 
+  /** Returns what a person does about a row. */
+  private String remedy(Row row) {
+    return switch (row.kind()) {
+      case SITE ->
+          suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()
+              ? "Free or close what " + place(row) + " allocates"
+              : "Close what %s allocates, or bound how much is kept".formatted(place(row));
+      case RETAINED ->
+          "Trim malloc"
+              + snapshot.allocator().map(AllocatorStatistics::advice).orElse(List.of()).stream()
+                  .filter(advice -> advice.topic().equals("arenas"))
+                  .findFirst()
+                  .map(advice -> ", and set " + advice.setting())
+                  .orElse(", or set MALLOC_ARENA_MAX=2");
+      case STACKS -> "End the threads, or bound the pool that starts them";
+      case HEAP -> "Find what the heap keeps by a heap dump, or set a smaller -Xmx";
+      case METASPACE -> "Reuse generated classes and class loaders";
+      case OTHERS -> "Look at the other processes of the cgroup";
+      case TMPFS, SHARED -> "Delete files in tmpfs, or move them to a disk";
+      default -> "";
+    };
+  }
+
   private String runbook() {
     return switch (findings.get(0).topic()) {
-      case "leaks" ->
-          switch (suspects().get(0).verdict()) {
-            case LEAK -> "leak-suspected";
-            case UNUSED -> "unused-grows";
+      case "previous" -> "after-a-kill";
+      case "limit" -> "near-limit";
+      default ->
+          switch (named.isEmpty() ? Kind.TOTAL : named.get(0).kind()) {
+            case SITE -> ofSite(named.get(0));
+            case RETAINED -> "retained";
+            case HEAP -> "heap-too-large";
+            case ANONYMOUS, UNATTRIBUTED -> "unexplained";
             default -> "reaches-limit";
           };
-      case "previous" -> "after-a-kill";
-      case "growth" -> "reaches-limit";
-      default -> "near-limit";
+    };
+  }
+
+  private String ofSite(Row row) {
+    return switch (suspect(row).map(SiteVerdict::verdict).orElse(Verdict.HEALTHY)) {
+      case LEAK -> "leak-suspected";
+      case UNUSED -> "unused-grows";
+      default -> "reaches-limit";
     };
   }
 
   // ---- Suspects
 
-  private void leaks() {
+  /** The rules on call sites that are suspects. */
+  private void suspects() {
     if (!snapshot.status().active()) {
       return;
     }
-    List<SiteVerdict> suspects = suspects();
+    List<SiteVerdict> suspects = asking();
     if (suspects.isEmpty()) {
       noSuspect();
       return;
     }
-    SiteVerdict worst = suspects.get(0);
-    State asked = asked(worst);
-    String inShort =
-        worst.verdict() == Verdict.LEAK
-            ? leaking(worst, name(worst))
-            : asked == State.ACT ? undecided(worst, name(worst)) : worst.sentence();
-    found("leaks", asked, inShort + others(suspects.size() - 1), worst.sentence());
+    found("leaks", asked(suspects.get(0)), suspects.get(0).sentence());
   }
 
   private void noSuspect() {
     LeakReport leaks = known.leaks();
     String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();
     if (!why.isEmpty()) {
-      found("leaks", State.HEALTHY, "", "Accesses to objects are not observed: " + why);
+      found("leaks", State.HEALTHY, "Accesses to objects are not observed: " + why);
     } else if (observed().compareTo(OBSERVED) < 0) {
       if (!leaks.observation().hasSeen()) {
         tooEarly("leaks", "accesses to objects are not observed yet");
@@ -259,7 +346,6 @@ public final class DiagnosisRules {
       found(
           "leaks",
           State.HEALTHY,
-          "",
           capital(small().orElse("no call site grows with unused objects")));
     }
   }
@@ -281,17 +367,18 @@ public final class DiagnosisRules {
   private Optional<String> small() {
     List<SiteVerdict> small =
         known.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
-    double bytes =
-        small.stream()
-            .filter(site -> !site.acknowledged())
-            .mapToDouble(DiagnosisRules::bytes)
-            .sum();
+    double bytes = unacknowledged().mapToDouble(DiagnosisRules::bytes).sum();
     return small.isEmpty()
         ? Optional.empty()
         : Optional.of(
             bytes > 0
                 ? "suspects hold %s in all".formatted(Sentence.bytes(bytes))
                 : "all suspects are acknowledged");
+  }
+
+  private Stream<SiteVerdict> unacknowledged() {
+    return known.leaks().suspicious().stream()
+        .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged());
   }
 
   private Duration observed() {
@@ -301,9 +388,9 @@ public final class DiagnosisRules {
   }
 
   /** Returns the suspects that ask for a state, the gravest first, of these what grows fastest. */
-  private List<SiteVerdict> suspects() {
-    return known.leaks().suspicious().stream()
-        .filter(site -> !site.acknowledged() && asked(site) != State.HEALTHY)
+  private List<SiteVerdict> asking() {
+    return unacknowledged()
+        .filter(site -> asked(site) != State.HEALTHY)
         .sorted(
             Comparator.comparing(this::asked)
                 .reversed()
@@ -314,20 +401,40 @@ public final class DiagnosisRules {
   }
 
   private State asked(SiteVerdict site) {
-    boolean grows = site.grows();
     return switch (site.verdict()) {
-      case LEAK -> grows ? State.ACT : State.WATCH;
+      case LEAK -> site.grows() ? State.ACT : State.WATCH;
       case UNUSED ->
-          grows && limitComesFirst(site) ? State.ACT : isLarge(site) ? State.WATCH : State.HEALTHY;
+          unusedBeforeLimit(site)
+              ? State.ACT
+              : unusedGrows(site) || isLarge(site) ? State.WATCH : State.HEALTHY;
       case GROWING -> isLarge(site) ? State.WATCH : State.HEALTHY;
       default -> State.HEALTHY;
     };
   }
 
-  /** Whether the limit comes before the longest timeout could free anything. */
-  private boolean limitComesFirst(SiteVerdict site) {
+  /**
+   * Returns whether the limit comes before the longest timeout could free anything, and the site
+   * makes up a quarter of the growth toward it.
+   */
+  private boolean unusedBeforeLimit(SiteVerdict site) {
     double left = known.options().longestTimeout().toSeconds() - site.suspected().oldestSeconds();
-    return limit.lowerSeconds() < left;
+    double whole = growth.map(found -> found.slope().value()).orElse(0.0);
+    return site.grows()
+        && limit.lowerSeconds() < left
+        && site.growth().bytesPerHour() / HOUR >= QUARTER * whole;
+  }
+
+  /** Returns whether unused objects of all sites that grow are too many. */
+  private boolean unusedGrows(SiteVerdict site) {
+    double bytes = 0;
+    double perSecond = 0;
+    for (SiteVerdict one : unacknowledged().toList()) {
+      if (one.verdict() == Verdict.UNUSED && one.grows()) {
+        bytes += bytes(one);
+        perSecond += one.growth().bytesPerHour() / HOUR;
+      }
+    }
+    return site.grows() && (bytes >= UNUSED_BYTES || perSecond >= UNUSED_PER_SECOND);
   }
 
   private boolean isLarge(SiteVerdict site) {
@@ -342,100 +449,291 @@ public final class DiagnosisRules {
         : idle;
   }
 
-  private String leaking(SiteVerdict leak, String text) {
-    double perHour = leak.growth().bytesPerHour();
-    return perHour > 0
-        ? "%s leaks %s, %s%s".formatted(text, rate(perHour / HOUR), leaked(leak), reaching())
-        : "%s leaked: %s; %s"
-            .formatted(
-                text,
-                leaked(leak),
-                leak.growth()
-                    .stopped()
-                    .map(since -> "it has not grown since " + Words.minute(since))
-                    .orElse("whether it grows is not known yet"));
+  // ---- The sentence
+
+  /** Names what grows, with its rate, after the forecast. */
+  private void say() {
+    named = subjects();
+    String forecast = reaching();
+    String subjects = named.isEmpty() ? "" : named.size() == 1 ? alone(named.get(0)) : several();
+    sentence =
+        forecast.isEmpty()
+            ? named.isEmpty() ? growth.map(this::grows).orElse(sentence) : subjects
+            : forecast + (subjects.isEmpty() ? "" : ". " + subjects);
   }
 
-  /**
-   * Returns the amount of a leak in words: all lost bytes, or the bytes of idle objects that are
-   * older than the threshold.
-   */
-  private static String leaked(SiteVerdict leak) {
-    String amount = Sentence.bytes(bytes(leak));
-    return leak.grounds().evidence() == LeakEvidence.LOST
-        ? amount + " lost so far"
-        : "%s not accessed for %s or more"
-            .formatted(amount, Sentence.atLeast(leak.suspected().idleSeconds()));
-  }
-
-  private String undecided(SiteVerdict site, String text) {
-    return "%s grows %s and is not used; too early to tell whether it is a leak or a store too large for its limit%s"
-        .formatted(text, rate(site.growth().bytesPerHour() / HOUR), reaching());
-  }
-
-  private static String others(int count) {
-    return count == 0 ? "" : "; %d more %s".formatted(count, count == 1 ? "suspect" : "suspects");
-  }
-
-  /** Returns the site's name with the application's line, where its stack has it. */
-  private static String name(SiteVerdict site) {
-    String name = site.site().name();
-    for (StackFrame frame : site.site().frames()) {
-      if (frame.kind() == StackFrame.Kind.JAVA && frame.function().equals(name)) {
-        String place = frame.toString().substring(name.length());
-        return Words.shortName(name) + (place.isEmpty() ? "" : " " + place);
+  /** Returns the rows to name, at most three: leaks, and what makes up most of the growth. */
+  private List<Row> subjects() {
+    List<Row> rows =
+        new ArrayList<>(growth.isPresent() || asking().isEmpty() ? explaining() : List.of());
+    for (SiteVerdict suspect : asking()) {
+      Row row = row(suspect);
+      boolean isThere = rows.stream().anyMatch(one -> one.name().equals(row.name()));
+      boolean matters =
+          rows.isEmpty() || suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0;
+      if (!isThere && matters && rows.size() < MOST_NAMED) {
+        rows.add(row);
       }
     }
-    return Words.shortName(name);
+    rows.sort(Comparator.comparingDouble((Row row) -> -row.bytesPerSecond()));
+    known
+        .firstRow()
+        .flatMap(first -> rows.stream().filter(row -> row.name().equals(first)).findFirst())
+        .filter(row -> row.bytesPerSecond() >= STAYS_FIRST * rows.get(0).bytesPerSecond())
+        .ifPresent(
+            row -> {
+              rows.remove(row);
+              rows.add(0, row);
+            });
+    return rows;
+  }
+
+  /** Returns the rows that make up 60 % of the growth, or the first three. */
+  private List<Row> explaining() {
+    List<Row> rows = new ArrayList<>();
+    double left = EXPLAINED * account.map(Account::positiveBytes).orElse(0.0);
+    for (Row row : account.map(Account::positive).orElse(List.of())) {
+      if (left <= 0 || rows.size() == MOST_NAMED) {
+        break;
+      }
+      rows.add(row);
+      left -= row.growthBytes();
+    }
+    return rows;
+  }
+
+  /** Returns the account's row of a suspect, or one by its own figures. */
+  private Row row(SiteVerdict site) {
+    double perSecond = Math.max(0, site.growth().bytesPerHour()) / HOUR;
+    return account
+        .flatMap(table -> table.row(Kind.SITE, site.site().name()))
+        .orElse(
+            new Row(
+                Kind.SITE,
+                site.site().name(),
+                line(site),
+                site.growth().liveBytes(),
+                Double.NaN,
+                perSecond,
+                Double.isNaN(perSecond) ? 0 : perSecond,
+                perSecond,
+                false,
+                false,
+                Double.NaN));
+  }
+
+  private static String line(SiteVerdict site) {
+    return site.site().frames().stream()
+        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
+        .filter(frame -> frame.function().equals(site.site().name()) && !frame.source().isEmpty())
+        .findFirst()
+        .map(frame -> frame.source() + (frame.line() > 0 ? ":" + frame.line() : ""))
+        .orElse("");
+  }
+
+  private Optional<SiteVerdict> suspect(Row row) {
+    return unacknowledged().filter(site -> site.site().name().equals(row.name())).findFirst();
+  }
+
+  /** Returns the only subject with what is known of its use. */
+  private String alone(Row row) {
+    if (row.kind() == Kind.UNATTRIBUTED) {
+      return "Memory grows %s, cause not known yet".formatted(rate(row.bytesPerSecond()));
+    }
+    Optional<SiteVerdict> suspect = row.kind() == Kind.SITE ? suspect(row) : Optional.empty();
+    if (suspect.isEmpty()) {
+      return place(row) + " adds " + rate(row.bytesPerSecond()) + detail(row);
+    }
+    SiteVerdict site = suspect.get();
+    int others = asking().size() - 1;
+    String more =
+        others == 0 ? "" : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
+    return switch (site.verdict()) {
+          case LEAK -> leak(site, row);
+          case UNUSED ->
+              site.grows()
+                  ? "%s adds %s, none of it accessed: a leak or a large cache"
+                      .formatted(place(row), rate(row.bytesPerSecond()))
+                  : "%s holds %s not accessed for %s or more"
+                      .formatted(
+                          place(row),
+                          Sentence.bytes(bytes(site)),
+                          Sentence.atLeast(site.suspected().idleSeconds()));
+          default ->
+              "%s adds %s, %s so far"
+                  .formatted(place(row), rate(row.bytesPerSecond()), Sentence.bytes(bytes(site)));
+        }
+        + (others > 0
+            ? "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects")
+            : "");
+  }
+
+  private String leak(SiteVerdict leak, Row row) {
+    String amount = Sentence.bytes(bytes(leak));
+    String how =
+        leak.grounds().evidence() == LeakEvidence.LOST
+            ? amount + " lost so far"
+            : "%s not accessed for %s or more"
+                .formatted(amount, Sentence.atLeast(leak.suspected().idleSeconds()));
+    if (leak.grows()) {
+      return "%s leaks %s, %s".formatted(place(row), rate(row.bytesPerSecond()), how);
+    }
+    return "%s leaked: %s; %s"
+        .formatted(
+            place(row),
+            how,
+            leak.growth()
+                .stopped()
+                .map(since -> "it has not grown since " + Words.minute(since))
+                .orElse("whether it grows is not known yet"));
+  }
+
+  /** Returns two or three subjects with their rates. */
+  private String several() {
+    String list =
+        String.join(
+            ", ",
+            named.stream()
+                .map(
+                    row ->
+                        (row.kind() == Kind.SITE ? place(row) : row.name())
+                            + " "
+                            + rate(row.bytesPerSecond()))
+                .toList());
+    double explained = named.stream().mapToDouble(Row::growthBytes).sum();
+    boolean most = !(explained < EXPLAINED * account.map(Account::positiveBytes).orElse(0.0));
+    return (most ? "" : "Several grow: ") + list;
+  }
+
+  private static String place(Row row) {
+    String name = row.kind() == Kind.SITE ? Words.shortName(row.name()) : capital(row.name());
+    return row.kind() == Kind.SITE && !row.place().isEmpty()
+        ? name + " (" + row.place() + ")"
+        : name;
+  }
+
+  /** Returns the counts that explain a row. */
+  private String detail(Row row) {
+    return switch (row.kind()) {
+      case STACKS ->
+          count(Count.THREADS)
+              + (row.place().isEmpty() || count(Count.THREADS).isEmpty()
+                  ? ""
+                  : " from " + row.place());
+      case METASPACE -> count(Count.CLASSES);
+      case RETAINED ->
+          snapshot
+              .allocator()
+              .filter(allocator -> allocator.arenas() > 0)
+              .map(allocator -> " in %.0f arenas".formatted(allocator.arenas()))
+              .orElse("");
+      default -> "";
+    };
+  }
+
+  private String count(String name) {
+    return account
+        .flatMap(table -> table.count(name))
+        .filter(count -> count.perMinute() >= 1)
+        .map(count -> ", %.0f %s/min".formatted(count.perMinute(), name))
+        .orElse("");
   }
 
   // ---- Growth
 
+  /** The rules on the growth of the total. */
   private void growth() {
     if (growth.isEmpty()) {
-      healthyOrTooEarly(growsNot());
+      healthyOrTooEarly("Memory shows no steady growth in " + Words.duration(watched()));
       return;
     }
     ProcessGrowth found = growth.get();
-    Optional<SiteVerdict> site = mostly(found);
-    String text = grows(found) + site.map(most -> ", mostly " + name(most)).orElse(part(found));
-    if (isNear(found)) {
-      boolean undecided = site.isPresent() && site.get().verdict() != Verdict.LEAK;
-      String leak = undecided ? "; too early to say whether it is a leak" : "";
-      found("growth", State.ACT, text + leak + reaching(), text);
+    String text = grows(found);
+    if (limitWithinHalfAnHour(found)) {
+      found("growth", State.ACT, text);
     } else if (!found.goesOn()) {
       healthyOrTooEarly(text + "; the growth slows down");
     } else if (secondsLeft(found) >= A_DAY.toSeconds()) {
       healthyOrTooEarly(text);
     } else if (secondsLeft(found) < EXTRAPOLATED * (double) found.watched().toSeconds()) {
-      found("growth", State.WATCH, text + reaching(), text);
+      found("growth", State.WATCH, text);
     } else {
       tooEarly(
           "growth", lower(text) + ", watched for " + Words.duration(found.watched()) + " so far");
     }
   }
 
-  /** Nothing of growth has to be looked at, once memory was watched for long enough. */
+  /** Nothing of growth has to be looked at, once enough is excluded. */
   private void healthyOrTooEarly(String text) {
     if (known.startedUp().isEmpty()) {
       tooEarly("growth", "the application is starting");
     } else if (watched().compareTo(WATCHED) < 0) {
+      Instant shows = known.startedUp().get().plus(WATCHED);
       tooEarly(
           "growth",
-          growthShows().isAfter(snapshot.time())
-              ? "growth can be judged from " + atTheLatest(growthShows())
+          shows.isAfter(snapshot.time())
+              ? "growth can be judged from " + atTheLatest(shows)
               : "watched for " + Words.duration(watched()));
     } else {
-      found("growth", State.HEALTHY, "", text);
+      Optional<Double> possible = possibleGrowth();
+      if (possible.isPresent()) {
+        tooEarly(
+            "growth",
+            "growth of %s is not excluded after %s"
+                .formatted(rate(possible.get()), Words.duration(watched())));
+      } else {
+        found("growth", State.HEALTHY, text);
+      }
     }
   }
 
-  private Instant growthShows() {
-    return known.startedUp().orElseThrow().plus(WATCHED);
+  /**
+   * Returns the growth in bytes per second that cannot be excluded and that would double the
+   * process or reach the limit; empty if healthy is earned. A row with a configured maximum counts
+   * with what is left to it, a row that stopped growing with nothing.
+   */
+  private Optional<Double> possibleGrowth() {
+    double seconds =
+        Math.max(
+            A_DAY.toSeconds(),
+            Math.min(A_WEEK.toSeconds(), EXCLUDED * (double) watched().toSeconds()));
+    double used = limit.usedBytes();
+    double room = limit.bytes() - used;
+    double least = Double.POSITIVE_INFINITY;
+    for (Duration window : new Duration[] {WINDOW, NEAR, Duration.ofHours(1)}) {
+      Instant from =
+          later(snapshot.time().minus(window), known.startedUp().orElse(snapshot.time()));
+      Optional<Account> table = account(from);
+      if (table.isEmpty()) {
+        return Optional.empty();
+      }
+      double upper = Math.max(0, table.get().total().upperPerSecond());
+      double bytes =
+          Math.min(
+              table.get().total().bytes(), Double.isNaN(room) ? Double.POSITIVE_INFINITY : room);
+      if (upper * seconds < bytes || boundedGrowthFits(table.get(), seconds, room)) {
+        return Optional.empty();
+      }
+      least = Math.min(least, upper);
+    }
+    return Optional.of(least);
   }
 
-  private String growsNot() {
-    return "Memory shows no steady growth in " + Words.duration(watched());
+  /** Returns whether all rows fit the limit, at the upper bounds of their growth. */
+  private static boolean boundedGrowthFits(Account table, double seconds, double room) {
+    double needed = 0;
+    double rest = table.total().upperPerSecond();
+    for (Row row : table.rows()) {
+      boolean bounded = !Double.isNaN(row.maximumBytes()) || row.plateau();
+      if (row.lowerPerSecond() > 0 && !bounded && row.kind() != Kind.UNATTRIBUTED) {
+        return false;
+      }
+      if (bounded && row.bytesPerSecond() > 0) {
+        rest -= row.bytesPerSecond();
+        needed += row.plateau() ? 0 : Math.min(row.room(), row.upperPerSecond() * seconds);
+      }
+    }
+    return needed + Math.max(0, rest) * seconds < room;
   }
 
   private Duration watched() {
@@ -447,7 +745,7 @@ public final class DiagnosisRules {
     return ProcessGrowth.watched(points, A_DAY);
   }
 
-  private boolean isNear(ProcessGrowth found) {
+  private boolean limitWithinHalfAnHour(ProcessGrowth found) {
     return found.watched().compareTo(SURE) >= 0
         && found.isSteady()
         && found.isRecent()
@@ -465,11 +763,12 @@ public final class DiagnosisRules {
 
   private String grows(ProcessGrowth found) {
     Slope slope = found.slope();
-    return "Memory grows %s (%s to %s) since %s"
+    String lower = Sentence.bytes(slope.lower() * unit(slope.value()));
+    String upper = Sentence.bytes(slope.upper() * unit(slope.value()));
+    return "Memory grows %s%s since %s"
         .formatted(
             rate(slope.value()),
-            Sentence.bytes(slope.lower() * unit(slope.value())),
-            Sentence.bytes(slope.upper() * unit(slope.value())),
+            lower.equals(upper) ? "" : " (%s to %s)".formatted(lower, upper),
             Words.minute(found.since()));
   }
 
@@ -478,57 +777,39 @@ public final class DiagnosisRules {
   }
 
   private static String rate(double perSecond) {
-    return "+%s/%s"
-        .formatted(
-            Sentence.bytes(perSecond * unit(perSecond)), unit(perSecond) == MINUTE ? "min" : "h");
+    return Sentence.bytes(perSecond * unit(perSecond))
+        + (unit(perSecond) == MINUTE ? "/min" : "/h");
   }
 
-  /** Returns the suspect that makes up at least half of the growth. */
-  private Optional<SiteVerdict> mostly(ProcessGrowth found) {
-    return known.leaks().suspicious().stream()
-        .filter(site -> !site.acknowledged())
-        .filter(site -> site.growth().bytesPerHour() / HOUR >= found.slope().value() / 2)
-        .max(Comparator.comparingDouble(site -> site.growth().bytesPerHour()));
-  }
-
-  /**
-   * Returns in words the part of the resident set that makes up at least half of the growth. Pages
-   * of files do not count as growth.
-   */
-  private String part(ProcessGrowth found) {
-    return Stream.of(ResidentPart.values())
-        .filter(part -> part != ResidentPart.MAPPED_FILES)
-        .filter(part -> perSecond(part, found) >= found.slope().value() / 2)
-        .findFirst()
-        .map(
-            part ->
-                part == ResidentPart.JAVA_HEAP
-                    ? ", mostly the Java heap"
-                    : ", mostly " + part.tag() + "; cause not known yet")
-        .orElse("; cause not known yet");
-  }
-
-  /** Returns by how many bytes a second a part grew in the window of a growth. */
-  private double perSecond(ResidentPart part, ProcessGrowth found) {
-    List<MemoryMoment> within =
-        known.moments().stream()
-            .filter(moment -> !moment.time().isBefore(found.since()))
-            .filter(moment -> moment.resident().containsKey(part))
-            .toList();
-    if (within.size() < 2) {
-      return 0;
+  /** The rule on rows whose growth is counted: it needs no number of samples. */
+  private void exactRows() {
+    for (Row row : account.map(Account::positive).orElse(List.of())) {
+      boolean bytes = row.exact() && row.grows() && row.growthBytes() >= EXACT_BYTES;
+      boolean threads =
+          row.kind() == Kind.STACKS
+              && account
+                  .flatMap(table -> table.count(Count.THREADS))
+                  .filter(count -> count.steady() && count.growth() >= EXACT_THREADS)
+                  .isPresent();
+      if (threads || bytes && (row.kind() == Kind.SITE || row.kind() == Kind.TMPFS)) {
+        found(
+            "growth",
+            State.WATCH,
+            "%s grew by %s in %s"
+                .formatted(
+                    place(row),
+                    Sentence.bytes(row.growthBytes()),
+                    Words.duration(Duration.between(account.get().from(), account.get().to()))));
+        return;
+      }
     }
-    MemoryMoment first = within.get(0);
-    MemoryMoment last = within.get(within.size() - 1);
-    double seconds = Duration.between(first.time(), last.time()).toNanos() / 1e9;
-    return (last.resident().get(part) - first.resident().get(part)) / seconds;
   }
 
   // ---- The limit
 
   private void limit() {
     if (Double.isNaN(limit.usedShare())) {
-      found("limit", State.HEALTHY, "", "No memory limit is known");
+      found("limit", State.HEALTHY, "No memory limit is known");
       return;
     }
     String text = "%s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes());
@@ -539,11 +820,11 @@ public final class DiagnosisRules {
             || snapshot.memory().residentUsedBytes() >= limit.usedBytes() / 2;
     if (limit.usedShare() >= AT_THE_LIMIT) {
       String by = own ? whole : whole + ", most of it by other processes";
-      found("limit", heap || !own ? State.WATCH : State.ACT, by, by);
+      found("limit", heap || !own ? State.WATCH : State.ACT, by);
     } else if (limit.usedShare() >= NEAR_THE_LIMIT && !heap) {
-      found("limit", State.WATCH, whole, whole);
+      found("limit", State.WATCH, whole);
     } else {
-      found("limit", State.HEALTHY, "", whole);
+      found("limit", State.HEALTHY, whole);
     }
   }
 
@@ -555,44 +836,35 @@ public final class DiagnosisRules {
         + Sentence.bytes(limit.bytes());
   }
 
-  /** The Java heap grows to its maximum and no further. */
+  /** Returns the limit with the times at which the growth reaches it. */
   private Limit reached(ProcessGrowth found) {
     Slope slope = found.slope();
     return snapshot
         .memory()
         .limit()
         .reachedIn(
-            secondsToLimit(slope.upper(), found),
-            secondsToLimit(slope.value(), found),
-            secondsToLimit(slope.lower(), found));
+            secondsToLimit(slope.upper()),
+            secondsToLimit(slope.value()),
+            secondsToLimit(slope.lower()));
   }
 
-  private double secondsToLimit(double perSecond, ProcessGrowth found) {
+  /** A row with a configured maximum grows to it and no further. */
+  private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
     double room = Math.max(0, reading.bytes() - reading.usedBytes());
-    double heap = Math.min(perSecond, Math.max(0, perSecond(ResidentPart.JAVA_HEAP, found)));
-    double heapRoom = heapRoom();
     double together = room / perSecond;
-    if (heap == 0 || heap * together <= heapRoom) {
-      return together;
+    double left = room;
+    double rest = perSecond;
+    for (Row row : account.map(Account::positive).orElse(List.of())) {
+      double bounded = Math.min(perSecond, row.bytesPerSecond());
+      if (bounded * together > row.room()) {
+        rest -= bounded;
+        left -= row.room();
+      }
     }
-    return (room - heapRoom) / (perSecond - heap);
-  }
-
-  private boolean heapAlone(ProcessGrowth found) {
-    return perSecond(ResidentPart.JAVA_HEAP, found) >= found.slope().value() / 2;
-  }
-
-  private double heapRoom() {
-    return snapshot
-        .memory()
-        .budget()
-        .flatMap(
-            budget ->
-                budget.lines().stream().filter(line -> line.item().equals("java_heap")).findFirst())
-        .map(MemoryBudget.Line::bytes)
-        .map(most -> Math.max(0, most - heapBytes()))
-        .orElse(Double.POSITIVE_INFINITY);
+    return left <= 0
+        ? together
+        : rest <= LEAST_REST * perSecond ? Double.POSITIVE_INFINITY : left / rest;
   }
 
   private double heapBytes() {
@@ -608,19 +880,13 @@ public final class DiagnosisRules {
     if (!(seconds < Duration.ofDays(60).toSeconds())) {
       return "";
     }
-    if (seconds > 2 * HOUR) {
-      return "; %s in %s".formatted(ofBytes(), Words.roughly(seconds(seconds)));
-    }
-    String soonest = at(limit.lowerSeconds());
-    String latest =
-        limit.upperSeconds() < A_DAY.toSeconds() ? "to " + at(limit.upperSeconds()) : "or later";
-    return "; %s at %s%s"
-        .formatted(
-            ofBytes(),
-            at(seconds),
-            latest.equals("to " + soonest)
-                ? ""
-                : " (%s %s)".formatted(soonest.replace(" UTC", ""), latest));
+    String when =
+        seconds > 2 * HOUR ? "in " + Words.roughly(seconds(seconds)) : "at " + at(seconds);
+    return switch (limit.source()) {
+      case Limit.CGROUP -> "OOM kill expected " + when;
+      case Limit.STATED -> "Limit of %s reached %s".formatted(Sentence.bytes(limit.bytes()), when);
+      default -> "Machine's memory used up " + when;
+    };
   }
 
   private String at(double seconds) {
@@ -646,11 +912,13 @@ public final class DiagnosisRules {
               Duration lived = Duration.between(run.started(), run.ended());
               boolean outlived = alive.compareTo(lived.multipliedBy(2)) > 0;
               State asked = since.compareTo(A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
+              boolean first = state.compareTo(State.WATCH) <= 0;
+              found("previous", asked, run.sentence());
               // Before whatever else is to be watched.
-              if (asked == State.WATCH && state == State.WATCH) {
+              if (asked == State.WATCH && first) {
                 sentence = run.sentence();
+                named = List.of();
               }
-              found("previous", asked, run.sentence(), run.sentence());
               findings.add(0, findings.remove(findings.size() - 1));
             });
   }
@@ -662,20 +930,19 @@ public final class DiagnosisRules {
       found(
           "counting",
           State.HEALTHY,
-          "",
           "Native allocations are not counted: " + snapshot.status().reason());
       return;
     }
     String gaps = snapshot.self().attachment().map(Attachment::gaps).orElse("");
     if (!gaps.isEmpty()) {
-      found("counting", State.HEALTHY, "", "Not every native allocation is counted: " + gaps);
+      found("counting", State.HEALTHY, "Not every native allocation is counted: " + gaps);
     }
   }
 
   /** A table that is full hides the call sites that come later. */
   private void missed() {
     if (missedShare() >= MISSED_SHARE) {
-      found("missed", State.HEALTHY, "", capital(missedText()) + ": a leak there has no name");
+      found("missed", State.HEALTHY, capital(missedText()) + ": a leak there has no name");
     }
   }
 
@@ -699,7 +966,6 @@ public final class DiagnosisRules {
       found(
           "retained",
           State.HEALTHY,
-          "",
           "The allocator retains %s%s".formatted(Words.bytes(bytes), advice));
     }
   }
@@ -709,7 +975,7 @@ public final class DiagnosisRules {
         .memory()
         .budget()
         .filter(budget -> !Double.isNaN(budget.limitBytes()))
-        .ifPresent(budget -> found("budget", State.HEALTHY, "", capital(budget.verdict())));
+        .ifPresent(budget -> found("budget", State.HEALTHY, capital(budget.verdict())));
   }
 
   private void unexplained() {
@@ -722,8 +988,43 @@ public final class DiagnosisRules {
                 found(
                     "unexplained",
                     State.HEALTHY,
-                    "",
                     Words.bytes(bytes) + " of the resident set is unexplained"));
+  }
+
+  /** Lists the account. */
+  private void table() {
+    account.ifPresent(
+        table ->
+            found(
+                "account",
+                State.HEALTHY,
+                "%s memory changed by %s in %s: %s"
+                    .formatted(
+                        capital(table.basis()),
+                        Words.change(table.total().growthBytes()),
+                        Words.duration(Duration.between(table.from(), table.to())),
+                        String.join(
+                            ", ",
+                            table.rows().stream()
+                                .filter(row -> Math.abs(row.growthBytes()) >= LISTED_BYTES)
+                                .limit(MOST_LISTED)
+                                .map(
+                                    row ->
+                                        Words.shortName(row.name())
+                                            + " "
+                                            + Words.change(row.growthBytes()))
+                                .toList()))));
+  }
+
+  /** Returns the growth of the pages of a file, which count toward no limit. */
+  private Optional<String> files() {
+    return account.map(Account::files).orElse(List.of()).stream()
+        .filter(file -> file.growthBytes() >= FILE_BYTES)
+        .findFirst()
+        .map(
+            file ->
+                "pages of %s grew by %s, which the kernel can drop"
+                    .formatted(file.name(), Sentence.bytes(file.growthBytes())));
   }
 
   // ---- What they share
@@ -734,14 +1035,21 @@ public final class DiagnosisRules {
 
   private void tooEarly(String topic, String what) {
     waits.add(what);
-    found(topic, State.TOO_EARLY, "", capital(what));
+    found(topic, State.TOO_EARLY, capital(what));
   }
 
-  private void found(String topic, State asked, String inShort, String text) {
+  /** Adds a finding. The first of the gravest gives the sentence. */
+  private void found(String topic, State asked, String text) {
     findings.add(new Finding(topic, asked, text));
     if (asked.compareTo(state) > 0) {
       state = asked;
-      sentence = inShort;
+      sentence = text;
+      named = List.of();
+      if (asked.compareTo(State.TOO_EARLY) > 0
+          && !topic.equals("limit")
+          && !topic.equals("previous")) {
+        say();
+      }
     }
   }
 

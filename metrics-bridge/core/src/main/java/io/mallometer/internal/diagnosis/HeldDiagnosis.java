@@ -22,18 +22,15 @@ public final class HeldDiagnosis {
   /** An application that never says that it has started, has by then. */
   static final Duration LONGEST_START_UP = Duration.ofMinutes(10);
 
-  private static final long HELD_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
   private static final long TOLD_NANOS = Duration.ofHours(1).toNanos();
 
   private final Instant started;
 
   private Diagnosis latest;
 
-  /** When the latest state was last drawn, not only held. */
-  private long drawnNanos;
-
-  /** Whether it was ever healthy; before, nothing is milder than too early. */
-  private boolean settled;
+  /** The time at which each state was last drawn, in nanoseconds. */
+  private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** When a state was logged. */
   private final Map<State, Long> told = new EnumMap<>(State.class);
@@ -72,34 +69,52 @@ public final class HeldDiagnosis {
     return ended;
   }
 
-  /** Returns the diagnosis that stands after another was drawn. */
+  /** Returns the row that the latest sentence named first; empty if it named none. */
+  public synchronized Optional<String> firstRow() {
+    return latest.named().stream().findFirst();
+  }
+
+  /** Begins anew, as after an attach: the next diagnosis stands whatever it is. */
+  public synchronized void anew() {
+    latest = Diagnosis.none(drawnTime);
+    lastDrawn.clear();
+  }
+
+  /**
+   * Returns the diagnosis that stands after another was drawn. A graver state stands at once, a
+   * milder one after five minutes in which no graver one was drawn, and too early never follows
+   * another state.
+   */
   public synchronized Diagnosis stands(Diagnosis drawn, long nanoTime) {
-    boolean milder = drawn.state().compareTo(latest.state()) < 0;
-    boolean first = !settled && latest.state() == State.TOO_EARLY;
-    if (milder && !first && nanoTime - drawnNanos < HELD_NANOS) {
-      latest = latest.with(drawn.limit(), drawn.previous());
-      return held();
+    if (latest.limit().bytes() > 0
+        && Double.compare(latest.limit().bytes(), drawn.limit().bytes()) != 0) {
+      anew();
+    }
+    lastDrawn.put(drawn.state(), nanoTime);
+    if (isHeld(drawn.state(), nanoTime)) {
+      boolean tooLong = latest.state() == State.ACT && wasNotDrawn(State.ACT, nanoTime);
+      latest = (tooLong ? latest.in(State.WATCH) : latest).with(drawn.limit(), drawn.previous());
+      return latest.saying(latest.sentence() + "; as of " + Words.minute(drawnTime));
     }
     if (drawn.state().compareTo(latest.state()) > 0) {
       tell(drawn, nanoTime);
     }
     drawnTime = drawn.since();
     latest = drawn.state() == latest.state() ? drawn.since(latest.since()) : drawn;
-    settled |= drawn.state() == State.HEALTHY;
-    drawnNanos = nanoTime;
     return latest;
   }
 
-  /** The latest, which says when it was the case. */
-  private Diagnosis held() {
-    return new Diagnosis(
-        latest.state(),
-        latest.since(),
-        latest.sentence() + "; as of " + Words.minute(drawnTime),
-        latest.actions(),
-        latest.limit(),
-        latest.previous(),
-        latest.findings());
+  private boolean isHeld(State drawn, long nanoTime) {
+    State was = latest.state();
+    if (was == State.TOO_EARLY || drawn == was) {
+      return false;
+    }
+    boolean milder = drawn.compareTo(was) < 0;
+    return drawn == State.TOO_EARLY || milder && !wasNotDrawn(was, nanoTime);
+  }
+
+  private boolean wasNotDrawn(State state, long nanoTime) {
+    return nanoTime - lastDrawn.getOrDefault(state, nanoTime) >= HELD_NANOS;
   }
 
   /** Once an hour for each state. */

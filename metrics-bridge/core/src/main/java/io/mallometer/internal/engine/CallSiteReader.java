@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the call sites as often as they are worth their cost, and when somebody asks.
@@ -43,6 +44,9 @@ public final class CallSiteReader {
   private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
+  /** The most names with most memory, and the most that grew most, for the account. */
+  private static final int MOST_HELD = 60;
+
   private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
 
   private final Interposer interposer;
@@ -57,6 +61,8 @@ public final class CallSiteReader {
 
   /** Guarded by this, as is all below. */
   private CallSites latest = NOTHING;
+
+  private @Nullable SiteTrends held;
 
   /** Whether all sites of the latest reading have names. */
   private boolean whole;
@@ -183,6 +189,14 @@ public final class CallSiteReader {
         grouping == Grouping.LIBRARY ? read : read.ofApplication(), grouping, most);
   }
 
+  /**
+   * Returns what the call sites held at each moment that is kept, by name, those with most and
+   * those that grew most; as of the latest reading. Empty if no reading was made yet.
+   */
+  synchronized Optional<SiteTrends> held() {
+    return Optional.ofNullable(held);
+  }
+
   /** Reads if it is time. */
   synchronized void readIfDue() {
     long now = nanoTime.getAsLong();
@@ -225,6 +239,7 @@ public final class CallSiteReader {
     latest = history.withRates(read, nanos);
     summary = summary(latest);
     history.add(latest, nanos);
+    held = history.trends(latest, Grouping.SITE, MOST_HELD);
   }
 
   private Optional<SiteSummary> summary(CallSites read) {

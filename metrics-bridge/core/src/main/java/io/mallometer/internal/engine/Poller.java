@@ -1,8 +1,10 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.diagnosis.DiagnosisInput;
 import io.mallometer.internal.diagnosis.DiagnosisRules;
 import io.mallometer.internal.diagnosis.HeldDiagnosis;
-
+import io.mallometer.internal.diagnosis.Readings;
+import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.history.Recorder;
@@ -10,6 +12,7 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.ProcessStart;
 import io.mallometer.internal.process.ApplicationVersion;
 import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.AllocatorStatistics;
@@ -134,7 +137,8 @@ public final class Poller {
   private final ListenerThread listenerThread = new ListenerThread();
   private final History history = new History();
   private final MemoryHistory memoryHistory = new MemoryHistory();
-  private final Recorder recorder;
+  private final Readings readings = new Readings(ProcessCounts::read);
+  private final BlackBox blackBox;
   private final ProfileKeeper profileKeeper;
   private final MonitorBook monitorBook;
   private final Scrapes scrapes;
@@ -311,6 +315,7 @@ public final class Poller {
       incomplete = showsFirstGaps(latest, snapshot);
       history.add(snapshot, nanoTime.getAsLong());
       memoryHistory.add(snapshot, nanoTime.getAsLong());
+      readings.add(snapshot, nanoTime.getAsLong());
       snapshot = diagnosed(snapshot);
       latest = snapshot;
       scrapes.polled();
@@ -351,15 +356,17 @@ public final class Poller {
   private Diagnosis diagnosis(Snapshot snapshot) {
     Diagnosis drawn =
         DiagnosisRules.diagnosis(
-            new DiagnosisRules.Known(
+            new DiagnosisInput(
                 snapshot,
                 history.points(),
-                memoryHistory.moments(),
+                readings.all(),
+                callSiteReader.held(),
                 leakWatch.latest(),
                 options.leaks(),
                 recorder.previousRun(),
                 heldDiagnosis.started(),
-                heldDiagnosis.startedUp(snapshot.time())));
+                heldDiagnosis.startedUp(snapshot.time()),
+                heldDiagnosis.firstRow()));
     return heldDiagnosis.stands(drawn, nanoTime.getAsLong());
   }
 

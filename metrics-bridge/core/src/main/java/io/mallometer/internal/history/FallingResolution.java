@@ -14,13 +14,13 @@ import java.util.function.Supplier;
  * <p>Distances are told by a clock that nobody sets, so that a wall clock that jumps neither throws
  * points away nor lets them pile up. Not thread-safe.
  */
-final class FallingResolution<T> {
+public final class FallingResolution<T> {
 
   /** Points that are at least {@code step} apart, up to {@code age}. */
-  record Span(Duration step, Duration age) {}
+  public record Span(Duration step, Duration age) {}
 
   /** A point, and when it was added. */
-  record Dated<T>(long nanos, T point) {}
+  public record Dated<T>(long nanos, T point) {}
 
   private static final class Level<T> {
     final long stepNanos;
@@ -52,7 +52,7 @@ final class FallingResolution<T> {
    * Keeps points as {@code finestFirst} says, by steps that grow. A quarter of the finest step
    * early is in time: points do not come at full steps.
    */
-  FallingResolution(Span... finestFirst) {
+  public FallingResolution(Span... finestFirst) {
     long earlyNanos = finestFirst[0].step().toNanos() / 4;
     List<Level<T>> levels = new ArrayList<>();
     for (Span span : finestFirst) {
@@ -62,7 +62,7 @@ final class FallingResolution<T> {
   }
 
   /** Adds a point, which is made only if the latest is at least a step of the finest level old. */
-  void add(long nanos, Supplier<T> point) {
+  public void add(long nanos, Supplier<T> point) {
     if (finestFirst.get(0).wants(nanos)) {
       Dated<T> dated = new Dated<>(nanos, point.get());
       for (Level<T> level : finestFirst) {
@@ -72,7 +72,7 @@ final class FallingResolution<T> {
   }
 
   /** The points, oldest first, each moment once. */
-  List<T> points() {
+  public List<T> points() {
     List<T> points = new ArrayList<>();
     for (Dated<T> dated : dated()) {
       points.add(dated.point());

@@ -53,6 +53,20 @@ public final class Trend {
         : Slope.NONE;
   }
 
+  /**
+   * Returns the median slope of a series with its interval, whether the series grows or not; all
+   * {@code NaN} for fewer than two points.
+   */
+  public static Slope interval(double[] seconds, double[] figures) {
+    int points = figures.length;
+    if (points < 2) {
+      return Slope.NONE;
+    }
+    double[] slopes = slopes(seconds, figures, 0, points);
+    return new Slope(
+        slopes[rank(points)], median(slopes), slopes[slopes.length - 1 - rank(points)]);
+  }
+
   /** Returns how many of the sorted slopes are below the interval. */
   private static int rank(int points) {
     double deviation = Math.sqrt(points * (points - 1) * (2 * points + 5) / 18.0);

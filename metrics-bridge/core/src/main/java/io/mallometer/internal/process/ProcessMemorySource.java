@@ -182,6 +182,8 @@ final class ProcessMemorySource implements MemorySource {
             jvm.tracking().isPresent(),
             mappings.get().size(),
             (processorNanos.getAsLong() - start) / 1e9,
+            split.mallocBytes(),
+            split.largestFiles(),
             huge));
   }
 

@@ -1,6 +1,7 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.process.MappingKinds.Kind;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport.SlotPages;
@@ -10,6 +11,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Divides the resident set into parts that add up to it.
@@ -41,6 +43,7 @@ final class ResidentSplit {
   private final Map<ResidentPart, Long> parts = new EnumMap<>(ResidentPart.class);
   private final Map<String, Kind> kindsByName = new HashMap<>();
   private long mallocResident;
+  private long mallocTotal;
 
   /** Bytes of singly mapped objects, which are in use, that are not resident. */
   private long untouched;
@@ -52,6 +55,9 @@ final class ResidentSplit {
   private long recognisedStructures;
 
   private long copiedFiles;
+
+  /** Pages of files without the copies that the process wrote, by the file's name. */
+  private final Map<String, Long> files = new HashMap<>();
 
   private List<HugePages.Part> hugePages = List.of();
 
@@ -118,6 +124,19 @@ final class ResidentSplit {
   /** What of the mapped files the process has written copies of. */
   long copiedFileBytes() {
     return copiedFiles;
+  }
+
+  /** Returns the resident memory of malloc, whoever uses it. */
+  long mallocBytes() {
+    return mallocTotal;
+  }
+
+  /** Returns the pages of the files with most, without copies that the process wrote. */
+  Map<String, Long> largestFiles() {
+    return files.entrySet().stream()
+        .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+        .limit(ResidentMemory.MOST_FILES)
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
   /** Returns the bytes of each part in transparent huge pages, most first. */
@@ -261,6 +280,8 @@ final class ResidentSplit {
   private void countBeside(Kind kind, Mapping piece) {
     if (kind == Kind.FILE) {
       copiedFiles += piece.copiedBytes();
+      String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
+      files.merge(file, piece.residentBytes() - piece.copiedBytes(), Long::sum);
     } else if (kind == Kind.STRUCTURE) {
       recognisedStructures += piece.bytes();
     } else if (kind == Kind.MALLOC && piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {
@@ -309,6 +330,7 @@ final class ResidentSplit {
   }
 
   private void divideMalloc() {
+    mallocTotal = mallocResident;
     long rest = mallocResident;
     if (jvm.directBytes().isPresent()) {
       long direct = Math.min(jvm.directBytes().getAsLong(), rest);

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * innermost frame on:
  *
  * <ol>
- *   <li>the {@code Class.method} of a Java frame in an application package,
+ *   <li>the {@code Class.method} of a Java frame in an application package; if none is stated, of a
+ *       class that is not in a {@linkplain LibraryClasses library},
  *   <li>that of a Java frame that is not plumbing: not of the JDK, and no proxy or accessor that
  *       was generated at runtime,
  *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame that
@@ -123,6 +124,7 @@ public final class SiteNaming {
   private static final String JVM_OPERATOR_NEW = "::operator new";
 
   private final List<String> applicationPackages;
+  private final Predicate<String> isLibrary;
 
   /**
    * A rule.
@@ -130,6 +132,16 @@ public final class SiteNaming {
    * @param applicationPackages packages with all below them, such as {@code com.acme}; may be empty
    */
   public SiteNaming(List<String> applicationPackages) {
+    this(applicationPackages, LibraryClasses.OF_THIS_PROCESS);
+  }
+
+  /**
+   * A rule with classes that a test makes up.
+   *
+   * @param isLibrary whether a class belongs to a library
+   */
+  SiteNaming(List<String> applicationPackages, Predicate<String> isLibrary) {
+    this.isLibrary = isLibrary;
     List<String> beginnings = new ArrayList<>();
     for (String name : applicationPackages) {
       String known = name.strip().replaceFirst("\\.?\\*?$", "");
@@ -146,8 +158,7 @@ public final class SiteNaming {
    * @param frames its stack, innermost first
    */
   public String name(List<StackFrame> frames) {
-    StackFrame naming =
-        applicationPackages.isEmpty() ? null : firstOfJava(frames, this::isApplication);
+    StackFrame naming = firstOfJava(frames, this::isApplication);
     naming = naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
     naming = naming == null ? firstNative(frames) : naming;
     naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
@@ -224,7 +235,9 @@ public final class SiteNaming {
   }
 
   private boolean isApplication(StackFrame frame) {
-    return startsWithAny(frame.owner(), applicationPackages) && !isGenerated(frame);
+    return applicationPackages.isEmpty()
+        ? !isPlumbing(frame) && !isLibrary.test(frame.owner())
+        : startsWithAny(frame.owner(), applicationPackages) && !isGenerated(frame);
   }
 
   private static boolean isPlumbing(StackFrame frame) {

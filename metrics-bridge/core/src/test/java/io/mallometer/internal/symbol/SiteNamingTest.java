@@ -28,6 +28,25 @@ class SiteNamingTest {
     assertThat(naming.name(frames)).isEqualTo("io.library.Compressor.open");
   }
 
+  /** The own line of a driver's user may be in the tenth frame. */
+  @Test
+  void theFirstFrameOfNoLibraryNamesTheSiteWhateverItsDepth() {
+    SiteNaming detects = new SiteNaming(List.of(), owner -> !owner.startsWith("com.acme."));
+    List<StackFrame> frames =
+        frames(
+            "libopencv.so!alloc",
+            "org.opencv.core.Mat.n_Mat",
+            "org.opencv.core.Mat.<init>",
+            "io.library.Frames.next",
+            "io.library.Pipeline.run",
+            "com.acme.Thumbnails.scale",
+            "com.acme.Main.main");
+
+    assertThat(detects.name(frames)).isEqualTo("com.acme.Thumbnails.scale");
+    assertThat(detects.name(frames("libz.so!x", "java.util.zip.Deflater.init", "io.x.A.a")))
+        .isEqualTo("io.x.A.a");
+  }
+
   /** Spring starts below main; no code of the application is at work. */
   @Test
   void whatAFrameworkAllocatesBelowMainIsStartUp() {

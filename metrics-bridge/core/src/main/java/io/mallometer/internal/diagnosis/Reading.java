@@ -1,0 +1,73 @@
+package io.mallometer.internal.diagnosis;
+
+import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.Snapshot;
+import java.time.Instant;
+import java.util.Map;
+
+/**
+ * One end of an account: figures that were read within milliseconds. Bytes; unknown figures are
+ * {@code NaN}.
+ *
+ * @param time the time of the reading
+ * @param chargedBytes what the kernel charges to the cgroup, without pages of files
+ * @param residentBytes the resident set without pages of files that the kernel can drop
+ * @param resident resident bytes by part
+ * @param copiedFileBytes pages of files that the process wrote
+ * @param mallocBytes resident memory of malloc
+ * @param charged what the kernel charges to the cgroup, by part; empty outside one
+ * @param liveBytes live bytes of malloc; after an attach what was allocated since, less what was
+ *     freed
+ * @param counts counts of the JVM
+ * @param files pages of the largest files by the file's name, without copies
+ */
+public record Reading(
+    Instant time,
+    double chargedBytes,
+    double residentBytes,
+    Map<ResidentPart, Long> resident,
+    long copiedFileBytes,
+    double mallocBytes,
+    Map<ChargedPart, Long> charged,
+    double liveBytes,
+    ProcessCounts counts,
+    Map<String, Long> files) {
+
+  public Reading {
+    resident = Map.copyOf(resident);
+    charged = Map.copyOf(charged);
+    files = Map.copyOf(files);
+  }
+
+  /** Returns the figures of a snapshot whose resident set was divided at the same moment. */
+  static Reading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
+    CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
+    HistoryPoint point = HistoryPoint.of(snapshot);
+    return new Reading(
+        snapshot.time(),
+        cgroup == null ? Double.NaN : cgroup.usedBytes(),
+        Math.max(0, split.totalBytes() - split.fileBytes()),
+        split.bytes(),
+        split.copiedFileBytes(),
+        split.mallocBytes(),
+        cgroup == null ? Map.of() : cgroup.bytes(),
+        Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
+        counts,
+        split.largestFiles());
+  }
+
+  /** Returns the resident bytes of a part; 0 if it is not told apart. */
+  double of(ResidentPart part) {
+    return resident.getOrDefault(part, 0L);
+  }
+
+  /** Returns the charged bytes of a part; 0 if the kernel does not tell. */
+  double of(ChargedPart part) {
+    return charged.getOrDefault(part, 0L);
+  }
+}

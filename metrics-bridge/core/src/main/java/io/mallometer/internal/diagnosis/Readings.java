@@ -1,0 +1,60 @@
+package io.mallometer.internal.diagnosis;
+
+import io.mallometer.internal.history.FallingResolution;
+import io.mallometer.internal.history.FallingResolution.Span;
+import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.Snapshot;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * The readings of the last hour: ten minutes by 15 s, as often as the resident set is divided, the
+ * rest by the minute. At most 100 readings of two kilobytes. Thread-safe.
+ */
+public final class Readings {
+
+  private FallingResolution<Reading> readings = empty();
+  private Instant latestSplit = Instant.MIN;
+  private Optional<Attachment> attachment = Optional.empty();
+  private final Supplier<ProcessCounts> counts;
+
+  /** Creates an empty history. */
+  public Readings(Supplier<ProcessCounts> counts) {
+    this.counts = counts;
+  }
+
+  private static FallingResolution<Reading> empty() {
+    return new FallingResolution<>(
+        new Span(Duration.ofSeconds(15), Duration.ofMinutes(10)),
+        new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
+  }
+
+  /**
+   * Adds the figures of a snapshot if its resident set was divided since the last one. An attach or
+   * detach begins anew: live bytes before and after it cannot be compared.
+   *
+   * @param nanoTime the time by a clock that is never set
+   */
+  public synchronized void add(Snapshot snapshot, long nanoTime) {
+    Optional<Attachment> now = snapshot.self().attachment();
+    if (now.isPresent() != attachment.isPresent()) {
+      readings = empty();
+      attachment = now;
+    }
+    Optional<ResidentMemory> split = snapshot.memory().resident();
+    if (split.isPresent() && !split.get().time().equals(latestSplit)) {
+      latestSplit = split.get().time();
+      readings.add(nanoTime, () -> Reading.of(snapshot, split.get(), counts.get()));
+    }
+  }
+
+  /** Returns the readings, oldest first. */
+  public synchronized List<Reading> all() {
+    return readings.points();
+  }
+}

@@ -1,0 +1,190 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The growth of the process's memory as a table whose rows add up to the growth of the total. Each
+ * end of the window is the mean of the readings of up to one minute.
+ *
+ * @param from the first reading of the window
+ * @param to the last reading of the window
+ * @param basis what the total is: {@value #CHARGED}, what the kernel charges to the cgroup, or
+ *     {@value #RESIDENT}, the resident set; both without pages of files that the kernel can drop
+ * @param total the total
+ * @param rows disjoint parts of the total, those that grew most first; falling ones are last
+ * @param counts figures that explain a row and are no bytes
+ * @param files the mapped files whose resident pages the kernel can drop, those that grew most
+ *     first; they are no part of the total
+ */
+public record Account(
+    Instant from,
+    Instant to,
+    String basis,
+    Row total,
+    List<Row> rows,
+    List<Count> counts,
+    List<FilePages> files) {
+
+  /** The basis of an account of a process whose cgroup has a limit. */
+  public static final String CHARGED = "charged";
+
+  /** The basis of any other account. */
+  public static final String RESIDENT = "resident";
+
+  /** What a row consists of. */
+  public enum Kind {
+    /** The sum of all rows. */
+    TOTAL("memory"),
+    /** Live bytes of malloc of one call site, by its name. */
+    SITE("call site"),
+    /** The exact change of the live bytes without the call sites' rows, which are estimates. */
+    SAMPLING("malloc without a sampled call site"),
+    /** Resident memory of malloc without the live bytes; it falls as untouched objects arrive. */
+    RETAINED("malloc retained"),
+    /** Resident memory of malloc where live bytes are not counted. */
+    MALLOC("malloc"),
+    /** The Java heap. */
+    HEAP("Java heap"),
+    /** Class metadata, the compressed class space included. */
+    METASPACE("metaspace"),
+    /** Compiled and generated code. */
+    CODE("code cache"),
+    /** Stacks of all threads. */
+    STACKS("thread stacks"),
+    /** Structures of the JVM that are not from malloc. */
+    JVM("JVM structures"),
+    /** Pages of mapped files that the process wrote. */
+    COPIES("written pages of files"),
+    /** Shared memory that is mapped. */
+    SHARED("shared memory"),
+    /** mallometer itself. */
+    MALLOMETER("mallometer"),
+    /** Anonymous memory that neither malloc nor the JVM asked for. */
+    ANONYMOUS("anonymous memory outside malloc"),
+    /** Kernel memory of the cgroup, such as page tables and kernel stacks. */
+    KERNEL("kernel memory"),
+    /** Files in tmpfs that are not mapped. */
+    TMPFS("files in tmpfs"),
+    /** Network buffers of the cgroup. */
+    SOCKETS("network buffers"),
+    /** Anonymous memory of the cgroup's other processes. */
+    OTHERS("other processes"),
+    /** The total without all other rows. */
+    UNATTRIBUTED("not attributed");
+
+    private final String words;
+
+    Kind(String words) {
+      this.words = words;
+    }
+
+    /** Returns the kind as people read it. */
+    public String words() {
+      return words;
+    }
+
+    /** Returns the kind as JSON has it, such as {@code site}. */
+    public String tag() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * One part of the total.
+   *
+   * @param kind what it consists of
+   * @param name the call site's name, else the kind in words
+   * @param place the source line of a call site that a person can change, such as {@code
+   *     Cache.java:12}; of thread stacks the call site that started most threads; empty if unknown
+   * @param bytes the bytes at the end of the window
+   * @param growthBytes the bytes at the end less those at the start
+   * @param lowerPerSecond the lower end of the 95 % interval of the growth in a second
+   * @param bytesPerSecond the growth in a second
+   * @param upperPerSecond the upper end
+   * @param exact whether the bytes are counted, not estimated from samples
+   * @param plateau whether the row grew, and does not in the last third of the window
+   * @param maximumBytes the largest size that a setting allows; {@code NaN} without one
+   */
+  public record Row(
+      Kind kind,
+      String name,
+      String place,
+      double bytes,
+      double growthBytes,
+      double lowerPerSecond,
+      double bytesPerSecond,
+      double upperPerSecond,
+      boolean exact,
+      boolean plateau,
+      double maximumBytes) {
+
+    /** Returns whether the row grows, with the interval's certainty, and has not stopped. */
+    public boolean grows() {
+      return lowerPerSecond > 0 && !plateau;
+    }
+
+    /** Returns the bytes by which a setting lets the row grow; infinite without one. */
+    public double room() {
+      return Double.isNaN(maximumBytes)
+          ? Double.POSITIVE_INFINITY
+          : Math.max(0, maximumBytes - bytes);
+    }
+  }
+
+  /**
+   * A count at the end of the window.
+   *
+   * @param name what is counted: {@value #THREADS}, {@value #CLASSES}, or the threads of a pool, by
+   *     their name with {@code #} for each number
+   * @param count the count
+   * @param growth the count less that at the start
+   * @param perMinute the growth in a minute
+   * @param steady whether the growth's 95 % interval excludes zero
+   */
+  public record Count(String name, double count, double growth, double perMinute, boolean steady) {
+
+    /** All threads of the process. */
+    public static final String THREADS = "threads";
+
+    /** Loaded classes. */
+    public static final String CLASSES = "classes";
+  }
+
+  /**
+   * Resident pages of a mapped file.
+   *
+   * @param name the file's name without its directory
+   * @param bytes the bytes at the end of the window
+   * @param growthBytes those less the bytes at the start
+   */
+  public record FilePages(String name, double bytes, double growthBytes) {}
+
+  public Account {
+    rows = List.copyOf(rows);
+    counts = List.copyOf(counts);
+    files = List.copyOf(files);
+  }
+
+  /** Returns the rows that grew. */
+  public List<Row> positive() {
+    return rows.stream().filter(row -> row.growthBytes() > 0).toList();
+  }
+
+  /** Returns the sum of the growth of the rows that grew. */
+  public double positiveBytes() {
+    return positive().stream().mapToDouble(Row::growthBytes).sum();
+  }
+
+  /** Returns the row of a kind and name; empty if there is none. */
+  public Optional<Row> row(Kind kind, String name) {
+    return rows.stream().filter(row -> row.kind() == kind && row.name().equals(name)).findFirst();
+  }
+
+  /** Returns a count by its name. */
+  public Optional<Count> count(String name) {
+    return counts.stream().filter(count -> count.name().equals(name)).findFirst();
+  }
+}

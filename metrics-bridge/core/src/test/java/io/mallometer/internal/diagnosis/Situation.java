@@ -1,0 +1,249 @@
+package io.mallometer.internal.diagnosis;
+
+import io.mallometer.FaceContract;
+import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.PreviousRun;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteGroup;
+import io.mallometer.model.SiteTrends;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongToDoubleFunction;
+
+/**
+ * What a process was until it had a certain age, in MiB by the second. It was started at noon in a
+ * cgroup of 1,000 MiB and had started up at 12:02.
+ */
+final class Situation {
+
+  static final double MIB = 1 << 20;
+  static final double UNKNOWN = Double.NaN;
+  static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
+
+  /**
+   * A call site.
+   *
+   * @param live its live bytes
+   * @param samples the number of samples; 0 if its bytes are exact
+   * @param frames its stack
+   */
+  record Site(LongToDoubleFunction live, int samples, List<StackFrame> frames) {}
+
+  private final Duration age;
+  private final LongToDoubleFunction used;
+  double limit = 1_000;
+  double available = 6_000;
+  double stated = Double.NaN;
+  LongToDoubleFunction heap = second -> 50;
+  LongToDoubleFunction pageCache = second -> 0;
+  LongToDoubleFunction live = second -> UNKNOWN;
+  LongToDoubleFunction threads = second -> 20;
+  LongToDoubleFunction classes = second -> 5_000;
+  double mostHeap = 50;
+  Status status = Status.counting();
+  SelfReport self = FaceContract.selfReport();
+  LeakReport leaks = VerdictsByHand.report();
+  Optional<AllocatorStatistics> allocator = Optional.empty();
+  Optional<PreviousRun> previous = Optional.empty();
+  Optional<String> firstRow = Optional.empty();
+  final Map<ResidentPart, LongToDoubleFunction> parts = new EnumMap<>(ResidentPart.class);
+  final Map<String, Site> sites = new LinkedHashMap<>();
+  final Map<String, LongToDoubleFunction> files = new HashMap<>();
+
+  Situation(Duration age, LongToDoubleFunction used) {
+    this.age = age;
+    this.used = used;
+    parts.put(ResidentPart.MALLOC_RETAINED, second -> 50);
+  }
+
+  /** Adds a call site of the application. */
+  Situation with(String name, int samples, LongToDoubleFunction liveBytes) {
+    int dot = name.lastIndexOf('.');
+    StackFrame frame =
+        StackFrame.ofJava(name.substring(0, dot), name.substring(dot + 1), "Some.java", 12);
+    sites.put(name, new Site(liveBytes, samples, List.of(frame)));
+    return this;
+  }
+
+  Diagnosis diagnosis() {
+    return DiagnosisRules.diagnosis(input());
+  }
+
+  DiagnosisInput input() {
+    Snapshot snapshot =
+        new Snapshot(
+                START.plus(age),
+                status,
+                status.active() ? Optional.of(FaceContract.counters(true, 0)) : Optional.empty(),
+                self)
+            .with(memory(age.toSeconds()))
+            .with(allocator);
+    return new DiagnosisInput(
+        snapshot,
+        history(),
+        readings(),
+        sites.isEmpty() ? Optional.empty() : Optional.of(trends()),
+        leaks,
+        LeakOptions.defaults(),
+        previous,
+        START,
+        new HeldDiagnosis(START).startedUp(START.plus(age)),
+        firstRow);
+  }
+
+  private List<HistoryPoint> history() {
+    List<HistoryPoint> points = new ArrayList<>();
+    for (long second = 0; second <= age.toSeconds(); second += 5) {
+      double bytes = used.applyAsDouble(second) * MIB;
+      double withFiles = bytes + pageCache.applyAsDouble(second) * MIB;
+      points.add(
+          new HistoryPoint(
+              START.plusSeconds(second),
+              live.applyAsDouble(second) * MIB,
+              UNKNOWN,
+              0,
+              0,
+              0,
+              withFiles,
+              withFiles,
+              withFiles,
+              bytes,
+              bytes,
+              limit * MIB));
+    }
+    return points;
+  }
+
+  List<Reading> readings() {
+    List<Reading> readings = new ArrayList<>();
+    for (long second = 0; second <= age.toSeconds(); second += 15) {
+      double bytes = used.applyAsDouble(second) * MIB;
+      ResidentMemory split = resident(second);
+      Map<String, Long> pages = new HashMap<>();
+      for (Map.Entry<String, LongToDoubleFunction> file : files.entrySet()) {
+        pages.put(file.getKey(), bytes(file.getValue(), second));
+      }
+      readings.add(
+          new Reading(
+              START.plusSeconds(second),
+              bytes,
+              bytes,
+              split.bytes(),
+              0,
+              split.mallocBytes(),
+              Map.of(),
+              live.applyAsDouble(second) * MIB,
+              new ProcessCounts(
+                  (int) threads.applyAsDouble(second),
+                  Map.of(),
+                  (int) classes.applyAsDouble(second)),
+              pages));
+    }
+    return readings;
+  }
+
+  SiteTrends trends() {
+    List<Instant> times = new ArrayList<>();
+    for (long second = 0; second <= age.toSeconds(); second += 15) {
+      times.add(START.plusSeconds(second));
+    }
+    List<SiteTrends.Group> groups = new ArrayList<>();
+    sites.forEach(
+        (name, site) -> {
+          List<Double> held = new ArrayList<>();
+          for (long second = 0; second <= age.toSeconds(); second += 15) {
+            held.add(site.live().applyAsDouble(second) * MIB);
+          }
+          double now = held.get(held.size() - 1);
+          double variance = site.samples() == 0 ? 0 : now * now / site.samples();
+          Estimate bytes = new Estimate(now, variance, site.samples());
+          groups.add(
+              new SiteTrends.Group(
+                  new SiteGroup(name, 1, site.samples(), bytes, bytes, bytes, bytes, UNKNOWN),
+                  held,
+                  List.of(
+                      new CallSite(
+                          7,
+                          site.frames(),
+                          name,
+                          "libzip.so",
+                          site.samples(),
+                          bytes,
+                          bytes,
+                          bytes,
+                          bytes,
+                          UNKNOWN,
+                          UNKNOWN,
+                          CallSite.Ages.UNKNOWN))));
+        });
+    return new SiteTrends(times, groups, "");
+  }
+
+  private static long bytes(LongToDoubleFunction figure, long second) {
+    return (long) (figure.applyAsDouble(second) * MIB);
+  }
+
+  private ResidentMemory resident(long second) {
+    Map<ResidentPart, Long> bytes = new EnumMap<>(ResidentPart.class);
+    parts.forEach((part, figure) -> bytes.put(part, bytes(figure, second)));
+    bytes.put(ResidentPart.JAVA_HEAP, bytes(heap, second));
+    bytes.put(ResidentPart.MAPPED_FILES, bytes(pageCache, second));
+    return new ResidentMemory(
+        START.plusSeconds(second), bytes(used, second), bytes, 0, 0, false, 10, 0.01);
+  }
+
+  private ProcessMemory memory(long second) {
+    double bytes = used.applyAsDouble(second) * MIB;
+    double pages = pageCache.applyAsDouble(second) * MIB;
+    CgroupMemory cgroup =
+        new CgroupMemory(
+            2,
+            (long) (bytes + pages),
+            Map.of(ChargedPart.PAGE_CACHE, (long) pages),
+            limit * MIB,
+            UNKNOWN,
+            bytes + pages,
+            UNKNOWN,
+            Map.of(),
+            Optional.empty());
+    MemoryBudget budget =
+        new MemoryBudget(
+            List.of(new MemoryBudget.Line("java-heap", (long) (mostHeap * MIB), "configured", "")),
+            100 * MIB,
+            limit * MIB,
+            "fits");
+    return new ProcessMemory(
+        bytes + pages,
+        pages,
+        Optional.of(resident(second)),
+        Optional.of(cgroup),
+        Optional.of(budget),
+        8_000 * MIB,
+        available * MIB,
+        stated);
+  }
+}
