@@ -4,7 +4,6 @@ import io.mallometer.internal.diagnosis.DiagnosisInput;
 import io.mallometer.internal.diagnosis.DiagnosisRules;
 import io.mallometer.internal.diagnosis.HeldDiagnosis;
 import io.mallometer.internal.diagnosis.Readings;
-import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.history.Recorder;
@@ -138,7 +137,7 @@ public final class Poller {
   private final History history = new History();
   private final MemoryHistory memoryHistory = new MemoryHistory();
   private final Readings readings = new Readings(ProcessCounts::read);
-  private final BlackBox blackBox;
+  private final Recorder recorder;
   private final ProfileKeeper profileKeeper;
   private final MonitorBook monitorBook;
   private final Scrapes scrapes;

@@ -125,8 +125,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   /** Copies rows of a kind and returns their number. */
   private static int copy(int kind, ByteBuffer rows, int count) {
-    return Math.max(
-        0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), count));
+    return Math.max(0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), count));
   }
 
   private List<Hold> holds() {

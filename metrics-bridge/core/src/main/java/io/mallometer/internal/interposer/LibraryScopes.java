@@ -126,8 +126,7 @@ final class LibraryScopes {
   private List<RetainedSite> retained(int number) {
     ByteBuffer objects = Structs.allocate(MOST_OBJECTS * Abi.Object.BYTES);
     int count =
-        LibraryFunctions.mallometer_scope_objects(
-            number, Structs.address(objects), MOST_OBJECTS);
+        LibraryFunctions.mallometer_scope_objects(number, Structs.address(objects), MOST_OBJECTS);
     Map<Integer, Estimate> bySite = new HashMap<>();
     for (int i = 0; i < count; i++) {
       Abi.Object object = Abi.Object.row(objects, i);

@@ -44,7 +44,6 @@ final class LoadedInterposer implements Interposer {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-
   /** The end of a report's texts, which lie side by side. */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
 
@@ -369,9 +368,7 @@ final class LoadedInterposer implements Interposer {
     if (counters.hugeAllocations() == knownHuge) {
       return;
     }
-    int count =
-        LibraryFunctions.mallometer_events(
-            eventsAddress, LibraryMonitors.MOST_EVENTS, 0);
+    int count = LibraryFunctions.mallometer_events(eventsAddress, LibraryMonitors.MOST_EVENTS, 0);
     if (count >= 0) {
       hugeAllocations = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {

@@ -49,8 +49,7 @@ final class LostMemory {
   }
 
   private int read(long rows, int capacity) {
-    return LibraryFunctions.mallometer_search(
-        Structs.address(searched.memory()), rows, capacity);
+    return LibraryFunctions.mallometer_search(Structs.address(searched.memory()), rows, capacity);
   }
 
   private MemorySearch search(List<SoughtObject> objects) {

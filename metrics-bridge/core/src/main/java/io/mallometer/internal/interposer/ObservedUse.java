@@ -118,8 +118,7 @@ final class ObservedUse {
   }
 
   private int copyObjects() {
-    return LibraryFunctions.mallometer_objects(
-        Structs.address(objects), capacity());
+    return LibraryFunctions.mallometer_objects(Structs.address(objects), capacity());
   }
 
   private int capacity() {
@@ -130,9 +129,7 @@ final class ObservedUse {
     Map<Integer, SiteUse> known = new HashMap<>();
     int count = SITES_AT_ONCE;
     for (int first = 0; count == SITES_AT_ONCE && first < MOST_SITES; first += count) {
-      count =
-          LibraryFunctions.mallometer_evidence(
-              Structs.address(sites), SITES_AT_ONCE, first);
+      count = LibraryFunctions.mallometer_evidence(Structs.address(sites), SITES_AT_ONCE, first);
       for (int i = 0; i < count; i++) {
         Abi.SiteEvidence row = Abi.SiteEvidence.row(sites, i);
         SiteUse use = use(row);
@@ -254,9 +251,7 @@ final class ObservedUse {
    */
   synchronized List<UseOfSite> seen(Function<long[], List<StackFrame>> naming) {
     ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * Abi.Access.BYTES);
-    int count =
-        LibraryFunctions.mallometer_accesses(
-            Structs.address(accesses), MOST_ACCESSES);
+    int count = LibraryFunctions.mallometer_accesses(Structs.address(accesses), MOST_ACCESSES);
     List<UseOfSite> seen = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Abi.Access access = Abi.Access.row(accesses, i);
