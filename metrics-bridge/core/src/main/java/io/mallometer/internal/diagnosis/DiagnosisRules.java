@@ -206,7 +206,10 @@ public final class DiagnosisRules {
         snapshot.time(),
         switch (state) {
           case HEALTHY -> healthy();
-          case TOO_EARLY -> "Too early to tell: " + String.join(", ", waits);
+          case TOO_EARLY ->
+              "Too early to tell: "
+                  + String.join(", ", waits)
+                  + files().map(text -> "; " + text).orElse("");
           default -> sentence;
         },
         actions(),
@@ -571,7 +574,7 @@ public final class DiagnosisRules {
     }
     Optional<SiteVerdict> suspect = row.kind() == Kind.SITE ? suspect(row) : Optional.empty();
     if (suspect.isEmpty()) {
-      return place(row) + " adds " + rate(row.bytesPerSecond()) + detail(row);
+      return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
     int others = asking().size() - 1;
@@ -595,6 +598,15 @@ public final class DiagnosisRules {
         + (others > 0
             ? "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects")
             : "");
+  }
+
+  private static String adds(Row row) {
+    String rate = rate(row.bytesPerSecond());
+    if (row.kind() == Kind.RETAINED) {
+      return "Malloc retains %s more".formatted(rate);
+    }
+    boolean plural = row.kind() != Kind.SITE && row.name().endsWith("s");
+    return place(row) + (plural ? " add " : " adds ") + rate;
   }
 
   private String leak(SiteVerdict leak, Row row) {

@@ -83,7 +83,7 @@ class AccountTest {
 
     assertThat(diagnosis.sentence())
         .startsWith("OOM kill expected at ")
-        .contains("Malloc retained adds 12 MiB/min in ", " arenas");
+        .contains("Malloc retains 12 MiB/min more in ", " arenas");
     assertThat(diagnosis.actions()).anyMatch(action -> action.startsWith("Trim malloc, "));
     assertThat(diagnosis.actions()).contains("Open the runbook: docs/runbooks/retained.md");
     assertShort(diagnosis);
@@ -112,7 +112,7 @@ class AccountTest {
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
     assertThat(diagnosis.sentence())
         .endsWith(
-            "Thread stacks adds 15 MiB/min (300 threads/min) started by RepairTask.execute"
+            "Thread stacks add 15 MiB/min (300 threads/min) started by RepairTask.execute"
                 + " (RepairTask.java:21)");
     assertShort(diagnosis);
   }
