@@ -25,7 +25,7 @@ RECORDED_MINUTES = 10
 
 def names_the_suspect(url):
     diagnosis = json.loads(get(f"{url}/diagnosis"))
-    return diagnosis["state"] == "act" and "is not used" in diagnosis["sentence"]
+    return diagnosis["state"] == "act" and "none of it accessed" in diagnosis["sentence"]
 
 
 def of_the_demo(into):

@@ -40,6 +40,8 @@ public record Account(
     TOTAL("memory"),
     /** Live bytes of malloc of one call site, by its name. */
     SITE("call site"),
+    /** Live bytes of all call sites that have no row of their own. */
+    OTHER_SITES("other call sites"),
     /** The exact change of the live bytes without the call sites' rows, which are estimates. */
     SAMPLING("malloc without a sampled call site"),
     /** Resident memory of malloc without the live bytes; it falls as untouched objects arrive. */

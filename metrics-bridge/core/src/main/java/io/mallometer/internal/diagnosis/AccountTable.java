@@ -50,10 +50,16 @@ final class AccountTable {
   private static final int MOST_LISTED = 5;
   private static final double MINUTE = 60;
 
+  /** The most call sites with a row of their own. */
+  private static final int MOST_SITES = 20;
+
+  private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
+
   private final List<Reading> readings;
   private final Optional<SiteTrends> sites;
   private final Optional<MemoryBudget> budget;
   private final double[] seconds;
+  private final double endSeconds;
   private final List<Row> rows = new ArrayList<>();
 
   /** The total less the rows that were added. */
@@ -63,7 +69,9 @@ final class AccountTable {
       List<Reading> readings,
       Optional<SiteTrends> sites,
       Optional<MemoryBudget> budget,
-      double[] total) {
+      double[] total,
+      double endSeconds) {
+    this.endSeconds = endSeconds;
     this.readings = readings;
     this.sites = sites;
     this.budget = budget;
@@ -81,6 +89,8 @@ final class AccountTable {
    * @param all the readings, oldest first
    * @param sites what call sites held meanwhile; empty if they are not known
    * @param from the start of the window
+   * @param lastTrough the end of the window of what swings: its ends are single readings, as the
+   *     means of a minute would depend on the swing; empty for a window until now
    * @param charged whether the total is what the kernel charges, else the resident set
    * @param budget the configured sizes
    */
@@ -88,9 +98,14 @@ final class AccountTable {
       List<Reading> all,
       Optional<SiteTrends> sites,
       Instant from,
+      Optional<Instant> lastTrough,
       boolean charged,
       Optional<MemoryBudget> budget) {
-    List<Reading> window = all.stream().filter(one -> !one.time().isBefore(from)).toList();
+    List<Reading> window =
+        all.stream()
+            .filter(one -> !one.time().isBefore(from))
+            .filter(one -> lastTrough.isEmpty() || !one.time().isAfter(lastTrough.get()))
+            .toList();
     if (window.size() < FEWEST_READINGS) {
       return Optional.empty();
     }
@@ -98,7 +113,9 @@ final class AccountTable {
         window.stream()
             .mapToDouble(charged ? Reading::chargedBytes : Reading::residentBytes)
             .toArray();
-    return Optional.of(new AccountTable(window, sites, budget, total).account(charged, total));
+    return Optional.of(
+        new AccountTable(window, sites, budget, total, lastTrough.isPresent() ? 0 : END_SECONDS)
+            .account(charged, total));
   }
 
   private Account account(boolean charged, double[] total) {
@@ -150,15 +167,24 @@ final class AccountTable {
       return;
     }
     double[] unsampled = series(Reading::liveBytes);
+    List<SiteSeries> held = new ArrayList<>();
     for (SiteTrends.Group group : sites.map(SiteTrends::groups).orElse(List.of())) {
-      double[] held = interpolated(group.liveBytes());
-      for (int i = 0; i < held.length; i++) {
-        unsampled[i] -= held[i];
-      }
-      Row row = site(group, held);
-      rows.add(row);
-      take(held);
+      held.add(new SiteSeries(group, interpolated(group.liveBytes())));
     }
+    held.sort(Comparator.comparingDouble((SiteSeries site) -> -Math.abs(growth(site.bytes()))));
+    double[] others = new double[rest.length];
+    for (SiteSeries site : held) {
+      boolean listed = rows.stream().filter(row -> row.kind() == Kind.SITE).count() < MOST_SITES;
+      if (listed) {
+        rows.add(site(site.group(), site.bytes()));
+      }
+      for (int i = 0; i < rest.length; i++) {
+        unsampled[i] -= site.bytes()[i];
+        others[i] += listed ? 0 : site.bytes()[i];
+      }
+      take(site.bytes());
+    }
+    rows.add(row(Kind.OTHER_SITES, others));
     rows.add(row(Kind.SAMPLING, unsampled));
     take(unsampled);
     add(Kind.RETAINED, reading -> reading.mallocBytes() - reading.liveBytes());
@@ -313,7 +339,7 @@ final class AccountTable {
   }
 
   private double endSeconds() {
-    return Math.min(END_SECONDS, seconds[seconds.length - 1] / 4);
+    return Math.min(endSeconds, seconds[seconds.length - 1] / 4);
   }
 
   private double start(double[] figures) {

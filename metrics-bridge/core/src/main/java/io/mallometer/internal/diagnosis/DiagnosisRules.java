@@ -84,11 +84,15 @@ public final class DiagnosisRules {
   private static final double EXACT_BYTES = 8 << 20;
 
   private static final double EXACT_THREADS = 50;
+  private static final double EXACT_CLASSES = 1_000;
 
   /** The sentence names the rows that make up this share of the growth, if three rows do. */
   private static final double EXPLAINED = 0.6;
 
   private static final int MOST_NAMED = 3;
+
+  /** The sentence names fewer rows rather than to have more words. */
+  private static final int MOST_WORDS = 25;
 
   /** A site is to be acted on if it makes up this share of the growth toward the limit. */
   private static final double QUARTER = 0.25;
@@ -175,14 +179,18 @@ public final class DiagnosisRules {
     return known
         .startedUp()
         .flatMap(
-            end -> account(growth.map(ProcessGrowth::since).orElse(later(tenMinutesAgo, end))));
+            end ->
+                account(
+                    growth.map(ProcessGrowth::since).orElse(later(tenMinutesAgo, end)),
+                    growth.flatMap(ProcessGrowth::lastTrough)));
   }
 
-  private Optional<Account> account(Instant from) {
+  private Optional<Account> account(Instant from, Optional<Instant> lastTrough) {
     return AccountTable.of(
         known.readings(),
         known.sites(),
         from,
+        lastTrough,
         snapshot.memory().limit().source().equals(Limit.CGROUP),
         snapshot.memory().budget());
   }
@@ -198,7 +206,10 @@ public final class DiagnosisRules {
         snapshot.time(),
         switch (state) {
           case HEALTHY -> healthy();
-          case TOO_EARLY -> "Too early to tell: " + String.join(", ", waits);
+          case TOO_EARLY ->
+              "Too early to tell: "
+                  + String.join(", ", waits)
+                  + files().map(text -> "; " + text).orElse("");
           default -> sentence;
         },
         actions(),
@@ -454,26 +465,47 @@ public final class DiagnosisRules {
   /** Names what grows, with its rate, after the forecast. */
   private void say() {
     named = subjects();
+    sentence = sentence();
+    for (int i = named.size() - 1; i > 0 && sentence.split(" ").length > MOST_WORDS; i--) {
+      if (!isNeeded(named.get(i))) {
+        named.remove(i);
+        sentence = sentence();
+      }
+    }
+  }
+
+  private String sentence() {
     String forecast = reaching();
     String subjects = named.isEmpty() ? "" : named.size() == 1 ? alone(named.get(0)) : several();
-    sentence =
-        forecast.isEmpty()
-            ? named.isEmpty() ? growth.map(this::grows).orElse(sentence) : subjects
-            : forecast + (subjects.isEmpty() ? "" : ". " + subjects);
+    if (forecast.isEmpty()) {
+      return named.isEmpty() ? growth.map(this::grows).orElse(sentence) : subjects;
+    }
+    return forecast + (subjects.isEmpty() ? "" : ". " + subjects);
+  }
+
+  /** Returns whether a row is named however small its share of the growth is. */
+  private boolean isNeeded(Row row) {
+    return counted().contains(row)
+        || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
   }
 
   /** Returns the rows to name, at most three: leaks, and what makes up most of the growth. */
   private List<Row> subjects() {
-    List<Row> rows =
-        new ArrayList<>(growth.isPresent() || asking().isEmpty() ? explaining() : List.of());
+    List<Row> rows = new ArrayList<>(counted());
     for (SiteVerdict suspect : asking()) {
       Row row = row(suspect);
-      boolean isThere = rows.stream().anyMatch(one -> one.name().equals(row.name()));
-      boolean matters =
-          rows.isEmpty() || suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0;
-      if (!isThere && matters && rows.size() < MOST_NAMED) {
+      if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
         rows.add(row);
       }
+    }
+    if (growth.isPresent()) {
+      explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
+    }
+    if (rows.isEmpty() && !asking().isEmpty()) {
+      rows.add(row(asking().get(0)));
+    }
+    if (rows.size() > MOST_NAMED) {
+      rows.subList(MOST_NAMED, rows.size()).clear();
     }
     rows.sort(Comparator.comparingDouble((Row row) -> -row.bytesPerSecond()));
     known
@@ -542,7 +574,7 @@ public final class DiagnosisRules {
     }
     Optional<SiteVerdict> suspect = row.kind() == Kind.SITE ? suspect(row) : Optional.empty();
     if (suspect.isEmpty()) {
-      return place(row) + " adds " + rate(row.bytesPerSecond()) + detail(row);
+      return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
     int others = asking().size() - 1;
@@ -566,6 +598,15 @@ public final class DiagnosisRules {
         + (others > 0
             ? "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects")
             : "");
+  }
+
+  private static String adds(Row row) {
+    String rate = rate(row.bytesPerSecond());
+    if (row.kind() == Kind.RETAINED) {
+      return "Malloc retains %s more".formatted(rate);
+    }
+    boolean plural = row.kind() != Kind.SITE && row.name().endsWith("s");
+    return place(row) + (plural ? " add " : " adds ") + rate;
   }
 
   private String leak(SiteVerdict leak, Row row) {
@@ -598,7 +639,8 @@ public final class DiagnosisRules {
                     row ->
                         (row.kind() == Kind.SITE ? place(row) : row.name())
                             + " "
-                            + rate(row.bytesPerSecond()))
+                            + rate(row.bytesPerSecond())
+                            + (named.size() < MOST_NAMED || isNeeded(row) ? detail(row) : ""))
                 .toList());
     double explained = named.stream().mapToDouble(Row::growthBytes).sum();
     boolean most = !(explained < EXPLAINED * account.map(Account::positiveBytes).orElse(0.0));
@@ -619,7 +661,7 @@ public final class DiagnosisRules {
           count(Count.THREADS)
               + (row.place().isEmpty() || count(Count.THREADS).isEmpty()
                   ? ""
-                  : " from " + row.place());
+                  : " started by " + row.place());
       case METASPACE -> count(Count.CLASSES);
       case RETAINED ->
           snapshot
@@ -635,7 +677,7 @@ public final class DiagnosisRules {
     return account
         .flatMap(table -> table.count(name))
         .filter(count -> count.perMinute() >= 1)
-        .map(count -> ", %.0f %s/min".formatted(count.perMinute(), name))
+        .map(count -> " (%.0f %s/min)".formatted(count.perMinute(), name))
         .orElse("");
   }
 
@@ -703,7 +745,7 @@ public final class DiagnosisRules {
     for (Duration window : new Duration[] {WINDOW, NEAR, Duration.ofHours(1)}) {
       Instant from =
           later(snapshot.time().minus(window), known.startedUp().orElse(snapshot.time()));
-      Optional<Account> table = account(from);
+      Optional<Account> table = account(from, Optional.empty());
       if (table.isEmpty()) {
         return Optional.empty();
       }
@@ -783,26 +825,41 @@ public final class DiagnosisRules {
 
   /** The rule on rows whose growth is counted: it needs no number of samples. */
   private void exactRows() {
-    for (Row row : account.map(Account::positive).orElse(List.of())) {
-      boolean bytes = row.exact() && row.grows() && row.growthBytes() >= EXACT_BYTES;
-      boolean threads =
-          row.kind() == Kind.STACKS
-              && account
-                  .flatMap(table -> table.count(Count.THREADS))
-                  .filter(count -> count.steady() && count.growth() >= EXACT_THREADS)
-                  .isPresent();
-      if (threads || bytes && (row.kind() == Kind.SITE || row.kind() == Kind.TMPFS)) {
-        found(
-            "growth",
-            State.WATCH,
-            "%s grew by %s in %s"
-                .formatted(
-                    place(row),
-                    Sentence.bytes(row.growthBytes()),
-                    Words.duration(Duration.between(account.get().from(), account.get().to()))));
-        return;
-      }
-    }
+    counted().stream()
+        .findFirst()
+        .ifPresent(
+            row ->
+                found(
+                    "growth",
+                    State.WATCH,
+                    "%s grew by %s in %s"
+                        .formatted(
+                            place(row),
+                            Sentence.bytes(row.growthBytes()),
+                            Words.duration(
+                                Duration.between(account.get().from(), account.get().to())))));
+  }
+
+  /** Returns the rows whose growth is counted and asks to be watched. */
+  private List<Row> counted() {
+    return account.map(Account::positive).orElse(List.of()).stream()
+        .filter(
+            row ->
+                switch (row.kind()) {
+                  case SITE, TMPFS ->
+                      row.exact() && row.grows() && row.growthBytes() >= EXACT_BYTES;
+                  case STACKS -> grows(Count.THREADS, EXACT_THREADS);
+                  case METASPACE -> row.grows() && grows(Count.CLASSES, EXACT_CLASSES);
+                  default -> false;
+                })
+        .toList();
+  }
+
+  private boolean grows(String count, double least) {
+    return account
+        .flatMap(table -> table.count(count))
+        .filter(found -> found.steady() && found.growth() >= least)
+        .isPresent();
   }
 
   // ---- The limit

@@ -23,9 +23,15 @@ import java.util.stream.IntStream;
  * @param watched its length
  * @param steadiness how fast it grows in the second half of the window, as a share of the first
  * @param recent how fast it grows in the last five minutes, as a share of the slope
+ * @param lastTrough the end of the window of what swings: its last trough; empty for other growth
  */
 record ProcessGrowth(
-    Slope slope, Instant since, Duration watched, double steadiness, double recent) {
+    Slope slope,
+    Instant since,
+    Duration watched,
+    double steadiness,
+    double recent,
+    Optional<Instant> lastTrough) {
 
   /** Nothing is said of a shorter time. */
   static final Duration SHORTEST = Duration.ofSeconds(45);
@@ -40,6 +46,12 @@ record ProcessGrowth(
           SHORTEST);
 
   private static final Duration RECENT = Duration.ofMinutes(5);
+
+  /** What fell back so often is described by its troughs. */
+  private static final int FEWEST_FALLS = 2;
+
+  /** Fewer troughs tell no slope. */
+  private static final int FEWEST_TROUGHS = 10;
 
   private static final int MOST_BLOCKS = 60;
   private static final int FEWEST_BLOCKS = 6;
@@ -66,11 +78,17 @@ record ProcessGrowth(
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history, ToDoubleFunction<HistoryPoint> figure, Instant from) {
-    List<HistoryPoint> known =
+    List<HistoryPoint> all =
         history.stream()
             .filter(point -> !point.time().isBefore(from))
             .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
             .toList();
+    Sawtooth sawtooth = Sawtooth.of(all, figure);
+    boolean swings = sawtooth.falls() >= FEWEST_FALLS;
+    List<HistoryPoint> known = swings ? sawtooth.troughs() : all;
+    if (swings && known.size() < FEWEST_TROUGHS) {
+      return Optional.empty();
+    }
     Optional<ProcessGrowth> found = Optional.empty();
     Duration latest = Duration.ZERO;
     for (Duration window : WINDOWS) {
@@ -84,7 +102,18 @@ record ProcessGrowth(
         found = here;
       }
     }
-    return found;
+    return found.map(growth -> swings ? growth.betweenTroughs(known) : growth);
+  }
+
+  private ProcessGrowth betweenTroughs(List<HistoryPoint> troughs) {
+    Instant first =
+        troughs.stream()
+            .map(HistoryPoint::time)
+            .filter(time -> !time.isBefore(since))
+            .findFirst()
+            .orElse(since);
+    Instant last = troughs.get(troughs.size() - 1).time();
+    return new ProcessGrowth(slope, first, watched, steadiness, recent, Optional.of(last));
   }
 
   /** Whether a shorter window says more: growth that is faster, or that goes on after a warm-up. */
@@ -139,7 +168,12 @@ record ProcessGrowth(
             && end - before.getMax() >= Math.max(least, swings)
         ? Optional.of(
             new ProcessGrowth(
-                slope, start, watched, blocks.steadiness(), recent(points, figure) / slope.value()))
+                slope,
+                start,
+                watched,
+                blocks.steadiness(),
+                recent(points, figure) / slope.value(),
+                Optional.empty()))
         : Optional.empty();
   }
 

@@ -442,6 +442,7 @@ public final class Poller {
       // Call sites are recorded from here on; at the next poll much would have come already.
       nameMethods();
       leakWatch.begin();
+      heldDiagnosis.anew();
     }
     poll();
     return status;
@@ -450,6 +451,7 @@ public final class Poller {
   /** Ends what {@link #attach} began. */
   public Status detach() {
     Status status = interposer.detach();
+    heldDiagnosis.anew();
     poll();
     return status;
   }

@@ -83,7 +83,7 @@ class AccountTest {
 
     assertThat(diagnosis.sentence())
         .startsWith("OOM kill expected at ")
-        .contains("Malloc retained adds 12 MiB/min in ", " arenas");
+        .contains("Malloc retains 12 MiB/min more in ", " arenas");
     assertThat(diagnosis.actions()).anyMatch(action -> action.startsWith("Trim malloc, "));
     assertThat(diagnosis.actions()).contains("Open the runbook: docs/runbooks/retained.md");
     assertShort(diagnosis);
@@ -112,7 +112,7 @@ class AccountTest {
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
     assertThat(diagnosis.sentence())
         .endsWith(
-            "Thread stacks adds 15 MiB/min, 300 threads/min from RepairTask.execute"
+            "Thread stacks add 15 MiB/min (300 threads/min) started by RepairTask.execute"
                 + " (RepairTask.java:21)");
     assertShort(diagnosis);
   }
@@ -128,7 +128,8 @@ class AccountTest {
     Diagnosis diagnosis = scripts.diagnosis();
 
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
-    assertThat(diagnosis.sentence()).contains("Java heap 10 MiB/min");
+    assertThat(diagnosis.sentence())
+        .endsWith("Java heap 10 MiB/min, metaspace 7.0 MiB/min (600 classes/min)");
     assertThat(diagnosis.account().orElseThrow().count("classes").orElseThrow().perMinute())
         .isCloseTo(600, within(1.0));
     assertShort(diagnosis);
@@ -252,6 +253,19 @@ class AccountTest {
             .isIn(State.HEALTHY, State.TOO_EARLY);
       }
     }
+  }
+
+  /** The troughs rise by 4 MiB a minute. */
+  @Test
+  void aSawtoothWhoseTroughsRiseIsForecastFromThem() {
+    Situation rising =
+        new Situation(Duration.ofMinutes(40), at -> 100 + at / 15.0 + 120.0 * (at % 180) / 180);
+    rising.limit = 512;
+
+    Diagnosis diagnosis = rising.diagnosis();
+
+    assertThat(diagnosis.state()).isEqualTo(State.WATCH);
+    assertThat(diagnosis.sentence()).contains("4.0 MiB/min");
   }
 
   @Test

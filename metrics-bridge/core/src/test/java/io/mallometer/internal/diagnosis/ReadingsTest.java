@@ -1,0 +1,70 @@
+package io.mallometer.internal.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ReadingsTest {
+
+  private static final long SECOND = 1_000_000_000L;
+
+  private final Readings readings = new Readings(() -> ProcessCounts.NONE);
+
+  @Test
+  void aReadingIsMadeOfEachDivisionOfTheResidentSetAndOfNothingElse() {
+    Snapshot first = snapshot(60);
+    readings.add(first, 0);
+    readings.add(first, 20 * SECOND);
+    readings.add(snapshot(75), 30 * SECOND);
+
+    assertThat(readings.all()).hasSize(2);
+    assertThat(readings.all().get(1).residentBytes()).isEqualTo(400 * Situation.MIB);
+  }
+
+  @Test
+  void anAttachBeginsAnew() {
+    readings.add(snapshot(60), 0);
+    Situation attached = new Situation(Duration.ofSeconds(75), second -> 400);
+    attached.self = io.mallometer.FaceContract.attachedReport();
+    readings.add(attached.input().snapshot(), 20 * SECOND);
+
+    assertThat(readings.all()).hasSize(1);
+    assertThat(attached.self.mode()).isEqualTo(SelfReport.ATTACHED);
+  }
+
+  @Test
+  void threadsAreCountedByTheirPool() throws InterruptedException {
+    Thread one = new Thread(ReadingsTest::sleep, "readings-test-1");
+    Thread other = new Thread(ReadingsTest::sleep, "readings-test-2");
+    one.start();
+    other.start();
+    try {
+      ProcessCounts counts = ProcessCounts.read();
+
+      assertThat(counts.pools()).containsEntry("readings-test-#", 2);
+      assertThat(counts.threads()).isGreaterThan(2);
+      assertThat(counts.classes()).isGreaterThan(100);
+    } finally {
+      one.interrupt();
+      other.interrupt();
+      one.join();
+      other.join();
+    }
+  }
+
+  private static void sleep() {
+    try {
+      Thread.sleep(60_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Snapshot snapshot(long second) {
+    return new Situation(Duration.ofSeconds(second), at -> 400).input().snapshot();
+  }
+}
