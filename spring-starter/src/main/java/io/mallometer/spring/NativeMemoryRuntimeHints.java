@@ -17,7 +17,6 @@ import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
 import io.mallometer.view.SitesView;
-import io.mallometer.view.TimelineView;
 import io.mallometer.view.TrendsView;
 import io.mallometer.view.TrimView;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +43,6 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               CgroupView.class,
               BudgetView.class,
               AllocatorView.class,
-              HistoryView.class,
               LeaksView.class,
               SitesView.class,
               SitesView.Interval.class,
@@ -53,7 +51,7 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               ConclusionView.class,
               DiagnosisView.class,
               OverviewView.class,
-              TimelineView.class,
+              HistoryView.class,
               TrendsView.class,
               RecordingView.class,
               RefusalView.class,
