@@ -6,7 +6,7 @@
 
 A generated part stands between <!-- generated: NAME --> and <!-- end -->. Its sources are the code: the list of meters
 (Meter.java), the MBeans' descriptions (Described.java), the starter's configuration metadata, the help of the command
-line, mallometer.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
+line, mallometer.h, recording_format.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
 docs/public-names.txt, which tests of each module compare with what running services show.
 """
 
@@ -23,6 +23,7 @@ REFERENCE = REPOSITORY / "docs/reference"
 CORE = REPOSITORY / "metrics-bridge/core/src/main/java/io/mallometer"
 METADATA = REPOSITORY / "spring-starter/target/classes/META-INF/spring-configuration-metadata.json"
 HEADER = REPOSITORY / "interposer/include/mallometer.h"
+RECORDING = REPOSITORY / "interposer/src/control/recording_format.h"
 PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.S)
 LITERALS = r'((?:\s*\+?\s*"(?:[^"\\]|\\.)*")+)'
 IN_SOME_STATES = " (in some states)"
@@ -246,7 +247,22 @@ def c_api():
     return table(("function", "meaning"), rows)
 
 
-PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "exit-codes": exit_codes, "java-api": java_api, "c-api": c_api}
+def recording_layout():
+    """The fields of each struct of a recording. GenerateAbi.java refuses a struct with padding, so offsets are sums."""
+    rows, sizes = [], {"char": 1, "uint32_t": 4, "uint64_t": 8}
+    text = read(RECORDING)
+    lengths = dict(re.findall(r"^#define (RECORDING_\w+) (\d+)", text, re.M))
+    for struct, body in re.findall(r"^struct (recording_\w+) {(.*?)^};", text, re.M | re.S):
+        offset = 0
+        for comment, kind, name, length in re.findall(r"(?:/\*((?:(?!\*/).)*)\*/\s*)?(?:struct )?(\w+) (\w+)(?:\[(\w+)\])?;", body, re.S):
+            bytes_ = sizes[kind] * int(lengths.get(length, length or 1))
+            rows.append((f"`{struct}`", f"`{name}`", str(offset), str(bytes_), cell(re.sub(r"\n *\*", " ", comment))))
+            offset += bytes_
+        sizes[struct] = offset
+    return table(("struct", "field", "offset", "bytes", "meaning"), rows)
+
+
+PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "exit-codes": exit_codes, "java-api": java_api, "c-api": c_api, "recording-layout": recording_layout}
 
 # Where the names of a section have to stand, and what of a line is the name.
 NAMED = {

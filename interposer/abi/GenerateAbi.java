@@ -11,16 +11,19 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
- * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree.
+ * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree, and from {@code
+ * recording_format.h} the layout of a recording.
  *
- * <p>The header is the only description of the interface. This program reads its constants, structs
+ * <p>Each header is the only description of its subject. This program reads constants, structs
  * and functions, computes the offset of each field, and writes
  *
  * <ul>
  *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each
  *       struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method for each function;
  *   <li>{@code c HEADER DIRECTORY}: {@code abi_functions.h}. It fails to compile if the compiler lays a struct out in
- *       another way, and contains the table of the functions' addresses in the order in which Java numbers them.
+ *       another way, and contains the table of the functions' addresses in the order in which Java numbers them;
+ *   <li>for {@code recording_format.h} the Java class {@code RecordingFormat}, with the constants and the offset of each
+ *       field, and {@code recording_layout.h} with the same checks for the compiler.
  * </ul>
  *
  * <p>The header uses a small part of C; anything else ends this program with an error. Constants
@@ -34,7 +37,7 @@ import java.util.zip.CRC32;
  */
 final class GenerateAbi {
 
-  private static final String PREFIX = "mallometer_";
+  private static final String RECORDING = "recording_format.h";
   private static final int POINTER_BYTES = 8;
   private static final int MOST_ARGUMENTS = 5;
   private static final List<String> RESULTS = List.of("int", "uint32_t", "void");
@@ -42,13 +45,6 @@ final class GenerateAbi {
       List.of("int", "uint32_t", "int32_t", "uint64_t", "int64_t", "size_t", "pointer");
 
   private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
-  private static final Pattern DEFINE =
-      Pattern.compile("^#define MALLOMETER_(\\w+) (\\w+)$", Pattern.MULTILINE);
-  private static final Pattern ENUM = Pattern.compile("^enum " + PREFIX + "\\w+ \\{(.*?)};", flags());
-  private static final Pattern STRUCT =
-      Pattern.compile("^struct " + PREFIX + "(\\w+) \\{(.*?)^};", flags());
-  private static final Pattern FUNCTION =
-      Pattern.compile("^MALLOMETER_API (\\w+) " + PREFIX + "(\\w+)\\((.*?)\\);", flags());
   private static final Pattern FIELD =
       Pattern.compile("(?:const )?(?:struct )?(\\w+) (\\*?)(\\w+)((?:\\[\\w+])*)");
 
@@ -63,26 +59,34 @@ final class GenerateAbi {
 
   private record Function(String result, String name, List<Field> parameters) {}
 
+  /** Begins the names of structs and functions; in upper case those of constants. */
+  private final String prefix;
+
   private final Map<String, String> constants = new LinkedHashMap<>();
   private final Map<String, Struct> structs = new LinkedHashMap<>();
   private final List<Function> functions = new ArrayList<>();
   private final String checksum;
 
-  private GenerateAbi(String header) {
+  private GenerateAbi(String prefix, String header) {
+    this.prefix = prefix;
+    Pattern define = Pattern.compile("^#define " + upperPrefix() + "(\\w+) (\\w+|\".*\")$", Pattern.MULTILINE);
+    Pattern enumeration = Pattern.compile("^enum " + prefix + "\\w+ \\{(.*?)};", flags());
+    Pattern structure = Pattern.compile("^struct " + prefix + "(\\w+) \\{(.*?)^};", flags());
+    Pattern function = Pattern.compile("^MALLOMETER_API (\\w+) " + prefix + "(\\w+)\\((.*?)\\);", flags());
     String code = COMMENT.matcher(header).replaceAll("");
     StringBuilder declared = new StringBuilder();
-    for (Matcher m = DEFINE.matcher(code); m.find(); ) {
+    for (Matcher m = define.matcher(code); m.find(); ) {
       constants.put(m.group(1), m.group(2));
     }
-    for (Matcher m = ENUM.matcher(code); m.find(); ) {
+    for (Matcher m = enumeration.matcher(code); m.find(); ) {
       declared.append(m.group());
       readEnum(m.group(1));
     }
-    for (Matcher m = STRUCT.matcher(code); m.find(); ) {
+    for (Matcher m = structure.matcher(code); m.find(); ) {
       declared.append(m.group());
       structs.put(m.group(1), struct(m.group(1), m.group(2)));
     }
-    for (Matcher m = FUNCTION.matcher(code); m.find(); ) {
+    for (Matcher m = function.matcher(code); m.find(); ) {
       declared.append(m.group());
       // The version comes first: it tells whether the other numbers mean the same functions.
       int place = m.group(2).equals("abi_version") ? 0 : functions.size();
@@ -95,13 +99,18 @@ final class GenerateAbi {
   public static void main(String[] arguments) throws IOException {
     try {
       Path header = Path.of(arguments[1]);
-      GenerateAbi abi = new GenerateAbi(Files.readString(header));
+      boolean recording = header.endsWith(RECORDING);
+      GenerateAbi abi = new GenerateAbi(recording ? "recording_" : "mallometer_", Files.readString(header));
       String version = abi.constants.getOrDefault("ABI_VERSION", "");
       require(
-          version.equals(abi.checksum),
+          recording || version.equals(abi.checksum),
           "the declarations have changed: set MALLOMETER_ABI_VERSION to " + abi.checksum);
       Path directory = Files.createDirectories(Path.of(arguments[2]));
-      if (arguments[0].equals("java")) {
+      if (recording && arguments[0].equals("java")) {
+        write(directory.resolve("RecordingFormat.java"), abi.offsetsOfJava(arguments[3]));
+      } else if (recording) {
+        write(directory.resolve("recording_layout.h"), abi.checks(RECORDING));
+      } else if (arguments[0].equals("java")) {
         write(directory.resolve("Abi.java"), abi.structsOfJava(arguments[3]));
         write(directory.resolve("LibraryFunctions.java"), abi.functionsOfJava(arguments[3]));
       } else {
@@ -120,6 +129,10 @@ final class GenerateAbi {
     }
   }
 
+  private String upperPrefix() {
+    return prefix.toUpperCase(Locale.ROOT);
+  }
+
   // ---- Reading -------------------------------------------------------------------------------
 
   private static int flags() {
@@ -130,7 +143,7 @@ final class GenerateAbi {
     for (String entry : body.split(",")) {
       String[] parts = entry.strip().split("\\s*=\\s*");
       require(parts.length == 2, "state the value of each enum constant: " + entry.strip());
-      constants.put(parts[0].replaceFirst("^MALLOMETER_", ""), parts[1]);
+      constants.put(parts[0].replaceFirst("^" + upperPrefix(), ""), parts[1]);
     }
   }
 
@@ -159,10 +172,10 @@ final class GenerateAbi {
     List<Integer> lengths = new ArrayList<>();
     for (String length : m.group(4).replace("]", "").split("\\[")) {
       if (!length.isEmpty()) {
-        lengths.add(Integer.decode(number(length.replaceFirst("^MALLOMETER_", ""))));
+        lengths.add(Integer.decode(number(length.replaceFirst("^" + upperPrefix(), ""))));
       }
     }
-    String type = pointer ? "pointer" : m.group(1).replaceFirst("^" + PREFIX, "");
+    String type = pointer ? "pointer" : m.group(1).replaceFirst("^" + prefix, "");
     Field one = new Field(type, m.group(3), lengths, offset, 0);
     return new Field(type, m.group(3), lengths, offset, one.count() * size(type));
   }
@@ -203,7 +216,7 @@ final class GenerateAbi {
 
   /** Returns a number without its suffix. A name is replaced by the number that it was defined as. */
   private String number(String value) {
-    return constants.getOrDefault(value, value).replaceFirst("(?<=[0-9a-f])u$", "");
+    return constants.getOrDefault(value, value).replaceFirst("(?<=[0-9a-f])ul?$", "");
   }
 
   private static String checksum(String declared) {
@@ -214,10 +227,11 @@ final class GenerateAbi {
 
   // ---- Writing C -----------------------------------------------------------------------------
 
-  private String c() {
-    StringBuilder c = new StringBuilder("/* Generated from mallometer.h by GenerateAbi.java. */\n");
+  /** Returns assertions on the offset of each field. */
+  private String checks(String header) {
+    StringBuilder c = new StringBuilder("/* Generated from " + header + " by GenerateAbi.java. */\n");
     for (Struct struct : structs.values()) {
-      String type = "struct " + PREFIX + struct.name();
+      String type = "struct " + prefix + struct.name();
       c.append("_Static_assert(sizeof(%s) == %d, \"%s\");\n".formatted(type, struct.bytes(), type));
       for (Field field : struct.fields()) {
         c.append(
@@ -225,8 +239,13 @@ final class GenerateAbi {
                 .formatted(type, field.name(), field.offset(), type, field.name()));
       }
     }
+    return c.toString();
+  }
+
+  private String c() {
+    StringBuilder c = new StringBuilder(checks("mallometer.h"));
     c.append("static void *const functions[] = {\n");
-    functions.forEach(f -> c.append("    ").append(PREFIX).append(f.name()).append(",\n"));
+    functions.forEach(f -> c.append("    ").append(prefix).append(f.name()).append(",\n"));
     return c.append("};\n").toString();
   }
 
@@ -253,6 +272,35 @@ final class GenerateAbi {
     return java.append("}\n").toString();
   }
 
+  private String offsetsOfJava(String packageName) {
+    StringBuilder java =
+        new StringBuilder(
+            """
+            // Generated from recording_format.h by GenerateAbi.java.
+            package %s;
+
+            /** The constants of {@code recording_format.h}, and the offset of each field of its structs. */
+            final class RecordingFormat {
+
+              private RecordingFormat() {}
+
+            """
+                .formatted(packageName));
+    constants.forEach((name, value) -> java.append(constant(name, number(value))));
+    for (Struct struct : structs.values()) {
+      String name = struct.name().toUpperCase(Locale.ROOT);
+      java.append(constant(name + "_BYTES", String.valueOf(struct.bytes())));
+      for (Field field : struct.fields()) {
+        String of = name + "_" + field.name().toUpperCase(Locale.ROOT);
+        java.append(constant(of, String.valueOf(field.offset())));
+        if (field.type().equals("char")) {
+          java.append(constant(of + "_LENGTH", String.valueOf(field.bytes())));
+        }
+      }
+    }
+    return java.append("}\n").toString();
+  }
+
   private String functionsOfJava(String packageName) {
     StringBuilder java =
         new StringBuilder(
@@ -270,7 +318,7 @@ final class GenerateAbi {
                   List.of(
             """
                 .formatted(packageName));
-    List<String> names = functions.stream().map(f -> "          \"" + PREFIX + f.name() + "\"").toList();
+    List<String> names = functions.stream().map(f -> "          \"" + prefix + f.name() + "\"").toList();
     java.append(String.join(",\n", names)).append(");\n\n  private LibraryFunctions() {}\n");
     for (int i = 0; i < functions.size(); i++) {
       java.append(call(i, functions.get(i)));
@@ -282,7 +330,7 @@ final class GenerateAbi {
     return switch (value) {
       case "UINT64_MAX" -> "  static final long %s = -1L;\n".formatted(name);
       case "UINT32_MAX" -> "  static final int %s = -1;\n".formatted(name);
-      default -> "  static final int %s = %s;\n".formatted(name, value);
+      default -> "  static final %s %s = %s;\n".formatted(value.startsWith("\"") ? "String" : "int", name, value);
     };
   }
 
@@ -343,7 +391,7 @@ final class GenerateAbi {
     return "\n    %s %s(%s) {\n      return %s;\n    }\n".formatted(type, name, parameters, value);
   }
 
-  private static String call(int number, Function function) {
+  private String call(int number, Function function) {
     List<String> parameters = new ArrayList<>();
     StringBuilder arguments = new StringBuilder();
     for (Field parameter : function.parameters()) {
@@ -359,7 +407,7 @@ final class GenerateAbi {
           }
         """
         .formatted(
-            PREFIX + function.name(), String.join(", ", parameters), number, arguments);
+            prefix + function.name(), String.join(", ", parameters), number, arguments);
   }
 
   private String javaType(String type) {

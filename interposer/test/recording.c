@@ -190,8 +190,8 @@ static void killed(void) {
   struct stat status;
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
-  CHECK_EQUAL(status.st_size, RECORDING_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_BYTES); /* a full disk later on changes nothing */
+  CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* a full disk later on changes nothing */
 }
 
 static void stopped(void) {
@@ -216,7 +216,7 @@ static void exits_with(const char *what, int status) {
   CHECK_EQUAL(run_child(what), status);
   struct recording_sample goodbye;
   CHECK_EQUAL(records_of(path, EXIT, &goodbye), 1);
-  CHECK_EQUAL(goodbye.kind, RECORDED_EXIT);
+  CHECK_EQUAL(goodbye.kind, RECORDING_RECORD_EXIT);
 #ifdef __GLIBC__
   CHECK_EQUAL(goodbye.flags, status);
 #else

@@ -42,7 +42,7 @@ static const struct recording_region layout[REGIONS] = {
 };
 _Static_assert(REGIONS <= RECORDING_REGIONS, "the header's table");
 _Static_assert(1323008 + 24 * RECORDING_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
-_Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= RECORDING_BYTES, "the regions fit");
+_Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
 /* Written by whoever starts, while `state` is STARTING; read-only afterwards. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
@@ -136,7 +136,7 @@ static void *record_until_the_end(void *unused) {
   uint64_t start = monotonic_ns();
   struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
   for (uint64_t tick = 0;; tick++) {
-    struct recording_sample record = {.kind = RECORDED_SAMPLE};
+    struct recording_sample record = {.kind = RECORDING_RECORD_SAMPLE};
     read_memory(&reading, tick);
     take_counters(&record);
     take_memory(&record, &reading);
@@ -156,7 +156,7 @@ static void *record_until_the_end(void *unused) {
 /* Called by exit(): the process says goodbye. After a fork that nobody told us of, it is another process. */
 static void say_goodbye(int status) {
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RECORDING || getpid() != owner) return;
-  struct recording_sample record = {.kind = RECORDED_EXIT, .sequence = 1};
+  struct recording_sample record = {.kind = RECORDING_RECORD_EXIT, .sequence = 1};
   struct memory_reading reading;
   memory_read(&cgroup, &reading);
   memory_read_rest(&cgroup, &reading);
@@ -177,7 +177,7 @@ static void describe_life(struct recording_header *header, const struct recordin
   memcpy(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC);
   header->format = RECORDING_FORMAT;
   header->header_bytes = sizeof *header;
-  header->file_bytes = RECORDING_BYTES;
+  header->file_bytes = RECORDING_FILE_BYTES;
   header->started_realtime_ns = realtime_ns();
   header->started_monotonic_ns = monotonic_ns();
   if (!random_bytes(&header->life, sizeof header->life)) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "platform/files.h"
+#include "recording_layout.h"
 
 /* A life that got this far in the ring of one-minute samples lasted five minutes. */
 #define SAMPLES_OF_A_LONG_LIFE 5
@@ -130,23 +131,23 @@ static int create_fresh(struct attempt *attempt) {
 }
 
 static void *fill_and_map(struct attempt *attempt, int file, const struct recording_header *header) {
-  int error = file_allocate(file, RECORDING_BYTES);
+  int error = file_allocate(file, RECORDING_FILE_BYTES);
   if (error) {
-    because(attempt, "cannot allocate %zu KiB for %s: %s", RECORDING_BYTES >> 10, attempt->path, strerror(error));
+    because(attempt, "cannot allocate %zu KiB for %s: %s", RECORDING_FILE_BYTES >> 10, attempt->path, strerror(error));
     return NULL;
   }
   if (!file_make_private(file) || pwrite(file, header, sizeof *header, 0) != (ssize_t)sizeof *header) {
     because(attempt, "cannot write %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
-  void *mapping = file_map(file, RECORDING_BYTES);
+  void *mapping = file_map(file, RECORDING_FILE_BYTES);
   if (!mapping) {
     because(attempt, "cannot map %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
   if (file_lock(file)) return mapping;
   because(attempt, "cannot lock %s: %s", attempt->path, strerror(errno));
-  file_unmap(mapping, RECORDING_BYTES);
+  file_unmap(mapping, RECORDING_FILE_BYTES);
   return NULL;
 }
 
@@ -179,7 +180,7 @@ static enum outcome place_beside(struct attempt *attempt, int old, bool displace
   }
   if (outcome != DONE) {
     if (file_is_at(attempt->fresh, file)) unlink(attempt->fresh);
-    if (*mapping) file_unmap(*mapping, RECORDING_BYTES);
+    if (*mapping) file_unmap(*mapping, RECORDING_FILE_BYTES);
     *mapping = NULL;
   }
   close(file); /* the mapping keeps the lock */
@@ -210,8 +211,8 @@ void *recording_create(const char *path, const struct recording_header *header, 
   snprintf(attempt.previous, sizeof attempt.previous, "%s.previous", path);
   snprintf(attempt.kept, sizeof attempt.kept, "%s.kept", path);
   snprintf(attempt.fresh, sizeof attempt.fresh, "%s.new", path);
-  if (!file_size_is_allowed(RECORDING_BYTES)) {
-    because(&attempt, "the limit of file sizes (ulimit -f) is below %zu KiB", RECORDING_BYTES >> 10);
+  if (!file_size_is_allowed(RECORDING_FILE_BYTES)) {
+    because(&attempt, "the limit of file sizes (ulimit -f) is below %zu KiB", RECORDING_FILE_BYTES >> 10);
     return NULL;
   }
   because(&attempt, "%s: another process made the file at the same time", path);

@@ -1,6 +1,6 @@
 /*
- * The recording's file, byte by byte. docs/reference/recording.md is the reference; io.mallometer.internal.history
- * reads it, and writes its own regions.
+ * The recording's file, byte by byte. Java's reader is derived from this header (GenerateAbi.java); Java writes its own
+ * regions. docs/reference/recording.md is the reference.
  *
  * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a
  * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
@@ -19,7 +19,8 @@
 
 #define RECORDING_MAGIC "mallometer-rec\n"
 #define RECORDING_FORMAT 2u
-#define RECORDING_BYTES ((size_t)2 << 20)
+/* Of the whole file. */
+#define RECORDING_FILE_BYTES 2097152ul
 #define RECORDING_PAGE 4096u
 
 enum recording_region_kind {
@@ -40,6 +41,7 @@ enum recording_region_kind {
 };
 
 struct recording_region {
+  /* enum recording_region_kind */
   uint32_t kind;
   uint32_t slot_bytes;
   uint64_t offset;
@@ -54,14 +56,18 @@ struct recording_region {
 #define RECORDING_PROFILE_BYTES 73728u
 
 struct recording_header {
+  /* "mallometer-rec\n", NUL-terminated. */
   char magic[16];
+  /* RECORDING_FORMAT */
   uint32_t format;
   /* sizeof(struct recording_header), which the checksum covers but for itself. */
   uint32_t header_bytes;
   uint64_t file_bytes;
   /* A number that no other life has. */
   uint64_t life;
+  /* Start of the recording, since 1970. */
   uint64_t started_realtime_ns;
+  /* Of CLOCK_MONOTONIC. */
   uint64_t started_monotonic_ns;
   uint32_t pid;
   uint32_t unused;
@@ -83,14 +89,20 @@ struct recording_header {
   /* CRC-32 (ISO 3309) of all bytes before it. */
   uint32_t checksum;
 };
-_Static_assert(sizeof(struct recording_header) == 936, "the reader's offsets");
-_Static_assert(offsetof(struct recording_header, regions) == 544, "the reader's offsets");
 
-enum recording_record_kind { RECORDED_SAMPLE = 1, RECORDED_EXIT = 2 };
+/* Kinds from RECORDING_RECORD_SHUTDOWN on are Java's. The flags of a profile are the percent of the limit, 0 at the
+ * peak. */
+enum recording_record_kind {
+  RECORDING_RECORD_SAMPLE = 1,
+  RECORDING_RECORD_EXIT = 2,
+  RECORDING_RECORD_SHUTDOWN = 3,
+  RECORDING_RECORD_TEXT = 4,
+  RECORDING_RECORD_PROFILE = 5
+};
 
 /* What stands in the place of an exit status that the C library does not tell (musl). */
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
-/* Bits of recording_sample.flags in a sample; in RECORDED_EXIT they are the exit status. */
+/* Bits of recording_sample.flags in a sample; in RECORDING_RECORD_EXIT they are the exit status. */
 enum recording_sample_flags {
   /*
    * Counting was off for some time, or began with an attach: allocated less freed bytes are not live ones. After an
@@ -108,8 +120,11 @@ struct recording_sample {
   uint32_t length;
   /* 1 for the ring's first. 0: the slot is empty. */
   uint64_t sequence;
+  /* Since 1970. */
   uint64_t realtime_ns;
+  /* Of CLOCK_MONOTONIC. */
   uint64_t monotonic_ns;
+  /* enum recording_record_kind */
   uint32_t kind;
   uint32_t flags;
   /* Of the process since it started; RECORDING_UNKNOWN if nothing counts. */
@@ -124,11 +139,15 @@ struct recording_sample {
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;
+  /* Cached pages of files, without shared memory. */
   uint64_t file_bytes;
   uint64_t oom_kills;
 };
 _Static_assert(sizeof(struct recording_sample) == 128, "a page holds a whole number of samples");
-_Static_assert(offsetof(struct recording_sample, allocations) == 40, "the reader's offsets");
+/* Of the fields with which each record begins: up to flags. */
+#define RECORDING_FRAME_BYTES 40u
+_Static_assert(offsetof(struct recording_sample, allocations) == RECORDING_FRAME_BYTES,
+               "the frame ends with the flags");
 
 /* CRC-32 as in zlib and java.util.zip.CRC32. */
 static inline uint32_t recording_checksum(const void *bytes, size_t length) {

@@ -451,8 +451,8 @@ describe('on the sample', () => {
 
   it('what fails keeps nothing else from being shown, and says why', async () => {
     const page = await open(samplePage(), {}, async page => {
-      await page.route(/\/nativememory\/views\//, changed(answers => 'timeline' in answers ? {...answers, timeline: null} : answers));
-      await page.route(/\/nativememory\/timeline$/, route => route.fulfill({status: 500, json: {error: 'no time'}}));
+      await page.route(/\/nativememory\/views\//, changed(answers => 'history' in answers ? {...answers, history: null} : answers));
+      await page.route(/\/nativememory\/history$/, route => route.fulfill({status: 500, json: {error: 'no time'}}));
     });
     await page.locator('#connection').filter({hasText: 'No answer (no time)'}).waitFor();
     assert.notEqual(await page.textContent('#recording'), '');
@@ -565,8 +565,8 @@ describe('on the sample', () => {
         answers.overview.breakdown = {parts: []};
         answers.overview.budget.lines = [];
       }
-      if (answers.timeline) {
-        answers.timeline = {
+      if (answers.history) {
+        answers.history = {
           memory: {times: [], limitBytes: [], residentBytes: [], chargedBytes: [], resident: [], charged: []},
           malloc: {times: [], liveBytes: [], liveObjects: [], residentBytes: [], allocationsPerSecond: [], allocatedBytesPerSecond: []},
         };

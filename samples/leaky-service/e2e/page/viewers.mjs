@@ -7,7 +7,7 @@ import {Application} from './servers.mjs';
 
 const [viewers = 50, seconds = 60] = process.argv.slice(2).map(Number);
 // As page.js has it, in seconds. For the overview it is what the last answer says.
-const SCHEDULE = {overview: 10, timeline: 30, leaks: 60, trends: 120, recording: 600};
+const SCHEDULE = {overview: 10, history: 30, leaks: 60, trends: 120, recording: 600};
 const WARMING_REQUESTS = 24_000;
 // Who asks as fast as that is told to ask once a minute.
 const WARMING_SPEED = 360;

@@ -114,7 +114,7 @@ public final class ShownNames {
     addAnswer(names, ROOT, parse.apply(ask.apply("")));
     addAnswer(names, "sites?group", parse.apply(ask.apply("/sites?group=library")));
     addAnswer(names, "sites?from", parse.apply(ask.apply("/sites?from=10m")));
-    addAnswer(names, "views", parse.apply(ask.apply("/views/overview,timeline,trends")));
+    addAnswer(names, "views", parse.apply(ask.apply("/views/overview,history,trends")));
     addAnswer(names, "none", parse.apply(ask.apply("/none")));
     return names;
   }

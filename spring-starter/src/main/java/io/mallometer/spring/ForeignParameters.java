@@ -38,6 +38,11 @@ final class ForeignParameters {
     return SERVLETS ? Holder.refusal(view) : Optional.empty();
   }
 
+  /** Returns a parameter of the servlet's request that this thread answers; null without one. */
+  static @Nullable String value(String name) {
+    return SERVLETS ? Holder.value(name) : null;
+  }
+
   /** What a request is answered that has one among its parameters. */
   static Optional<Told> refusal(String view, Collection<String> names) {
     return Views.refusal(
@@ -46,6 +51,12 @@ final class ForeignParameters {
 
   /** Linked only where servlets are there. */
   private static final class Holder {
+
+    static @Nullable String value(String name) {
+      return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes servlet
+          ? servlet.getRequest().getParameter(name)
+          : null;
+    }
 
     static Optional<Told> refusal(String view) {
       @Nullable RequestAttributes attributes = RequestContextHolder.getRequestAttributes();

@@ -200,7 +200,7 @@ public final class NativeMemoryEndpointWebExtension {
   public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String name) {
     return switch (view) {
       case "leaks" -> changing(true, () -> endpoint.views().acknowledgeLeak(name, true));
-      case "owners" -> changing(true, () -> endpoint.views().owners(name, Map.of()));
+      case "owners" -> changing(true, () -> owners(name));
       default -> changing(false, () -> Views.nothingToChange());
     };
   }
@@ -209,6 +209,16 @@ public final class NativeMemoryEndpointWebExtension {
   @DeleteOperation
   public WebEndpointResponse<Object> suspect(@Selector String view, @Selector String name) {
     return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(name, false));
+  }
+
+  /**
+   * Searches with the links of the query. They are no parameter of the operation: with one, Spring
+   * Boot would refuse each POST that does not call its body JSON.
+   */
+  private Answer.Told owners(String name) {
+    String[] parts = name.split(ReactiveEndpointFilter.LINKS, 2);
+    @Nullable String links = parts.length > 1 ? parts[1] : ForeignParameters.value("links");
+    return endpoint.views().owners(parts[0], links == null ? Map.of() : Map.of("links", links));
   }
 
   private static WebEndpointResponse<Object> changing(

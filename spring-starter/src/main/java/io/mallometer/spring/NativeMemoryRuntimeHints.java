@@ -16,7 +16,6 @@ import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
 import io.mallometer.view.SitesView;
-import io.mallometer.view.TimelineView;
 import io.mallometer.view.TrendsView;
 import io.mallometer.view.TrimView;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +42,6 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               CgroupView.class,
               BudgetView.class,
               AllocatorView.class,
-              HistoryView.class,
               LeaksView.class,
               SitesView.class,
               SitesView.Interval.class,
@@ -51,7 +49,7 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               SiteChangesView.class,
               DiagnosisView.class,
               OverviewView.class,
-              TimelineView.class,
+              HistoryView.class,
               TrendsView.class,
               RecordingView.class,
               RefusalView.class,

@@ -1,5 +1,7 @@
 package io.mallometer.spring;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
@@ -23,6 +25,7 @@ import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
+import org.springframework.web.util.UriUtils;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
@@ -34,6 +37,11 @@ import reactor.core.publisher.Mono;
  * in headers, as the page is written elsewhere. Comes after Spring Security's filter.
  */
 final class ReactiveEndpointFilter implements WebFilter {
+
+  /** Separates the links from the call site's number in the path that the operation sees. */
+  static final String LINKS = "\\?links=";
+
+  private static final String LINKS_IN_PATH = "?links=";
 
   private static final Set<HttpMethod> READING =
       Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
@@ -61,7 +69,7 @@ final class ReactiveEndpointFilter implements WebFilter {
               .refusal()
               .or(this::notAllowed)
               .map(refusal -> refuse(exchange, refusal))
-              .orElseGet(() -> chain.filter(exchange))
+              .orElseGet(() -> chain.filter(withLinks(exchange)))
           : chain.filter(exchange);
     }
     if (patterns().page().matches(path)) {
@@ -72,6 +80,20 @@ final class ReactiveEndpointFilter implements WebFilter {
         : foreignParameter(path, request)
             .map(refusal -> refuse(exchange, refusal))
             .orElseGet(() -> chain.filter(exchange));
+  }
+
+  /**
+   * Puts the links of a search into the path: an operation that changes something sees no query.
+   */
+  private static ServerWebExchange withLinks(ServerWebExchange exchange) {
+    @Nullable String links = exchange.getRequest().getQueryParams().getFirst("links");
+    String path = exchange.getRequest().getPath().value();
+    return links == null
+        ? exchange
+        : exchange
+            .mutate()
+            .request(request -> request.path(path + UriUtils.encode(LINKS_IN_PATH + links, UTF_8)))
+            .build();
   }
 
   private Optional<Told> notAllowed() {

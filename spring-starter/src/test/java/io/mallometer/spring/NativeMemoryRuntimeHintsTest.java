@@ -23,7 +23,6 @@ import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
 import io.mallometer.view.SitesView;
-import io.mallometer.view.TimelineView;
 import io.mallometer.view.TrendsView;
 import io.mallometer.view.TrimView;
 import org.junit.jupiter.api.Test;
@@ -53,7 +52,6 @@ class NativeMemoryRuntimeHintsTest {
         AllocatorStatistics.Arena.class,
         Advice.class,
         HugeAllocation.class,
-        HistoryView.class,
         LeaksView.class,
         LeaksView.Site.class,
         LeaksView.Use.class,
@@ -70,10 +68,10 @@ class NativeMemoryRuntimeHintsTest {
         Diagnosis.Limit.class,
         OverviewView.class,
         OverviewView.Export.class,
-        TimelineView.class,
-        TimelineView.Memory.class,
-        TimelineView.Malloc.class,
-        TimelineView.Column.class,
+        HistoryView.class,
+        HistoryView.Memory.class,
+        HistoryView.Malloc.class,
+        HistoryView.Column.class,
         TrendsView.class,
         TrendsView.Group.class,
         TrendsView.Stack.class,

@@ -167,7 +167,8 @@ class ServiceNamesTest {
    * A test of addresses has trimmed before, which the default interval would refuse for a minute.
    */
   private static Set<String> answersAndTrim(RunningApplication application) {
-    String owners = application.send("POST", "local.server.port", ENDPOINT + "/owners/7,8").body();
+    String owners =
+        application.send("POST", "local.server.port", ENDPOINT + "/owners/7?links=8").body();
     Set<String> names = answers(application);
     ShownNames.addAnswer(names, "owner-report", parsed(owners));
     String trim = application.send("POST", "local.server.port", ENDPOINT + "/trim").body();

@@ -55,7 +55,7 @@ class NeighboursTest {
             "-cp",
             TARGET + "/test-classes:" + TARGET + "/other-jars/*",
             OlderLibraries.class.getName(),
-            "http://127.0.0.1:" + ours + "/sites?limit=1",
+            "http://127.0.0.1:" + ours + "/nativememory/sites?limit=1",
             "http://127.0.0.1:" + ours + "/metrics",
             "http://127.0.0.1:" + theirs + "/metrics");
     builder.environment().put("LD_PRELOAD", System.getProperty("library"));

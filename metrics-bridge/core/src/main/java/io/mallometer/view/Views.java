@@ -57,7 +57,6 @@ public final class Views {
           "owners",
           "diagnosis",
           "overview",
-          "timeline",
           "trends",
           "recording");
 
@@ -125,8 +124,8 @@ public final class Views {
             // A trim is seen at once, and what somebody said of a leak.
             PACED,
             new WrittenOnce(clock, 5, this::overview, mallometer::snapshot, leaks),
-            "timeline",
-            new WrittenOnce(clock, 5, this::timeline),
+            "history",
+            new WrittenOnce(clock, 5, this::history),
             "leaks",
             new WrittenOnce(clock, 5, this::leaks, leaks),
             // Verdicts are shown with the reading that they are of.
@@ -140,8 +139,8 @@ public final class Views {
     return OverviewView.of(mallometer, trimAllowed, pace.seconds());
   }
 
-  private TimelineView timeline() {
-    return TimelineView.of(mallometer.history().memory(), mallometer.history().points());
+  private HistoryView history() {
+    return HistoryView.of(mallometer.history().memory(), mallometer.history().points());
   }
 
   private LeaksView leaks() {
@@ -175,10 +174,9 @@ public final class Views {
           case "cgroup" -> CgroupView.of(memory);
           case "budget" -> BudgetView.of(memory);
           case "allocator" -> AllocatorView.of(snapshot);
-          case "history" -> HistoryView.of(mallometer);
           case "diagnosis" -> DiagnosisView.of(snapshot.diagnosis());
           case "overview" -> overview();
-          case "timeline" -> timeline();
+          case "history" -> history();
           case "trends" -> trends();
           case "recording" -> RecordingView.of(mallometer);
           case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
@@ -437,17 +435,16 @@ public final class Views {
    * Searches the Java heap for the objects that hold a call site's memory; stops the program for as
    * long as the operator allows.
    *
-   * @param site the call site's number; behind a comma, over how many links what keeps these
-   *     objects is looked for, 0 to 8: {@code 683,8}
-   * @param parameters for operators of the process alone {@code pause} and {@code total}, a budget
-   *     of pauses
+   * @param site the call site's number
+   * @param parameters {@code links}, 0 to 8: over how many links to look for what keeps these
+   *     objects, 0 by default; for operators of the process alone {@code pause} and {@code total},
+   *     a budget of pauses
    * @return 429 if it was refused, 501 if this process cannot
    */
   public Told owners(String site, Map<String, String> parameters) {
     try {
-      String[] parts = site.split(",", 2);
-      int number = number("the site's number", parts[0], Integer.MAX_VALUE);
-      int links = number("the number of links", parts.length > 1 ? parts[1] : "0", MOST_LINKS);
+      int number = number("the site's number", site, Integer.MAX_VALUE);
+      int links = number("links", parameters.getOrDefault("links", "0"), MOST_LINKS);
       OwnerReport report =
           parameters.containsKey("pause") || parameters.containsKey("total")
               ? mallometer.leaks().owners(number, links, budget(parameters))

@@ -498,7 +498,7 @@
 
   // ---- Over time
 
-  function showTimeline({memory, malloc}) {
+  function showHistory({memory, malloc}) {
     const split = (panel, columns, totals, reason) => {
       const isThere = columns.length > 0;
       empty(panel, isThere ? '' : reason);
@@ -719,7 +719,7 @@
   async function searchOwners(number, links) {
     becomes(number, {state: 'running'});
     try {
-      const response = await change(`owners/${number},${links}`);
+      const response = await change(`owners/${number}?links=${links}`);
       const report = isJson(response) ? await response.json() : {};
       becomes(number, report.outcome === 'DONE' ? {state: 'done', report}
         : {state: 'failed', text: `Not searched: ${report.explanation ?? report.reason ?? `status ${response.status}`}.`});
@@ -895,7 +895,7 @@
   const PACE = 10;
   const jobs = [
     {view: 'overview', every: PACE * SECOND, show: showOverview},
-    {view: 'timeline', every: 30 * SECOND, show: showTimeline},
+    {view: 'history', every: 30 * SECOND, show: showHistory},
     {view: 'trends', every: 120 * SECOND, show: showTrends},
     {view: 'leaks', every: 60 * SECOND, show: showLeaks},
     {view: 'recording', every: 600 * SECOND, show: showRecording},

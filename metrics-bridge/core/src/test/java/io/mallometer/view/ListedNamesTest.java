@@ -45,7 +45,6 @@ class ListedNamesTest {
           Map.entry("sites ", SitesView.class),
           Map.entry("sites?from ", SiteChangesView.class),
           Map.entry("sites?group ", SiteGroupsView.class),
-          Map.entry("timeline ", TimelineView.class),
           Map.entry("trends ", TrendsView.class),
           Map.entry("trim ", TrimView.class));
 

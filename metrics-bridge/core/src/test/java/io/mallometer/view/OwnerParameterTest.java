@@ -60,13 +60,13 @@ class OwnerParameterTest {
   void theBudgetOfASearchIsATimeWithItsUnit() {
     // The fake has no library that could search; on a busy machine a short pause is refused before.
     for (String pause : List.of("500ms", "3s")) {
-      assertThat(views.owners("7,8", Map.of("pause", pause, "total", pause)).outcome())
+      assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);
     }
-    assertThat(views.owners("7,8", Map.of("pause", "1h", "total", "1h")).outcome())
+    assertThat(views.owners("7", Map.of("links", "8", "pause", "1h", "total", "1h")).outcome())
         .isEqualTo(Answer.Outcome.UNSUPPORTED);
     for (String pause : List.of("3", "0", "2h", "long")) {
-      assertThat(views.owners("7,8", Map.of("pause", pause)).outcome())
+      assertThat(views.owners("7", Map.of("links", "8", "pause", pause)).outcome())
           .isEqualTo(Answer.Outcome.WRONG);
     }
   }

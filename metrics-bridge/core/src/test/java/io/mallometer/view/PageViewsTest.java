@@ -39,8 +39,8 @@ class PageViewsTest {
 
   @Test
   void columnsAreAsLongAsTheirTimesWhateverIsUnknown() throws Exception {
-    TimelineView timeline =
-        TimelineView.of(
+    HistoryView history =
+        HistoryView.of(
             List.of(
                 new MemoryMoment(START, Map.of(), Map.of(ChargedPart.KERNEL, 5L), UNKNOWN),
                 new MemoryMoment(
@@ -49,7 +49,7 @@ class PageViewsTest {
                     Map.of(ChargedPart.KERNEL, 6L),
                     100)),
             List.of());
-    JsonNode memory = json(timeline).get("memory");
+    JsonNode memory = json(history).get("memory");
 
     assertThat(memory.get("times").toString()).isEqualTo("[1767225600000,1767225615000]");
     assertThat(memory.get("limitBytes").toString()).isEqualTo("[null,100]");
@@ -62,10 +62,10 @@ class PageViewsTest {
 
   @Test
   void ratesAreThoseSinceTheTimeBefore() throws Exception {
-    TimelineView timeline =
-        TimelineView.of(
+    HistoryView history =
+        HistoryView.of(
             List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
-    JsonNode malloc = json(timeline).get("malloc");
+    JsonNode malloc = json(history).get("malloc");
 
     // Unknown at first, and where the clock was set back.
     assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
@@ -128,7 +128,7 @@ class PageViewsTest {
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
     assertThat(overview.get("diagnosis").get("state").asText()).isEqualTo("too_early");
     assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
-    assertThat(overview.get("views").toString()).contains("timeline", "trends", "recording");
+    assertThat(overview.get("views").toString()).contains("history", "trends", "recording");
     assertThat(overview.get("exports").findValuesAsText("name"))
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
@@ -138,7 +138,7 @@ class PageViewsTest {
   void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
 
-    for (String view : List.of("overview", "timeline", "trends", "leaks")) {
+    for (String view : List.of("overview", "history", "trends", "leaks")) {
       byte[] first = written(views, view);
       assertThat(written(views, view)).isSameAs(first);
       mallometer.advance(Duration.ofSeconds(30));
@@ -149,7 +149,7 @@ class PageViewsTest {
   @Test
   void viewsTogetherAreWhatEachIsAlone() throws Exception {
     Views views = new Views(mallometer);
-    String names = "overview,timeline,leaks,trends,recording";
+    String names = "overview,history,leaks,trends,recording";
 
     String text = new String(bytes(views.together(names)), StandardCharsets.UTF_8);
 
@@ -168,7 +168,7 @@ class PageViewsTest {
       Answer answer = new Views(mallometer).together(names);
       assertThat(answer.outcome()).as(names).isEqualTo(Answer.Outcome.UNKNOWN);
       assertThat(json(((Answer.Told) answer).view()).get("reason").asText())
-          .endsWith("leaks,overview,recording,timeline,trends can");
+          .endsWith("history,leaks,overview,recording,trends can");
     }
   }
 

@@ -76,8 +76,7 @@ final class OwnersCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     if (target.isEmpty() || site == null) {
-      throw new Failure(
-          ExitCode.USAGE, "a search needs a process and --site N; see owners --help");
+      throw new Failure(ExitCode.USAGE, "a search needs a process and --site N; see owners --help");
     }
     try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
       Output out = Output.standard();
@@ -111,15 +110,14 @@ final class OwnersCommand implements Callable<Integer> {
   private Source.Reply asked(Source source) throws Exception {
     Progress progress = Progress.begin("searching");
     try {
-      List<String> parameters = new ArrayList<>();
+      List<String> parameters = new ArrayList<>(List.of("links=" + links));
       if (pause != null) {
         parameters.add("pause=" + pause);
       }
       if (total != null) {
         parameters.add("total=" + total);
       }
-      String given = parameters.isEmpty() ? "" : "?" + String.join("&", parameters);
-      return source.owners("owners/%d,%d%s".formatted(site, links, given));
+      return source.owners("owners/%d?%s".formatted(site, String.join("&", parameters)));
     } finally {
       progress.end();
     }

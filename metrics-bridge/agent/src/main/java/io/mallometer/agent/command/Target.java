@@ -98,8 +98,7 @@ final class Target {
     if (isAddress(target)) {
       return new HttpSource(target, user, timeout);
     }
-    throw new Failure(
-        ExitCode.USAGE, "\"" + target + "\" is neither a process id nor an address");
+    throw new Failure(ExitCode.USAGE, "\"" + target + "\" is neither a process id nor an address");
   }
 
   static Duration span(String option, String text) throws Failure {

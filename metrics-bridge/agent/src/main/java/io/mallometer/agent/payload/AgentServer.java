@@ -41,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AgentServer implements AutoCloseable {
 
+  private static final int FOUND = 302;
   private static final int UNAUTHORIZED = 401;
   private static final int FORBIDDEN = 403;
   private static final int NOT_ALLOWED = 405;
@@ -53,6 +54,10 @@ final class AgentServer implements AutoCloseable {
   private static final String OWN_HEADER = "X-Mallometer";
 
   private static final String ROOT = "nativememory";
+
+  /** Begins the path of each view. */
+  private static final String BASE = "/" + ROOT + "/";
+
   private static final String METRICS = "metrics";
 
   /** Stands in a route for the last part of a path: a view's name, or several with commas. */
@@ -199,16 +204,14 @@ final class AgentServer implements AutoCloseable {
     all.put("GET /-/healthy", AgentServer::healthy);
     all.put("GET /" + METRICS, exchange -> exchange.in(metrics, () -> scrape(exchange)));
     all.put("GET /" + ROOT, shared(this::nativeMemory));
-    for (String base : List.of("/", "/" + ROOT + "/")) {
-      all.put("GET " + base, shared(AgentServer::page));
-      all.put("GET " + base + "page", shared(AgentServer::page));
-      all.put("GET " + base + ANY_NAME, shared(this::view));
-      all.put("GET " + base + Views.TOGETHER + "/" + ANY_NAME, shared(this::together));
-      all.put("GET " + base + Views.EVIDENCE, shared(this::evidence));
-      all.put("POST " + base + Views.EVIDENCE, shared(this::evidence));
-      all.put("POST " + base + "trim", shared(this::trim));
-      all.put("POST " + base + "owners/" + ANY_NAME, shared(this::owners));
-    }
+    all.put("GET /", AgentServer::redirect);
+    all.put("GET " + BASE + "page", shared(AgentServer::page));
+    all.put("GET " + BASE + ANY_NAME, shared(this::view));
+    all.put("GET " + BASE + Views.TOGETHER + "/" + ANY_NAME, shared(this::together));
+    all.put("GET " + BASE + Views.EVIDENCE, shared(this::evidence));
+    all.put("POST " + BASE + Views.EVIDENCE, shared(this::evidence));
+    all.put("POST " + BASE + "trim", shared(this::trim));
+    all.put("POST " + BASE + "owners/" + ANY_NAME, shared(this::owners));
     return Map.copyOf(all);
   }
 
@@ -231,13 +234,18 @@ final class AgentServer implements AutoCloseable {
         exact == null ? routes.get(method + " " + parent(path) + ANY_NAME) : exact;
     if (route != null) {
       route.accept(exchange);
+    } else if (method.equals("GET") && path.startsWith(BASE)) {
+      exchange.in(others, () -> tell(exchange, Views.unknown(path.substring(BASE.length()))));
     } else if (method.equals("GET")) {
-      exchange.in(others, () -> tell(exchange, Views.unknown(path.substring(1))));
+      exchange.plain(
+          Outcome.UNKNOWN.status(),
+          "there is nothing at this path; the page is at %spage, the views are below %s\n"
+              .formatted(BASE, BASE));
     } else {
       exchange.plain(
           NOT_ALLOWED,
           method.equals("POST")
-              ? "only /trim, /owners/NUMBER and /evidence accept POST\n"
+              ? "only trim, owners/NUMBER and evidence below " + BASE + " accept POST\n"
               : "only GET, HEAD and POST are allowed\n");
     }
   }
@@ -250,6 +258,12 @@ final class AgentServer implements AutoCloseable {
   /** Returns the last part of the path. */
   private static String name(Request request) {
     return request.path().substring(parent(request.path()).length());
+  }
+
+  /** Relative, so that it also holds behind a proxy that puts the agent below a path. */
+  private static void redirect(Exchange exchange) {
+    exchange.header("Location", ROOT + "/page");
+    exchange.plain(FOUND, "the page is at " + BASE + "page\n");
   }
 
   private static void healthy(Exchange exchange) {
@@ -320,7 +334,7 @@ final class AgentServer implements AutoCloseable {
     Map<String, String> parameters;
     try {
       parameters = Parameters.of(exchange.request().query());
-      ParameterNames.check("owners/" + site, parameters.keySet(), List.of());
+      ParameterNames.check("owners/" + site, parameters.keySet(), List.of("links"));
     } catch (IllegalArgumentException e) {
       tell(exchange, wrong(e));
       return;

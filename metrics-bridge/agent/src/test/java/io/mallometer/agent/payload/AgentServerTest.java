@@ -67,11 +67,11 @@ class AgentServerTest {
 
     assertThat(get("/nativememory").body()).isEqualTo(json(views.nativeMemory()));
     for (String name : Views.NAMES) {
-      assertThat(withoutPause(get("/" + name).body()))
+      assertThat(withoutPause(get("/nativememory/" + name).body()))
           .isEqualTo(withoutPause(get("/nativememory/" + name).body()))
           .isEqualTo(withoutPause(json(views.view(name).orElseThrow())));
     }
-    assertThat(get("/sites?group=library&limit=1").body())
+    assertThat(get("/nativememory/sites?group=library&limit=1").body())
         .contains("\"grouping\":\"library\"", "\"matching\":2");
   }
 
@@ -127,7 +127,12 @@ class AgentServerTest {
     start(OPTIONS);
 
     for (String path :
-        List.of("/metrics", "/breakdown", "/overview", "/views/overview,trends", "/flamegraph")) {
+        List.of(
+            "/metrics",
+            "/nativememory/breakdown",
+            "/nativememory/overview",
+            "/nativememory/views/overview,trends",
+            "/nativememory/flamegraph")) {
       HttpResponse<byte[]> zipped =
           client.send(request(path, "Accept-Encoding", "gzip").build(), BodyHandlers.ofByteArray());
       assertThat(zipped.headers().firstValue("Content-Encoding")).contains("gzip");
@@ -135,24 +140,29 @@ class AgentServerTest {
         assertThat(new String(body.readAllBytes(), StandardCharsets.UTF_8)).isNotEmpty();
       }
     }
-    assertThat(get("/breakdown", "Accept-Encoding", "gzip;q=0").body()).startsWith("{");
+    assertThat(get("/nativememory/breakdown", "Accept-Encoding", "gzip;q=0").body())
+        .startsWith("{");
   }
 
   @Test
   void thePageAndTheReportsComeInTheirTypes() throws Exception {
     start(OPTIONS);
 
-    assertThat(type(get("/"))).startsWith("text/html");
-    assertThat(get("/").headers().firstValue("X-Frame-Options")).contains("DENY");
-    assertThat(type(get("/flamegraph"))).startsWith("text/html");
-    assertThat(type(get("/collapsed"))).startsWith("text/plain");
-    assertThat(type(get("/pprof"))).isEqualTo("application/octet-stream");
+    assertThat(get("/").statusCode()).isEqualTo(302);
+    assertThat(get("/").headers().firstValue("Location")).contains("nativememory/page");
+    assertThat(get("/breakdown").statusCode()).isEqualTo(404);
+    assertThat(type(get("/nativememory/page"))).startsWith("text/html");
+    assertThat(get("/nativememory/page").headers().firstValue("X-Frame-Options")).contains("DENY");
+    assertThat(type(get("/nativememory/flamegraph"))).startsWith("text/html");
+    assertThat(type(get("/nativememory/collapsed"))).startsWith("text/plain");
+    assertThat(type(get("/nativememory/pprof"))).isEqualTo("application/octet-stream");
   }
 
   @Test
   void theCallSitesOfThePeakAreAnsweredAfterIt() throws Exception {
     start(OPTIONS);
-    assertThat(get("/sites?at=peak").body()).contains("no call sites have been stored yet");
+    assertThat(get("/nativememory/sites?at=peak").body())
+        .contains("no call sites have been stored yet");
 
     mallometer.setSites(
         SitesByHand.reading(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 300_000)));
@@ -161,28 +171,32 @@ class AgentServerTest {
     mallometer.setSites(
         SitesByHand.reading(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 1_000)));
 
-    assertThat(get("/sites").body()).contains("\"liveBytes\":{\"value\":1000,");
-    assertThat(get("/sites?at=peak").body()).contains("\"liveBytes\":{\"value\":300000,");
-    assertThat(get("/collapsed?at=peak").body()).contains("com.shop.Cart.zip", " 300000");
-    assertThat(get("/sites?at=95").body()).contains("95 % of the memory limit was not crossed");
-    assertThat(get("/sites?at=noon").statusCode()).isEqualTo(400);
+    assertThat(get("/nativememory/sites").body()).contains("\"liveBytes\":{\"value\":1000,");
+    assertThat(get("/nativememory/sites?at=peak").body())
+        .contains("\"liveBytes\":{\"value\":300000,");
+    assertThat(get("/nativememory/collapsed?at=peak").body())
+        .contains("com.shop.Cart.zip", " 300000");
+    assertThat(get("/nativememory/sites?at=95").body())
+        .contains("95 % of the memory limit was not crossed");
+    assertThat(get("/nativememory/sites?at=noon").statusCode()).isEqualTo(400);
   }
 
   @Test
   void whatMakesNoSenseIsRefusedWithTheReason() throws Exception {
     start(OPTIONS);
 
-    assertThat(get("/sites?limit=many").statusCode()).isEqualTo(400);
-    assertThat(get("/nonsense").statusCode()).isEqualTo(404);
-    assertThat(get("/nonsense").body())
+    assertThat(get("/nativememory/sites?limit=many").statusCode()).isEqualTo(400);
+    assertThat(get("/nativememory/nonsense").statusCode()).isEqualTo(404);
+    assertThat(get("/nativememory/nonsense").body())
         .contains(
             "there is no 'nonsense'; there are breakdown", "; and page, evidence, and views/NAME");
     assertThat(get("/nativememory/a/b").body()).contains("there are breakdown");
-    assertThat(get("/sites?from=500").statusCode()).isEqualTo(400);
-    assertThat(get("/sites?from=500").body()).contains("a duration before now such as 10m");
-    assertThat(send("PUT", "/trim").statusCode()).isEqualTo(405);
-    assertThat(send("POST", "/nonsense").body())
-        .isEqualTo("only /trim, /owners/NUMBER and /evidence accept POST\n");
+    assertThat(get("/nativememory/sites?from=500").statusCode()).isEqualTo(400);
+    assertThat(get("/nativememory/sites?from=500").body())
+        .contains("a duration before now such as 10m");
+    assertThat(send("PUT", "/nativememory/trim").statusCode()).isEqualTo(405);
+    assertThat(send("POST", "/nativememory/nonsense").body())
+        .isEqualTo("only trim, owners/NUMBER and evidence below /nativememory/ accept POST\n");
   }
 
   @Test
@@ -224,16 +238,16 @@ class AgentServerTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit,"
+        "/nativememory/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit,"
             + " from, to",
-        "/sites?limit=5&tpo=5 | sites has no parameter 'tpo'",
+        "/nativememory/sites?limit=5&tpo=5 | sites has no parameter 'tpo'",
         "/nativememory/sites?LIMIT=5 | sites has no parameter 'LIMIT'",
-        "/breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
-        "/leaks?limit=5 | leaks has no parameter 'limit'; it has all, owner, format",
-        "/table?limit=5 | table has no parameter 'limit'; it has metric, filter",
+        "/nativememory/breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
+        "/nativememory/leaks?limit=5 | leaks has no parameter 'limit'; it has all, owner, format",
+        "/nativememory/table?limit=5 | table has no parameter 'limit'; it has metric, filter",
         "/nativememory?limit=5 | nativememory has no parameter 'limit'; it has none",
-        "/evidence?all=true | evidence has no parameter 'all'; it has none",
-        "/views/leaks?all=true | views/leaks has no parameter 'all'; it has none",
+        "/nativememory/evidence?all=true | evidence has no parameter 'all'; it has none",
+        "/nativememory/views/leaks?all=true | views/leaks has no parameter 'all'; it has none",
         "/metrics?name=x | metrics has no parameter 'name'; it has name[]",
       })
   void aParameterThatThereIsNotIsRefusedWithThoseThatThereAre(String path, String reason)
@@ -249,42 +263,50 @@ class AgentServerTest {
   @Test
   void searchingForOwnersIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
     start(options(Map.of("trim", "true")));
-    assertThat(send("POST", "/owners/7", "X-Mallometer", "test").body())
+    assertThat(send("POST", "/nativememory/owners/7", "X-Mallometer", "test").body())
         .contains("start the agent with the option owners=true");
-    assertThat(send("GET", "/owners").body()).contains("\"allowed\":false");
+    assertThat(send("GET", "/nativememory/owners").body()).contains("\"allowed\":false");
 
     start(options(Map.of("owners", "true")));
-    assertThat(send("GET", "/owners").body()).contains("\"allowed\":true");
-    assertThat(send("POST", "/owners/7").statusCode()).isEqualTo(403);
+    assertThat(send("GET", "/nativememory/owners").body()).contains("\"allowed\":true");
+    assertThat(send("POST", "/nativememory/owners/7").statusCode()).isEqualTo(403);
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
-    assertThat(send("POST", "/owners/7", elsewhere).body()).contains("it comes from http://evil");
-    assertThat(send("POST", "/owners/seven", "X-Mallometer", "test").statusCode()).isEqualTo(400);
-    assertThat(send("POST", "/owners/7,9", "X-Mallometer", "test").statusCode()).isEqualTo(400);
+    assertThat(send("POST", "/nativememory/owners/7", elsewhere).body())
+        .contains("it comes from http://evil");
+    assertThat(send("POST", "/nativememory/owners/seven", "X-Mallometer", "test").statusCode())
+        .isEqualTo(400);
+    assertThat(send("POST", "/nativememory/owners/7?links=9", "X-Mallometer", "test").statusCode())
+        .isEqualTo(400);
     // Who asks by the network cannot raise the budget.
-    assertThat(send("POST", "/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
+    assertThat(send("POST", "/nativememory/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
     // The fake has no library that could search.
-    assertThat(send("POST", "/owners/7,8", "X-Mallometer", "test").statusCode()).isEqualTo(501);
+    assertThat(send("POST", "/nativememory/owners/7?links=8", "X-Mallometer", "test").statusCode())
+        .isEqualTo(501);
   }
 
   @Test
   void trimmingIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
     start(OPTIONS);
-    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(403);
+    assertThat(send("POST", "/nativememory/trim", "X-Mallometer", "test").statusCode())
+        .isEqualTo(403);
     assertThat(mallometer.trims()).isZero();
     stop();
 
     start(options(Map.of("trim", "true")));
-    assertThat(send("POST", "/trim").statusCode()).isEqualTo(403);
+    assertThat(send("POST", "/nativememory/trim").statusCode()).isEqualTo(403);
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
-    assertThat(send("POST", "/trim", elsewhere).statusCode()).isEqualTo(403);
-    assertThat(send("POST", "/trim", elsewhere).body()).contains("it comes from http://evil");
+    assertThat(send("POST", "/nativememory/trim", elsewhere).statusCode()).isEqualTo(403);
+    assertThat(send("POST", "/nativememory/trim", elsewhere).body())
+        .contains("it comes from http://evil");
     assertThat(mallometer.trims()).isZero();
     String ours = server.orElseThrow().address();
-    assertThat(send("POST", "/trim", "X-Mallometer", "test", "Origin", ours).statusCode())
+    assertThat(
+            send("POST", "/nativememory/trim", "X-Mallometer", "test", "Origin", ours).statusCode())
         .isEqualTo(200);
     assertThat(mallometer.trims()).isEqualTo(1);
-    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(429);
+    assertThat(send("POST", "/nativememory/trim", "X-Mallometer", "test").statusCode())
+        .isEqualTo(429);
   }
 
   @Test
@@ -295,7 +317,8 @@ class AgentServerTest {
                 "httpServer.authentication.basic.username", "Prometheus",
                 "httpServer.authentication.basic.password", "secret")));
 
-    for (String path : List.of("/", "/metrics", "/breakdown", "/-/healthy")) {
+    for (String path :
+        List.of("/metrics", "/nativememory/page", "/nativememory/breakdown", "/-/healthy")) {
       assertThat(get(path).statusCode()).as(path).isEqualTo(401);
       assertThat(get(path, "Authorization", basic("Prometheus:wrong")).statusCode()).isEqualTo(401);
       assertThat(get(path, "Authorization", basic("Prometheus:secret")).statusCode())

@@ -94,7 +94,7 @@ class BadClientsTest {
     List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();
 
     for (int i = 0; i < 2 * OF_EACH_KIND; i++) {
-      answers.add(client.sendAsync(request("/table"), BodyHandlers.discarding()));
+      answers.add(client.sendAsync(request("/nativememory/table"), BodyHandlers.discarding()));
     }
 
     for (CompletableFuture<HttpResponse<Void>> answer : answers) {

@@ -109,7 +109,7 @@ record RecordedLife(
     if (file.capacity() == 0) {
       throw new UnreadableRecordingException("the file is empty");
     }
-    if (!RecordingFormat.hasMagic(file)) {
+    if (!RecordingBytes.hasMagic(file)) {
       throw new UnreadableRecordingException("not a recording of mallometer");
     }
     if (file.capacity() < RecordingFormat.HEADER_BYTES) {
@@ -123,8 +123,8 @@ record RecordedLife(
               + " by another version of mallometer; this version reads format "
               + RecordingFormat.FORMAT);
     }
-    if (file.getInt(RecordingFormat.HEADER_LENGTH) != RecordingFormat.HEADER_BYTES
-        || RecordingFormat.checksum(file, 0, RecordingFormat.HEADER_CHECKSUM)
+    if (file.getInt(RecordingFormat.HEADER_HEADER_BYTES) != RecordingFormat.HEADER_BYTES
+        || RecordingBytes.checksum(file, 0, RecordingFormat.HEADER_CHECKSUM)
             != file.getInt(RecordingFormat.HEADER_CHECKSUM)) {
       throw new UnreadableRecordingException("the header is torn");
     }
@@ -192,18 +192,14 @@ record RecordedLife(
     }
 
     RecordedLife life() {
-      int regions = file.getInt(RecordingFormat.HEADER_REGIONS_USED);
-      for (int i = 0; i < Math.min(regions, RecordingFormat.REGIONS); i++) {
-        region(
-            RecordingRegion.read(
-                file, RecordingFormat.HEADER_REGIONS + i * RecordingFormat.REGION_BYTES));
-      }
+      RecordingRegion.all(file).forEach(this::region);
       return new RecordedLife(
           header(),
           samples.values().stream().map(this::complete).toList(),
           exit.map(record -> complete(Sample.read(record, exitIsIncomplete()))),
-          exit.map(record -> record.getInt(RecordingFormat.FLAGS)).orElse(0),
-          shutdown.map(record -> Sample.instant(record.getLong(RecordingFormat.REALTIME))),
+          exit.map(record -> record.getInt(RecordingFormat.SAMPLE_FLAGS)).orElse(0),
+          shutdown.map(
+              record -> Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS))),
           jvm,
           minutes,
           crossings,
@@ -262,9 +258,9 @@ record RecordedLife(
 
     /** In the order in which they were written: the latest of a moment stays. */
     private void profile(ByteBuffer record) {
-      int percent = record.getInt(RecordingFormat.FLAGS);
+      int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;
-      int end = record.arrayOffset() + record.getInt(RecordingFormat.LENGTH);
+      int end = record.arrayOffset() + record.getInt(RecordingFormat.SAMPLE_LENGTH);
       Optional<KeptMoment> moment =
           percent == 0 ? Optional.of(KeptMoment.PEAK) : KeptMoment.ofPercent(percent);
       moment.ifPresent(
@@ -276,10 +272,10 @@ record RecordedLife(
     }
 
     private static RecordedText text(ByteBuffer record) {
-      int bytes = record.getInt(RecordingFormat.LENGTH) - RecordingFormat.FRAME_BYTES;
+      int bytes = record.getInt(RecordingFormat.SAMPLE_LENGTH) - RecordingFormat.FRAME_BYTES;
       return new RecordedText(
-          Sample.instant(record.getLong(RecordingFormat.REALTIME)),
-          record.getLong(RecordingFormat.MONOTONIC),
+          Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)),
+          record.getLong(RecordingFormat.SAMPLE_MONOTONIC_NS),
           MemoryText.parse(
               new String(
                   record.array(),
@@ -301,21 +297,22 @@ record RecordedLife(
         }
         record((int) at, region.slotBytes(), shortest).ifPresent(records::add);
       }
-      records.sort(Comparator.comparingLong(record -> record.getLong(RecordingFormat.SEQUENCE)));
+      records.sort(
+          Comparator.comparingLong(record -> record.getLong(RecordingFormat.SAMPLE_SEQUENCE)));
       return records;
     }
 
     private Optional<ByteBuffer> record(int at, int slotBytes, int shortest) {
       ByteBuffer slot = file.slice(at, slotBytes).order(ByteOrder.LITTLE_ENDIAN);
-      if (slot.getLong(RecordingFormat.SEQUENCE) == 0
-          && slot.getInt(RecordingFormat.CHECKSUM) == 0) {
+      if (slot.getLong(RecordingFormat.SAMPLE_SEQUENCE) == 0
+          && slot.getInt(RecordingFormat.SAMPLE_CHECKSUM) == 0) {
         return Optional.empty();
       }
-      int length = slot.getInt(RecordingFormat.LENGTH);
+      int length = slot.getInt(RecordingFormat.SAMPLE_LENGTH);
       if (length < shortest
           || length > slotBytes
-          || RecordingFormat.checksum(slot, RecordingFormat.LENGTH, length)
-              != slot.getInt(RecordingFormat.CHECKSUM)) {
+          || RecordingBytes.checksum(slot, RecordingFormat.SAMPLE_LENGTH, length)
+              != slot.getInt(RecordingFormat.SAMPLE_CHECKSUM)) {
         torn++;
         return Optional.empty();
       }
@@ -325,17 +322,20 @@ record RecordedLife(
     private Header header() {
       return new Header(
           file.getLong(RecordingFormat.HEADER_LIFE),
-          Sample.instant(file.getLong(RecordingFormat.HEADER_STARTED_REALTIME)),
-          file.getLong(RecordingFormat.HEADER_STARTED_MONOTONIC),
+          Sample.instant(file.getLong(RecordingFormat.HEADER_STARTED_REALTIME_NS)),
+          file.getLong(RecordingFormat.HEADER_STARTED_MONOTONIC_NS),
           Integer.toUnsignedLong(file.getInt(RecordingFormat.HEADER_PID)),
-          file.getLong(RecordingFormat.HEADER_START_TICKS),
-          RecordingFormat.text(file, RecordingFormat.HEADER_BOOT_ID, RecordingFormat.BOOT_ID_BYTES),
-          RecordingFormat.text(file, RecordingFormat.HEADER_BUILD, RecordingFormat.BUILD_BYTES),
-          RecordingFormat.text(
-              file, RecordingFormat.HEADER_ALLOCATOR, RecordingFormat.ALLOCATOR_BYTES),
-          RecordingFormat.text(
-              file, RecordingFormat.HEADER_EXECUTABLE, RecordingFormat.EXECUTABLE_BYTES),
-          RecordingFormat.text(file, RecordingFormat.HEADER_CGROUP, RecordingFormat.CGROUP_BYTES),
+          file.getLong(RecordingFormat.HEADER_PROCESS_START_TICKS),
+          RecordingBytes.text(
+              file, RecordingFormat.HEADER_BOOT_ID, RecordingFormat.HEADER_BOOT_ID_LENGTH),
+          RecordingBytes.text(
+              file, RecordingFormat.HEADER_BUILD, RecordingFormat.HEADER_BUILD_LENGTH),
+          RecordingBytes.text(
+              file, RecordingFormat.HEADER_ALLOCATOR, RecordingFormat.HEADER_ALLOCATOR_LENGTH),
+          RecordingBytes.text(
+              file, RecordingFormat.HEADER_EXECUTABLE, RecordingFormat.HEADER_EXECUTABLE_LENGTH),
+          RecordingBytes.text(
+              file, RecordingFormat.HEADER_CGROUP, RecordingFormat.HEADER_CGROUP_LENGTH),
           file.getLong(RecordingFormat.HEADER_CGROUP_INODE));
     }
   }

@@ -13,6 +13,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Java's regions of the recording's file, which the library made.
@@ -30,14 +31,17 @@ final class RecordingFile implements Closeable {
   private static final Path SELF = Path.of("/proc/self");
 
   private final RandomAccessFile file;
-  private final long[] sequences = new long[RecordingFormat.LAYOUT.length];
+  private final List<RecordingRegion> regions;
+  private final long[] sequences;
   private long peaks;
 
   private final long life;
 
-  private RecordingFile(RandomAccessFile file, long life) throws IOException {
+  private RecordingFile(RandomAccessFile file, ByteBuffer header) throws IOException {
     this.file = file;
-    this.life = life;
+    this.life = header.getLong(RecordingFormat.HEADER_LIFE);
+    this.regions = RecordingRegion.all(header);
+    this.sequences = new long[regions.size()];
     continueSequences();
   }
 
@@ -65,10 +69,15 @@ final class RecordingFile implements Closeable {
     }
     RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
     try {
-      if (header(file).getLong(RecordingFormat.HEADER_LIFE) != life) {
+      ByteBuffer header = header(file);
+      if (header.getLong(RecordingFormat.HEADER_LIFE) != life) {
         throw new IOException(path + " has been replaced by another file");
       }
-      return new RecordingFile(file, life);
+      if (header.getInt(RecordingFormat.HEADER_CHECKSUM)
+          != RecordingBytes.checksum(header, 0, RecordingFormat.HEADER_CHECKSUM)) {
+        throw new IOException("the header of " + path + " is damaged");
+      }
+      return new RecordingFile(file, header);
     } catch (IOException e) {
       file.close();
       throw e;
@@ -76,7 +85,7 @@ final class RecordingFile implements Closeable {
   }
 
   private static ByteBuffer header(RandomAccessFile file) throws IOException {
-    ByteBuffer header = RecordingFormat.buffer(RecordingFormat.HEADER_BYTES);
+    ByteBuffer header = RecordingBytes.buffer(RecordingFormat.HEADER_BYTES);
     file.readFully(header.array());
     return header;
   }
@@ -102,7 +111,7 @@ final class RecordingFile implements Closeable {
         .equals(Files.getAttribute(SELF, "unix:uid"))) {
       throw new IOException(path + " belongs to another user");
     }
-    if (!Arrays.equals(beginning(path), RecordingFormat.MAGIC)) {
+    if (!Arrays.equals(beginning(path), RecordingBytes.MAGIC)) {
       throw new IOException(path + " is not a recording and is left unchanged");
     }
     return true;
@@ -110,7 +119,7 @@ final class RecordingFile implements Closeable {
 
   private static byte[] beginning(Path path) throws IOException {
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
-      byte[] beginning = new byte[RecordingFormat.MAGIC.length];
+      byte[] beginning = new byte[RecordingBytes.MAGIC.length];
       return Arrays.copyOf(beginning, Math.max(0, file.read(beginning)));
     }
   }
@@ -119,14 +128,14 @@ final class RecordingFile implements Closeable {
 
   /** Somebody else in this process may have written before. */
   private void continueSequences() throws IOException {
-    for (int i = 0; i < RecordingFormat.LAYOUT.length; i++) {
-      RecordingRegion region = RecordingFormat.LAYOUT[i];
+    for (int i = 0; i < regions.size(); i++) {
+      RecordingRegion region = regions.get(i);
       byte[] ring = new byte[region.slots() * region.slotBytes()];
       file.seek(region.offset());
       file.readFully(ring);
       ByteBuffer slots = ByteBuffer.wrap(ring).order(ByteOrder.LITTLE_ENDIAN);
       for (int slot = 0; slot < region.slots(); slot++) {
-        long sequence = slots.getLong(slot * region.slotBytes() + RecordingFormat.SEQUENCE);
+        long sequence = slots.getLong(slot * region.slotBytes() + RecordingFormat.SAMPLE_SEQUENCE);
         sequences[i] = Math.max(sequences[i], sequence);
       }
     }
@@ -136,11 +145,11 @@ final class RecordingFile implements Closeable {
   void write(int kind, Instant time, long monotonicNanos, MemoryText text) throws IOException {
     int index = indexOf(kind);
     byte[] encoded = text.toString().getBytes(StandardCharsets.UTF_8);
-    int room = RecordingFormat.LAYOUT[index].slotBytes() - RecordingFormat.FRAME_BYTES;
+    int room = regions.get(index).slotBytes() - RecordingFormat.FRAME_BYTES;
     int length = wholeLines(encoded, room);
-    ByteBuffer record = RecordingFormat.buffer(RecordingFormat.FRAME_BYTES + length);
+    ByteBuffer record = RecordingBytes.buffer(RecordingFormat.FRAME_BYTES + length);
     record.put(RecordingFormat.FRAME_BYTES, encoded, 0, length);
-    record.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_TEXT);
+    record.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_TEXT);
     write(index, time, monotonicNanos, record);
   }
 
@@ -160,12 +169,12 @@ final class RecordingFile implements Closeable {
    */
   void writeProfile(KeptMoment moment, long monotonicNanos, CallSites read) throws IOException {
     int index = indexOf(RecordingFormat.PROFILES);
-    RecordingRegion region = RecordingFormat.LAYOUT[index];
+    RecordingRegion region = regions.get(index);
     byte[] profile = ProfileText.write(read, region.slotBytes() - RecordingFormat.FRAME_BYTES);
-    ByteBuffer record = RecordingFormat.buffer(RecordingFormat.FRAME_BYTES + profile.length);
+    ByteBuffer record = RecordingBytes.buffer(RecordingFormat.FRAME_BYTES + profile.length);
     record.put(RecordingFormat.FRAME_BYTES, profile);
-    record.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_PROFILE);
-    record.putInt(RecordingFormat.FLAGS, moment.percent());
+    record.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_PROFILE);
+    record.putInt(RecordingFormat.SAMPLE_FLAGS, moment.percent());
     synchronized (this) {
       skipTo(region, index, moment);
       write(index, read.time(), monotonicNanos, record);
@@ -186,23 +195,23 @@ final class RecordingFile implements Closeable {
 
   /** Notes that Java has begun to shut down. */
   void writeShutdown(Instant time, long monotonicNanos) throws IOException {
-    ByteBuffer record = RecordingFormat.buffer(RecordingFormat.FRAME_BYTES);
-    record.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_SHUTDOWN);
+    ByteBuffer record = RecordingBytes.buffer(RecordingFormat.FRAME_BYTES);
+    record.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_SHUTDOWN);
     write(indexOf(RecordingFormat.SHUTDOWN), time, monotonicNanos, record);
   }
 
   /** Writes a record into the next slot of a region. */
   synchronized void write(int index, Instant time, long monotonicNanos, ByteBuffer record)
       throws IOException {
-    RecordingRegion region = RecordingFormat.LAYOUT[index];
+    RecordingRegion region = regions.get(index);
     long sequence = ++sequences[index];
-    record.putInt(RecordingFormat.LENGTH, record.capacity());
-    record.putLong(RecordingFormat.SEQUENCE, sequence);
-    record.putLong(RecordingFormat.REALTIME, realtimeNanos(time));
-    record.putLong(RecordingFormat.MONOTONIC, monotonicNanos);
+    record.putInt(RecordingFormat.SAMPLE_LENGTH, record.capacity());
+    record.putLong(RecordingFormat.SAMPLE_SEQUENCE, sequence);
+    record.putLong(RecordingFormat.SAMPLE_REALTIME_NS, realtimeNanos(time));
+    record.putLong(RecordingFormat.SAMPLE_MONOTONIC_NS, monotonicNanos);
     record.putInt(
-        RecordingFormat.CHECKSUM,
-        RecordingFormat.checksum(record, RecordingFormat.LENGTH, record.capacity()));
+        RecordingFormat.SAMPLE_CHECKSUM,
+        RecordingBytes.checksum(record, RecordingFormat.SAMPLE_LENGTH, record.capacity()));
     file.seek(region.offsetOf(sequence));
     file.write(record.array());
   }
@@ -212,9 +221,9 @@ final class RecordingFile implements Closeable {
     return time.getEpochSecond() * 1_000_000_000L + time.getNano();
   }
 
-  private static int indexOf(int kind) {
-    for (int i = 0; i < RecordingFormat.LAYOUT.length; i++) {
-      if (RecordingFormat.LAYOUT[i].kind() == kind) {
+  private int indexOf(int kind) {
+    for (int i = 0; i < regions.size(); i++) {
+      if (regions.get(i).kind() == kind) {
         return i;
       }
     }

@@ -1,6 +1,8 @@
 package io.mallometer.internal.history;
 
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * A ring of slots of one size.
@@ -18,12 +20,21 @@ record RecordingRegion(int kind, int slotBytes, long offset, int slots, long int
     return offset + Math.floorMod(sequence - 1, (long) slots) * slotBytes;
   }
 
-  static RecordingRegion read(ByteBuffer bytes, int at) {
+  /** Returns the regions that a header lists. */
+  static List<RecordingRegion> all(ByteBuffer header) {
+    int used = header.getInt(RecordingFormat.HEADER_REGIONS_USED);
+    return IntStream.range(0, Math.min(used, RecordingFormat.REGIONS))
+        .mapToObj(i -> RecordingFormat.HEADER_REGIONS + i * RecordingFormat.REGION_BYTES)
+        .map(at -> read(header, at))
+        .toList();
+  }
+
+  private static RecordingRegion read(ByteBuffer bytes, int at) {
     return new RecordingRegion(
-        bytes.getInt(at),
-        bytes.getInt(at + 4),
-        bytes.getLong(at + 8),
-        bytes.getInt(at + 16),
-        bytes.getLong(at + 24));
+        bytes.getInt(at + RecordingFormat.REGION_KIND),
+        bytes.getInt(at + RecordingFormat.REGION_SLOT_BYTES),
+        bytes.getLong(at + RecordingFormat.REGION_OFFSET),
+        bytes.getInt(at + RecordingFormat.REGION_SLOTS),
+        bytes.getLong(at + RecordingFormat.REGION_INTERVAL_NS));
   }
 }

@@ -70,29 +70,30 @@ record Sample(
 
   /** Decodes a record that is known to be whole. */
   static Sample read(ByteBuffer record) {
-    boolean incomplete = (record.getInt(RecordingFormat.FLAGS) & RecordingFormat.INCOMPLETE) != 0;
+    boolean incomplete =
+        (record.getInt(RecordingFormat.SAMPLE_FLAGS) & RecordingFormat.INCOMPLETE) != 0;
     return read(record, incomplete);
   }
 
   /** The same where the flags mean something else. */
   static Sample read(ByteBuffer record, boolean incomplete) {
-    double allocations = figure(record, RecordingFormat.ALLOCATIONS);
-    double allocated = figure(record, RecordingFormat.ALLOCATED_BYTES);
-    double net = allocated - figure(record, RecordingFormat.FREED_BYTES);
+    double allocations = figure(record, RecordingFormat.SAMPLE_ALLOCATIONS);
+    double allocated = figure(record, RecordingFormat.SAMPLE_ALLOCATED_BYTES);
+    double net = allocated - figure(record, RecordingFormat.SAMPLE_FREED_BYTES);
     return new Sample(
-        instant(record.getLong(RecordingFormat.REALTIME)),
-        record.getLong(RecordingFormat.MONOTONIC),
-        record.getInt(RecordingFormat.FLAGS),
+        instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)),
+        record.getLong(RecordingFormat.SAMPLE_MONOTONIC_NS),
+        record.getInt(RecordingFormat.SAMPLE_FLAGS),
         allocations,
         allocated,
         net,
         incomplete ? Double.NaN : net,
-        incomplete ? Double.NaN : allocations - figure(record, RecordingFormat.FREES),
-        figure(record, RecordingFormat.RESIDENT_BYTES),
-        figure(record, RecordingFormat.CHARGED_BYTES),
-        figure(record, RecordingFormat.LIMIT_BYTES),
-        figure(record, RecordingFormat.CACHED_FILE_BYTES),
-        figure(record, RecordingFormat.OOM_KILLS));
+        incomplete ? Double.NaN : allocations - figure(record, RecordingFormat.SAMPLE_FREES),
+        figure(record, RecordingFormat.SAMPLE_RESIDENT_BYTES),
+        figure(record, RecordingFormat.SAMPLE_CHARGED_BYTES),
+        figure(record, RecordingFormat.SAMPLE_LIMIT_BYTES),
+        figure(record, RecordingFormat.SAMPLE_FILE_BYTES),
+        figure(record, RecordingFormat.SAMPLE_OOM_KILLS));
   }
 
   static Instant instant(long realtimeNanos) {

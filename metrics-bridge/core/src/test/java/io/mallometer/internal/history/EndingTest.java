@@ -88,7 +88,7 @@ class EndingTest {
   @Test
   void pageCacheThatTheKernelGivesUpFirstDoesNotCount() throws Exception {
     ByteBuffer sample = Recordings.figures(100e6, 200e6, 995e6, 1e9);
-    sample.putLong(RecordingFormat.CACHED_FILE_BYTES, 700_000_000);
+    sample.putLong(RecordingFormat.SAMPLE_FILE_BYTES, 700_000_000);
 
     assertThat(ended(sample, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
   }
@@ -116,7 +116,7 @@ class EndingTest {
     try (RecordingFile file = Recordings.open(path)) {
       Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
       ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
-      goodbye.putInt(RecordingFormat.FLAGS, 143);
+      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, 143);
       Recordings.sample(file, 3, 2, goodbye);
     }
     Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
@@ -131,7 +131,7 @@ class EndingTest {
     try (RecordingFile file = Recordings.open(path)) {
       Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
       ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
-      goodbye.putInt(RecordingFormat.FLAGS, RecordingFormat.STATUS_NOT_TOLD);
+      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, RecordingFormat.STATUS_NOT_TOLD);
       Recordings.sample(file, 3, 2, goodbye);
     }
     Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);

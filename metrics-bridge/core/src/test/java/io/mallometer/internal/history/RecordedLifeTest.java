@@ -70,7 +70,7 @@ class RecordedLifeTest {
     try (RecordingFile file = Recordings.open(path)) {
       for (int second = 0; second < 100; second++) {
         ByteBuffer sample = Recordings.figures(second - 800, 2e6, 4e6, 1e9);
-        sample.putInt(RecordingFormat.FLAGS, RecordingFormat.INCOMPLETE);
+        sample.putInt(RecordingFormat.SAMPLE_FLAGS, RecordingFormat.INCOMPLETE);
         Recordings.sample(file, 0, second, sample);
       }
       assertThat(RecordedLife.read(path).last().liveBytes()).isNaN();
@@ -95,8 +95,8 @@ class RecordedLifeTest {
 
   @Test
   void aTornRecordIsLeftOutAndCounted() throws Exception {
-    RecordingRegion seconds = RecordingFormat.LAYOUT[0];
-    whole[(int) seconds.offsetOf(700) + RecordingFormat.FREED_BYTES] ^= 1;
+    RecordingRegion seconds = Recordings.LAYOUT[0];
+    whole[(int) seconds.offsetOf(700) + RecordingFormat.SAMPLE_FREED_BYTES] ^= 1;
     RecordedLife life = RecordedLife.parse(whole);
 
     assertThat(life.tornRecords()).isEqualTo(1);
@@ -192,7 +192,7 @@ class RecordedLifeTest {
     Path path = directory.resolve("nonsense");
     try (RecordingFile file = Recordings.open(path)) {
       for (int i = 0; i < 400; i++) {
-        ByteBuffer sample = RecordingFormat.buffer(RecordingFormat.SAMPLE_BYTES);
+        ByteBuffer sample = RecordingBytes.buffer(RecordingFormat.SAMPLE_BYTES);
         random.nextBytes(sample.array());
         file.write(
             i % 5 == 0 ? 3 : i % 3,

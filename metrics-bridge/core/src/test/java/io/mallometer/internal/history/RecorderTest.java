@@ -267,8 +267,8 @@ class RecorderTest {
     observeFor(Duration.ofMinutes(1), 100);
     assertThat(liveBytes(RecordedLife.read(path), KeptMoment.PEAK)).isEqualTo(2);
 
-    long second = RecordingFormat.LAYOUT[8].offset();
-    for (long slot : new long[] {second, second + RecordingFormat.LAYOUT[8].slotBytes()}) {
+    long second = Recordings.LAYOUT[8].offset();
+    for (long slot : new long[] {second, second + Recordings.LAYOUT[8].slotBytes()}) {
       byte[] torn = Files.readAllBytes(path);
       torn[(int) slot + RecordingFormat.FRAME_BYTES + 20] ^= 1;
       RecordedLife life = RecordedLife.parse(torn);

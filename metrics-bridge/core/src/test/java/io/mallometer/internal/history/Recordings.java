@@ -21,25 +21,40 @@ public final class Recordings {
 
   private static long lives;
 
+  /** The regions that the library makes. */
+  static final RecordingRegion[] LAYOUT = {
+    new RecordingRegion(
+        RecordingFormat.SAMPLES, RecordingFormat.SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
+    new RecordingRegion(
+        RecordingFormat.SAMPLES, RecordingFormat.SAMPLE_BYTES, 90_112, 360, 10_000_000_000L),
+    new RecordingRegion(
+        RecordingFormat.SAMPLES, RecordingFormat.SAMPLE_BYTES, 139_264, 1_440, 60_000_000_000L),
+    new RecordingRegion(RecordingFormat.EXIT, RecordingFormat.SAMPLE_BYTES, 4_096, 1, 0),
+    new RecordingRegion(RecordingFormat.SHUTDOWN, 128, 8_192, 1, 0),
+    new RecordingRegion(RecordingFormat.JVM, RecordingFormat.DOCUMENT_BYTES, 323_584, 1, 0),
+    new RecordingRegion(
+        RecordingFormat.MINUTES, RecordingFormat.DOCUMENT_BYTES, 339_968, 60, 60_000_000_000L),
+    new RecordingRegion(
+        RecordingFormat.CROSSINGS, RecordingFormat.DOCUMENT_BYTES, 1_323_008, 24, 0),
+    new RecordingRegion(RecordingFormat.PROFILES, RecordingFormat.PROFILE_BYTES, 1_716_224, 5, 0),
+  };
+
   private Recordings() {}
 
   /** A header by the library, of a process that started at {@link #START}. */
   static ByteBuffer header() {
-    ByteBuffer header = RecordingFormat.buffer(RecordingFormat.HEADER_BYTES);
-    header.put(0, RecordingFormat.MAGIC);
+    ByteBuffer header = RecordingBytes.buffer(RecordingFormat.HEADER_BYTES);
+    header.put(0, RecordingBytes.MAGIC);
     header.putInt(RecordingFormat.HEADER_FORMAT, RecordingFormat.FORMAT);
-    header.putInt(RecordingFormat.HEADER_LENGTH, RecordingFormat.HEADER_BYTES);
+    header.putInt(RecordingFormat.HEADER_HEADER_BYTES, RecordingFormat.HEADER_BYTES);
     header.putLong(RecordingFormat.HEADER_FILE_BYTES, RecordingFormat.FILE_BYTES);
     header.putLong(RecordingFormat.HEADER_LIFE, ++lives);
-    header.putLong(RecordingFormat.HEADER_STARTED_REALTIME, RecordingFile.realtimeNanos(START));
-    header.putLong(RecordingFormat.HEADER_STARTED_MONOTONIC, START_NANOS);
-    header.putInt(RecordingFormat.HEADER_REGIONS_USED, RecordingFormat.LAYOUT.length);
+    header.putLong(RecordingFormat.HEADER_STARTED_REALTIME_NS, RecordingFile.realtimeNanos(START));
+    header.putLong(RecordingFormat.HEADER_STARTED_MONOTONIC_NS, START_NANOS);
+    header.putInt(RecordingFormat.HEADER_REGIONS_USED, LAYOUT.length);
     putText(header, RecordingFormat.HEADER_EXECUTABLE, "java");
-    for (int i = 0; i < RecordingFormat.LAYOUT.length; i++) {
-      write(
-          RecordingFormat.LAYOUT[i],
-          header,
-          RecordingFormat.HEADER_REGIONS + i * RecordingFormat.REGION_BYTES);
+    for (int i = 0; i < LAYOUT.length; i++) {
+      write(LAYOUT[i], header, RecordingFormat.HEADER_REGIONS + i * RecordingFormat.REGION_BYTES);
     }
     header.putInt(RecordingFormat.HEADER_PID, 4711);
     putText(header, RecordingFormat.HEADER_ALLOCATOR, "glibc 2.36");
@@ -50,7 +65,7 @@ public final class Recordings {
   static ByteBuffer seal(ByteBuffer header) {
     return header.putInt(
         RecordingFormat.HEADER_CHECKSUM,
-        RecordingFormat.checksum(header, 0, RecordingFormat.HEADER_CHECKSUM));
+        RecordingBytes.checksum(header, 0, RecordingFormat.HEADER_CHECKSUM));
   }
 
   /** Creates and opens a file with only a header. An existing file becomes the previous one. */
@@ -86,17 +101,18 @@ public final class Recordings {
 
   /** A sample of known figures, in bytes. */
   static ByteBuffer figures(double live, double resident, double charged, double limit) {
-    ByteBuffer sample = RecordingFormat.buffer(RecordingFormat.SAMPLE_BYTES);
-    sample.putInt(RecordingFormat.KIND, RecordingFormat.RECORD_SAMPLE);
-    sample.putLong(RecordingFormat.ALLOCATIONS, 10);
-    sample.putLong(RecordingFormat.FREES, 4);
-    sample.putLong(RecordingFormat.ALLOCATED_BYTES, (long) live + 1000);
-    sample.putLong(RecordingFormat.FREED_BYTES, 1000);
-    sample.putLong(RecordingFormat.RESIDENT_BYTES, (long) resident);
-    sample.putLong(RecordingFormat.CHARGED_BYTES, (long) charged);
+    ByteBuffer sample = RecordingBytes.buffer(RecordingFormat.SAMPLE_BYTES);
+    sample.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_SAMPLE);
+    sample.putLong(RecordingFormat.SAMPLE_ALLOCATIONS, 10);
+    sample.putLong(RecordingFormat.SAMPLE_FREES, 4);
+    sample.putLong(RecordingFormat.SAMPLE_ALLOCATED_BYTES, (long) live + 1000);
+    sample.putLong(RecordingFormat.SAMPLE_FREED_BYTES, 1000);
+    sample.putLong(RecordingFormat.SAMPLE_RESIDENT_BYTES, (long) resident);
+    sample.putLong(RecordingFormat.SAMPLE_CHARGED_BYTES, (long) charged);
     sample.putLong(
-        RecordingFormat.LIMIT_BYTES, Double.isNaN(limit) ? RecordingFormat.UNKNOWN : (long) limit);
-    sample.putLong(RecordingFormat.CACHED_FILE_BYTES, RecordingFormat.UNKNOWN);
+        RecordingFormat.SAMPLE_LIMIT_BYTES,
+        Double.isNaN(limit) ? RecordingFormat.UNKNOWN : (long) limit);
+    sample.putLong(RecordingFormat.SAMPLE_FILE_BYTES, RecordingFormat.UNKNOWN);
     return sample;
   }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class TimelineViewTest {
+class HistoryViewTest {
 
   /** A page adds nothing up. */
   @Test
@@ -23,7 +23,7 @@ class TimelineViewTest {
             Map.of(ChargedPart.KERNEL, 6L),
             100);
 
-    TimelineView.Memory memory = TimelineView.of(List.of(before, after), List.of()).memory();
+    HistoryView.Memory memory = HistoryView.of(List.of(before, after), List.of()).memory();
 
     assertThat(memory.residentBytes()).containsExactly(Double.NaN, 16.0);
     assertThat(memory.chargedBytes()).containsExactly(Double.NaN, 6.0);
