@@ -65,7 +65,7 @@ static int seconds_of(const char *file, struct box_sample *latest) { return reco
 static pid_t start_child(const char *what) {
   pid_t child = fork();
   if (child == 0) {
-    setenv("MALLOMETER_BLACKBOX", path, 1);
+    setenv("MALLOMETER_RECORDING", path, 1);
     setenv("MALLOMETER_ONLY", "black_box", 1);
     execl(program, "black_box", what, directory, (char *)NULL);
     _exit(126);

@@ -32,7 +32,7 @@ def rows(context):
     for name, options, sockets, more in (
         ("agent without a port", "", OF_NIO, ()),
         ("agent with a port", "port=0", OF_NIO + 1, LISTENS),
-        ("agent with a black box", f"record={box}", OF_NIO, (BLACK_BOX,)),
+        ("agent with a black box", f"recording={box}", OF_NIO, (BLACK_BOX,)),
     ):
         yield Row(
             TOPIC,
@@ -48,7 +48,7 @@ def rows(context):
         TOPIC,
         "open files and sockets at a checkpoint, agent with a port and a black box",
         shop.java(jdk, here, *words),
-        shop.java(jdk, here, shop.agent(here, f"port=0,record={shop.work}/{OTHER_BOX}"), *words).with_variables(
+        shop.java(jdk, here, shop.agent(here, f"port=0,recording={shop.work}/{OTHER_BOX}"), *words).with_variables(
             **shop.preload(here)
         ),
         says="counts native memory",

@@ -37,7 +37,7 @@ class AgentTest {
     Path box = cache.resolve("box");
     int port = freePort();
     Result result =
-        application("=port=" + port + ",record=" + box)
+        application("=port=" + port + ",recording=" + box)
             .preload(LIBRARY)
             .run(Application.class, "" + port);
 
@@ -247,7 +247,7 @@ class AgentTest {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())
         .options(SimulatedCheckpoints.option(cache.resolve("crac")))
-        .options("-javaagent:" + JAR + "=port=" + port + ",record=" + cache.resolve("a.box"))
+        .options("-javaagent:" + JAR + "=port=" + port + ",recording=" + cache.resolve("a.box"))
         .preload(LIBRARY)
         .run(CheckpointedApplication.class, arguments.toArray(String[]::new));
   }

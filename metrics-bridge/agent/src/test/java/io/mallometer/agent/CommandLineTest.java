@@ -52,8 +52,8 @@ class CommandLineTest {
         .endsWith("/libmallometer.so\nMALLOMETER_ONLY=java\n");
     assertThat(call("run", "--print-environment", "--", "java", "-version")).isEqualTo(first);
     assertThat(
-            call("run", "--only", "a,b", "--blackbox", "/x", "--print-environment", "sort").out())
-        .contains("MALLOMETER_ONLY=a,b\n", "MALLOMETER_BLACKBOX=/x\n");
+            call("run", "--only", "a,b", "--recording", "/x", "--print-environment", "sort").out())
+        .contains("MALLOMETER_ONLY=a,b\n", "MALLOMETER_RECORDING=/x\n");
     assertThat(call("run", "--print-environment", "sort").out())
         .endsWith("MALLOMETER_ONLY=java,sort\n");
   }
@@ -168,7 +168,7 @@ class CommandLineTest {
   void reportPrintsWhatABlackBoxRecorded() throws Exception {
     Path box = directory.resolve("box");
     ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    program.environment().put("MALLOMETER_RECORDING", box.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
     Result result = call("report", box.toString());
@@ -183,7 +183,7 @@ class CommandLineTest {
   void reportWithoutTheMomentAskedForIsOneLineAndCodeThree() throws Exception {
     Path box = directory.resolve("box");
     ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    program.environment().put("MALLOMETER_RECORDING", box.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
 

@@ -71,7 +71,7 @@ class AgentNamesTest {
     counting = "http://127.0.0.1:" + port;
     application =
         java(
-                "-javaagent:" + JAR + "=trim=true,owners=true,port=" + port,
+                "-javaagent:" + JAR + "=allow-trim=true,allow-owners=true,port=" + port,
                 "-cp",
                 "target/test-classes",
                 DeflaterLeak.class.getName())
@@ -81,7 +81,8 @@ class AgentNamesTest {
     everything = new KnowsEverything(Boxes.grownToTheLimit(directory.resolve("box")));
     server =
         AgentServer.start(
-            everything.mallometer(), ServerOptions.of(Map.of("trim", "true", "owners", "true")));
+            everything.mallometer(),
+            Given.server(Map.of("allow-trim", "true", "allow-owners", "true")));
     assertThat(ChildJvm.await(AgentNamesTest::isHealthy)).isTrue();
   }
 

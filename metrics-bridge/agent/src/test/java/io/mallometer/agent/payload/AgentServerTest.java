@@ -190,8 +190,8 @@ class AgentServerTest {
     start(
         options(
             Map.of(
-                "httpServer.authentication.basic.username", "Prometheus",
-                "httpServer.authentication.basic.password", "secret")));
+                "http-server.authentication.basic.username", "Prometheus",
+                "http-server.authentication.basic.password", "secret")));
 
     for (String method : List.of("GET", "POST")) {
       HttpResponse<byte[]> zip =
@@ -214,7 +214,7 @@ class AgentServerTest {
         }
       }
       assertThat(settings)
-          .contains("httpServer.authentication.basic.password")
+          .contains("http-server.authentication.basic.password")
           .doesNotContain("secret\"", "Prometheus");
     }
   }
@@ -248,12 +248,12 @@ class AgentServerTest {
 
   @Test
   void searchingForOwnersIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
-    start(options(Map.of("trim", "true")));
+    start(options(Map.of("allow-trim", "true")));
     assertThat(send("POST", "/owners/7", "X-Mallometer", "test").body())
-        .contains("start the agent with the option owners=true");
+        .contains("start the agent with the option allow-owners=true");
     assertThat(send("GET", "/owners").body()).contains("\"allowed\":false");
 
-    start(options(Map.of("owners", "true")));
+    start(options(Map.of("allow-owners", "true")));
     assertThat(send("GET", "/owners").body()).contains("\"allowed\":true");
     assertThat(send("POST", "/owners/7").statusCode()).isEqualTo(403);
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
@@ -274,7 +274,7 @@ class AgentServerTest {
     assertThat(mallometer.trims()).isZero();
     stop();
 
-    start(options(Map.of("trim", "true")));
+    start(options(Map.of("allow-trim", "true")));
     assertThat(send("POST", "/trim").statusCode()).isEqualTo(403);
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
     assertThat(send("POST", "/trim", elsewhere).statusCode()).isEqualTo(403);
@@ -292,8 +292,8 @@ class AgentServerTest {
     start(
         options(
             Map.of(
-                "httpServer.authentication.basic.username", "Prometheus",
-                "httpServer.authentication.basic.password", "secret")));
+                "http-server.authentication.basic.username", "Prometheus",
+                "http-server.authentication.basic.password", "secret")));
 
     for (String path : List.of("/", "/metrics", "/breakdown", "/-/healthy")) {
       assertThat(get(path).statusCode()).as(path).isEqualTo(401);
@@ -312,9 +312,9 @@ class AgentServerTest {
     start(
         options(
             Map.of(
-                "httpServer.ssl.keyStore.filename", store.toString(),
-                "httpServer.ssl.keyStore.password", "changeit",
-                "httpServer.ssl.certificate.alias", "ours")));
+                "http-server.ssl.key-store.filename", store.toString(),
+                "http-server.ssl.key-store.password", "changeit",
+                "http-server.ssl.certificate.alias", "ours")));
     assertThat(server.orElseThrow().address()).startsWith("https://127.0.0.1:");
     client = HttpClient.newBuilder().sslContext(Certificates.trusting(store, "ours")).build();
 
@@ -328,9 +328,9 @@ class AgentServerTest {
     ServerOptions options =
         options(
             Map.of(
-                "httpServer.ssl.keyStore.filename",
+                "http-server.ssl.key-store.filename",
                 directory.resolve("none").toString(),
-                "httpServer.ssl.keyStore.password",
+                "http-server.ssl.key-store.password",
                 "changeit"));
 
     assertThatIOException()
@@ -347,7 +347,7 @@ class AgentServerTest {
   }
 
   private static ServerOptions options(Map<String, String> options) {
-    return ServerOptions.of(options);
+    return Given.server(options);
   }
 
   private HttpResponse<String> get(String path, String... headers) throws Exception {

@@ -11,8 +11,8 @@ import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.Conclusion.State;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.Observation;
@@ -20,6 +20,7 @@ import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
@@ -55,7 +56,7 @@ final class ConclusionRules {
       List<HistoryPoint> history,
       List<MemoryMoment> moments,
       LeakReport leaks,
-      LeakOptions options,
+      MallometerOptions options,
       Optional<PreviousRun> previous,
       Instant started,
       Optional<Instant> startedUp) {}
@@ -247,7 +248,8 @@ final class ConclusionRules {
         tooEarly("leaks", "accesses to objects are not observed yet");
         return;
       }
-      double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
+      double left =
+          OBSERVED.minus(observed()).toNanos() / known.options().get(Setting.LEAK_TIME_SCALE);
       Instant due = leaks.time().plusNanos((long) left);
       tooEarly("leaks", "unused memory can be judged from " + atTheLatest(due));
     } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
@@ -297,7 +299,7 @@ final class ConclusionRules {
   private Duration observed() {
     Observation seen = known.leaks().observation();
     long nanos = seen.hasSeen() ? seen.epochEndNanos() - seen.startedNanos() : 0;
-    return Duration.ofNanos((long) (nanos * known.options().timeScale()));
+    return Duration.ofNanos((long) (nanos * known.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
   /** Returns the suspects that ask for a state, the gravest first, of these what grows fastest. */
@@ -326,7 +328,9 @@ final class ConclusionRules {
 
   /** Whether the limit comes before the longest timeout could free anything. */
   private boolean limitComesFirst(SiteVerdict site) {
-    double left = known.options().longestTimeout().toSeconds() - site.suspected().oldestSeconds();
+    double left =
+        known.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds()
+            - site.suspected().oldestSeconds();
     return limit.lowerSeconds() < left;
   }
 

@@ -13,8 +13,8 @@ import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.Finding;
 import io.mallometer.model.Conclusion.State;
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.NativeCounters;
@@ -727,7 +727,7 @@ class ConclusionTest {
               history(),
               moments(),
               leaks,
-              LeakOptions.defaults(),
+              MallometerOptions.defaults(),
               previous,
               START,
               start.startedUp(START.plus(age))));

@@ -225,7 +225,7 @@ class BlackBoxOfARealJvmTest {
         List.of("-cp", System.getProperty("java.class.path"), RecordedProgram.class.getName()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    builder.environment().put("MALLOMETER_RECORDING", box.toString());
     builder.environment().remove("LD_PRELOAD");
     if (preloaded) {
       builder.environment().put("LD_PRELOAD", library.toString());

@@ -36,7 +36,7 @@ class CheckpointTest {
 
   private void continuesTheBox(ChildJvm jvm) throws Exception {
     ChildJvm.Result result =
-        jvm.environment("MALLOMETER_BLACKBOX", box.toString())
+        jvm.environment("MALLOMETER_RECORDING", box.toString())
             .options(SimulatedCheckpoints.option(directory.resolve("crac")))
             .run(CheckpointedProgram.class);
 
