@@ -46,6 +46,7 @@ final class Settings {
     row.put("property", setting.isProperty() ? setting.property() : "");
     row.put("option", setting.isOption() ? setting.name() : "");
     row.put("variable", setting.variable());
+    row.put("library", setting.isOfTheLibrary());
     row.put("values", setting.values());
     row.put("default", setting.usualText());
     row.put("meaning", setting.meaning());

@@ -53,7 +53,7 @@ def with_the_agent(workshop, jdk):
     alone = plain.with_variables(**switched_off)
     yield Row(TOPIC, "MALLOMETER_ENABLED=off, library alone", plain, alone, idle=("java",), quick=True)
 
-    unknown = r'not started: unknown option "prot"; the options are port, '
+    unknown = r'not started: unknown option "prot"; the options are enabled, '
     yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")
 
     yield agent(workshop, jdk, "a security manager", FORBIDDEN, *security_manager(workshop, "application"))

@@ -72,7 +72,7 @@ class AttachSettingTest {
   private void argument(String value) {
     environment
         .getPropertySources()
-        .addFirst(new MapPropertySource("arguments", Map.of(AttachSetting.PROPERTY, value)));
+        .addFirst(new MapPropertySource("arguments", Map.of("mallometer.attach", value)));
   }
 
   private AttachSetting setting(String variable) {

@@ -44,18 +44,24 @@ public final class Setting<T> {
     FLAG("true or false"),
     COUNT("a whole number"),
     RATIO("a number"),
-    TIME("a number with a unit, such as 90s, 45m or 2h"),
-    SIZE("a number with a unit, such as 512m or 2g"),
+    TIME("a time", ", such as 90s, 45m or 2h"),
+    SIZE("a size", ", such as 512m or 2g"),
     CHOICE(""),
     TEXT("a text"),
     FILE("the path of a file"),
     LIST("a list"),
     MAP("a list of name=value");
 
-    private final String description;
+    private final String noun;
+    private final String examples;
 
-    Type(String description) {
-      this.description = description;
+    Type(String noun) {
+      this(noun, "");
+    }
+
+    Type(String noun, String examples) {
+      this.noun = noun;
+      this.examples = examples;
     }
   }
 
@@ -63,6 +69,7 @@ public final class Setting<T> {
 
   private static final String SPRING = "mallometer.";
   private static final String UNITS = "kmgt";
+  private static final String NOT_NEGATIVE = "not negative";
 
   public static final Setting<Boolean> ENABLED =
       flag(
@@ -597,7 +604,7 @@ public final class Setting<T> {
     this.type = type;
     this.usual = usual;
     this.choices = choices;
-    this.values = type.description;
+    this.values = type.noun;
     this.meaning = meaning;
     ALL.add(this);
   }
@@ -758,7 +765,10 @@ public final class Setting<T> {
   /** Returns the values that the setting takes, such as {@code a whole number from 1 to 80}. */
   public String values() {
     String range = range();
-    return range.isEmpty() ? values : values + (zero || most.isEmpty() ? ", " : " ") + range;
+    if (range.isEmpty() || range.equals(NOT_NEGATIVE)) {
+      return values;
+    }
+    return values + (zero ? ", " : most.isEmpty() ? " of " : " ") + range;
   }
 
   /** Returns what the setting means, in sentences. */
@@ -788,7 +798,8 @@ public final class Setting<T> {
   public T parse(String spelled, String text) {
     @Nullable Object value = read(text.strip());
     if (value == null) {
-      throw invalid(spelled, shown(text), "must be " + values);
+      String unit = type.examples.isEmpty() ? "" : " with a unit" + type.examples;
+      throw invalid(spelled, shown(text), "must be " + values + unit);
     }
     return check(spelled, text, cast(value));
   }
@@ -805,11 +816,7 @@ public final class Setting<T> {
 
   private T check(String spelled, String text, T value) {
     if (!(isWithin(value) || zero && isZero(value))) {
-      int example = values.indexOf(", such as");
-      throw invalid(
-          spelled,
-          shown(text),
-          "must be " + range() + (example < 0 ? "" : values.substring(example)));
+      throw invalid(spelled, shown(text), rule());
     }
     return value;
   }
@@ -823,6 +830,13 @@ public final class Setting<T> {
     return new InvalidSettingException(this, spelled, text, rule);
   }
 
+  private String rule() {
+    if (range().equals(NOT_NEGATIVE)) {
+      return "must not be negative";
+    }
+    return "must be " + range() + type.examples;
+  }
+
   private String shown(String text) {
     return secret ? "******" : text;
   }
@@ -832,7 +846,7 @@ public final class Setting<T> {
       return "";
     }
     if (type == Type.TIME && least.equals("0")) {
-      return "not negative";
+      return NOT_NEGATIVE;
     }
     String from = most.isEmpty() ? "at least " + least : "from " + least + " to " + most;
     return zero ? "0 or " + from : from;

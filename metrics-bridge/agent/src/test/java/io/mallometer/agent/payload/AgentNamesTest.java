@@ -11,6 +11,7 @@ import io.mallometer.Published;
 import io.mallometer.ShownNames;
 import io.mallometer.agent.command.ReportNames;
 import io.mallometer.internal.history.Boxes;
+import io.mallometer.model.Setting;
 import io.mallometer.program.DeflaterLeak;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -240,7 +241,9 @@ class AgentNamesTest {
   void environmentVariables() throws Exception {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));
     addFound(names, VARIABLE, Files.readAllBytes(JAR));
-    PublicNames.check("environment variables", names);
+    Set<String> settings = new TreeSet<>(Setting.all().stream().map(Setting::variable).toList());
+    assertThat(settings).as("each variable is a setting").containsAll(names);
+    PublicNames.check("environment variables", settings);
   }
 
   private static void addFound(Set<String> names, Pattern pattern, byte[] jar) throws IOException {
