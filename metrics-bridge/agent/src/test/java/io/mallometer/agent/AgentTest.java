@@ -56,7 +56,7 @@ class AgentTest {
   @Test
   void anApplicationWithoutPreloadRunsAndSaysWhy() throws Exception {
     int port = freePort();
-    Result result = application("=attach=false,port=" + port).run(Application.class, "" + port);
+    Result result = application("=attach=off,port=" + port).run(Application.class, "" + port);
 
     assertThat(result.output())
         .contains(
@@ -268,7 +268,8 @@ class AgentTest {
 
     assertThat(result.output())
         .contains(
-            "mallometer: not started: unknown option \"prot\"; the options are port, host, record")
+            "mallometer: not started: unknown option \"prot\"; the options are enabled, "
+                + "attach, recording")
         .doesNotContain("\tat ")
         .contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();

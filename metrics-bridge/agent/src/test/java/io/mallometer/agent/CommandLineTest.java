@@ -77,7 +77,8 @@ class CommandLineTest {
     assertThat(wrong.exitCode()).isNotZero();
     assertThat(wrong.err())
         .contains(
-            "there is no monitor phase; choose maximum, histogram, returned or threshold=SIZE");
+            "there is no monitor phase; choose maximum, histogram, usable-sizes or"
+                + " threshold=SIZE");
   }
 
   @Test
