@@ -191,10 +191,10 @@ class Run:
         command.append("-Djava.rmi.server.hostname=127.0.0.1")
         if situation.program:
             name, *minutes = situation.program
-            return [*command, "-XX:MaxDirectMemorySize=400m", f"-javaagent:{AGENT}=port={self.port},record={record}", "-cp", str(self.classes),
+            return [*command, "-XX:MaxDirectMemorySize=400m", f"-javaagent:{AGENT}=port={self.port},recording={record}", "-cp", str(self.classes),
                     "Situation", name, *(minutes or ["0"]), str(self.directory / "file")]
         jar = next((ROOT / "samples/leaky-service/target").glob("mallometer-leaky-service-*.jar"))
-        return [*command, "-jar", str(jar), f"--server.port={self.port}", f"--mallometer.record.path={record}", *situation.properties]
+        return [*command, "-jar", str(jar), f"--server.port={self.port}", f"--mallometer.recording={record}", *situation.properties]
 
     # ---- Faces
 

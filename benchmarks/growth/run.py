@@ -35,7 +35,7 @@ def verdicts(home, arguments, mib, directory):
     """Results: the rates of each leak as multiples of the truth, by name; the verdicts on the pool; and the log."""
     port = free_port()
     preload = arguments.preload
-    options = f"port={port}" + ("" if arguments.preload else ",attach=false")
+    options = f"port={port}" + ("" if arguments.preload else ",attach=off")
     command = [home / "bin/java", "-Xmx256m", f"-Djava.io.tmpdir={directory}", f"-javaagent:{arguments.agent}={options}",
                "-cp", HERE.parent / "target/growth", "Growing", mib]
     environment = {"LD_PRELOAD": str(measure.LIBRARY), "MALLOMETER_ONLY": "java"} if arguments.preload else {}

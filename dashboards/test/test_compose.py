@@ -45,7 +45,7 @@ class Story(unittest.TestCase):
 
     def test_what_is_left_of_the_run_is_on_a_volume(self):
         self.assertIn("record:/record", self.app["volumes"])
-        self.assertTrue(self.environment["MALLOMETER_BLACKBOX"].startswith("/record/"))
+        self.assertTrue(self.environment["MALLOMETER_RECORDING"].startswith("/record/"))
         self.assertEqual("unless-stopped", self.app["restart"])
 
 

@@ -20,7 +20,7 @@ ENVIRONMENT = {
     "LD_PRELOAD": "/mallometer/libmallometer.so:",
     "MALLOMETER_ONLY": "java",
     "MALLOMETER_AGENT": "/mallometer/mallometer-agent.jar=port=9464",
-    "MALLOMETER_BLACKBOX": "/mallometer/record/recording",
+    "MALLOMETER_RECORDING": "/mallometer/record/recording",
 }
 PROGRAM = """
 public class Program {

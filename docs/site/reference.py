@@ -5,12 +5,13 @@
     docs/site/reference.py --write    writes the generated parts
 
 A generated part stands between <!-- generated: NAME --> and <!-- end -->. Its sources are the code: the list of meters
-(Meter.java), the MBeans' descriptions (Described.java), the starter's configuration metadata, the help of the command
-line, mallometer.h, recording_format.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
+(Meter.java), the MBeans' descriptions (Described.java), the list of settings (Setting.java), the help of the command line,
+mallometer.h, recording_format.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
 docs/public-names.txt, which tests of each module compare with what running services show.
 """
 
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -147,44 +148,65 @@ def mbeans():
     return table(("MBean", "attribute or operation", "type, or fields", "meaning"), [tuple(rows[key]) for key in sorted(rows)])
 
 
-def rows_of(page, heading_word):
-    """The rows of the table of a page whose first head is the word: [(names, default, meaning)]."""
-    lines = iter(read(REFERENCE / page).splitlines())
-    for line in lines:
-        if line.startswith(f"| {heading_word} |"):
-            heads = [head.strip() for head in line.strip("|").split("|")]
-            next(lines)
-            for row in lines:
-                if not row.startswith("|"):
-                    return
-                row = row.replace("](#", f"]({page}#")
-                cells = [each.strip() for each in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
-                yield dict(zip(heads, cells, strict=True))
+@functools.cache
+def all_settings():
+    """The rows of the list of settings, Setting.java."""
+    classes = REPOSITORY / "metrics-bridge/core/target/classes"
+    if not classes.exists():
+        raise Missing(f"build the bridge first: {classes.relative_to(REPOSITORY)} is missing")
+    run = [java(), "-cp", str(classes), "docs/site/Settings.java"]
+    return json.loads(subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+READERS = {"ALL": "starter, agent", "STARTER": "starter", "AGENT": "agent", "LIBRARY": "variable only", "COMMANDS": "variable only"}
 
 
 def settings():
     if not METADATA.exists():
         raise Missing(f"build the starter first: {METADATA.relative_to(REPOSITORY)} is missing")
-    rows = []
-    defaults = dict(re.fullmatch(r"(\S+): [^=]*?(?: = (.*))?", line).groups() for line in public("properties"))
+    rows = [row("name", each, READERS[each["reader"]]) for each in all_settings()]
     for each in json.loads(read(METADATA))["properties"]:
-        default = defaults.pop(each["name"], None) or ""
-        rows.append((f"`{each['name']}`", "property", f"`{default}`" if default else "none", cell(each.get("description", ""))))
-    if defaults:
-        raise Missing(f"properties without metadata: {', '.join(sorted(defaults))}")
-    for page, head, meaning in (("agent.md", "option", "meaning"), ("profiles.md", "agent", "meaning"), ("opentelemetry.md", "option", "meaning")):
-        for row in rows_of(page, head):
-            rows.append((row[head], "agent option", row["default"] or "none", row[meaning]))
-    for row in rows_of("environment.md", "variable"):
-        rows.append((row["variable"], "variable", row["default"] or "none", row["meaning"]))
-    return table(("setting", "kind", "default", "meaning"), rows)
+        if not each["name"].startswith("mallometer."):
+            values = each["type"].rsplit(".", 1)[-1].lower()
+            default = str(each.get("defaultValue", "none")).lower()
+            rows.append((f"`{each['name']}`", "Spring Boot", values, f"`{default}`", cell(each.get("description", ""))))
+    return table(("setting", "read by", "values", "default", "meaning"), rows)
+
+
+def row(kind, setting, *more):
+    default = f"`{setting['default']}`" if setting["default"] else "none"
+    return (f"`{setting[kind]}`", *more, cell(setting["values"]), default, cell(setting["meaning"]))
+
+
+def settings_of(kind, chosen):
+    head = "setting" if kind == "name" else kind
+    return table((head, "values", "default", "meaning"), [row(kind, each) for each in all_settings() if each[kind] and chosen(each)])
+
+
+def agent_options():
+    return settings_of("option", lambda each: not each["name"].startswith(("push.", "otlp.")))
+
+
+def push_options():
+    return settings_of("name", lambda each: each["name"].startswith("push."))
+
+
+def otlp_options():
+    return settings_of("option", lambda each: each["name"].startswith("otlp."))
+
+
+def variables():
+    return settings_of("variable", lambda each: each["library"])
+
+
+def java():
+    return os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
 
 
 def help_of(command):
     if not (REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar").exists():
         raise Missing("build the agent first: metrics-bridge/agent/target/mallometer-agent.jar is missing")
-    java = os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
-    run = [java, "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-jar", "metrics-bridge/agent/target/mallometer-agent.jar", *command, "--help"]
+    run = [java(), "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-jar", "metrics-bridge/agent/target/mallometer-agent.jar", *command, "--help"]
     return subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\nExit codes:\n", 1)
 
 
@@ -262,7 +284,20 @@ def recording_layout():
     return table(("struct", "field", "offset", "bytes", "meaning"), rows)
 
 
-PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "exit-codes": exit_codes, "java-api": java_api, "c-api": c_api, "recording-layout": recording_layout}
+PARTS = {
+    "metrics": metrics,
+    "mbeans": mbeans,
+    "settings": settings,
+    "agent-options": agent_options,
+    "push-options": push_options,
+    "otlp-options": otlp_options,
+    "variables": variables,
+    "commands": commands,
+    "exit-codes": exit_codes,
+    "java-api": java_api,
+    "c-api": c_api,
+    "recording-layout": recording_layout,
+}
 
 # Where the names of a section have to stand, and what of a line is the name.
 NAMED = {
@@ -283,6 +318,12 @@ NAMED = {
 }
 
 
+def setting_of(section, name):
+    """The name under which the table of settings has a property, an option or a variable."""
+    kind = {"properties": "property", "options of the agent": "option", "environment variables": "variable"}[section]
+    return next((each["name"] for each in all_settings() if each[kind] == name), name)
+
+
 def unnamed():
     """Public names that the page does not have."""
     for section, (page, pattern) in NAMED.items():
@@ -292,6 +333,8 @@ def unnamed():
                 command, option = re.fullmatch(r"mallometer ?(.*?) ?(-\S+)", name).groups()
                 part = text.split(f"### {' '.join(['mallometer', command]).strip()}\n", 1)[-1].split("\n### ", 1)[0]
                 missing = option not in part
+            elif section in ("properties", "options of the agent", "environment variables"):
+                missing = f"| `{setting_of(section, name)}` |" not in text
             elif section == "views and parameters" and name.startswith("?"):
                 key, value = name[1:].split("=")
                 missing = f"`{value}`" not in text or f"`{key}`" not in text

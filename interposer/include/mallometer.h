@@ -260,7 +260,7 @@ enum mallometer_java_state {
   MALLOMETER_JAVA_GONE = 2
 };
 
-/* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX,
+/* Whether the process records its last hour in a file that outlives it (MALLOMETER_RECORDING,
  * docs/reference/recording.md). */
 enum mallometer_recording_state {
   MALLOMETER_RECORDING_OFF = 0,

@@ -22,7 +22,7 @@ said=$(MALLOMETER_MONITOR=histogram "$program" 2>&1)
 has histogram '^mallometer:   up to 128 bytes: 10[0-9]{2}$' 2
 has "its heading" '^mallometer: exit_report \([0-9]+\) at exit: allocations by requested size$' 2
 has "its end" '^mallometer:   above 4194304 bytes: 1$' 2
-said=$(MALLOMETER_MONITOR=returned,histogram "$program" 2>&1)
+said=$(MALLOMETER_MONITOR=usable-sizes,histogram "$program" 2>&1)
 has "returned sizes" 'at exit: allocations by returned size$' 2
 has "beside the requested ones" '^mallometer:   up to 128 bytes: 10[0-9]{2}$' 4
 has "their end" '^mallometer:   above 4194304 bytes: 1$' 4
@@ -38,7 +38,7 @@ if command -v addr2line >/dev/null; then
   has "who asked" '^asks_for_much$' 1
 fi
 directory=$(mktemp -d)
-said=$(MALLOMETER_MONITOR=maximum MALLOMETER_ONLY=exit_report MALLOMETER_BLACKBOX=$directory/recording "$program" 2>&1)
+said=$(MALLOMETER_MONITOR=maximum MALLOMETER_ONLY=exit_report MALLOMETER_RECORDING=$directory/recording "$program" 2>&1)
 has "beside a recording" 'at exit: peak' 2
 [ -s "$directory/recording" ] || { echo "there is no recording"; failed=1; }
 MALLOMETER_MONITOR=maximum "$program" "$directory/own" 2>&- || { echo "not in the place of standard error"; failed=1; }

@@ -50,10 +50,18 @@ static size_t random_below(size_t end) {
   return (size_t)(state % end);
 }
 
-static const char *const names[] = {
-    "MALLOMETER_ENABLED", "MALLOMETER_ACCOUNTING", "MALLOMETER_HUGE",        "MALLOMETER_SAMPLE_INTERVAL",
-    "MALLOMETER_ONLY",    "MALLOMETER_BLACKBOX",   "MALLOMETER_LOG",         "MALLOMETER",
-    "LD_PRELOAD",         "MALLOMETER_LEAKS",      "MALLOMETER_ARENA_BYTES", ""};
+static const char *const names[] = {"MALLOMETER_ENABLED",
+                                    "MALLOMETER_ACCOUNTING",
+                                    "MALLOMETER_HUGE",
+                                    "MALLOMETER_SAMPLE_INTERVAL",
+                                    "MALLOMETER_ONLY",
+                                    "MALLOMETER_RECORDING",
+                                    "MALLOMETER_LOG",
+                                    "MALLOMETER",
+                                    "LD_PRELOAD",
+                                    "MALLOMETER_LEAKS",
+                                    "MALLOMETER_ARENA_BYTES",
+                                    ""};
 static const char *const values[] = {
     "true",         "no",   "usable", "header",      "64m",       "1GiB", "32k",   "18446744073709551615",
     "17179869184g", "0x10", "-1",     "java,javac,", ",,,",       "info", "off",   "99999999999999999999999",

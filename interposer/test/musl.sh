@@ -103,7 +103,7 @@ if part programs; then
   code=0
   ./program >plain || code=$?
   for setting in NOTHING= MALLOMETER_ACCOUNTING=header MALLOMETER_SAMPLE_INTERVAL=1 MALLOMETER_ENABLED=false \
-    MALLOMETER_ONLY=program MALLOMETER_ONLY=other MALLOMETER_BLACKBOX=recording; do
+    MALLOMETER_ONLY=program MALLOMETER_ONLY=other MALLOMETER_RECORDING=box; do
     count=$((count + 1))
     preloaded=0
     env "$setting" LD_PRELOAD="$library" ./program >output 2>&1 || preloaded=$?

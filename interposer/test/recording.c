@@ -66,7 +66,7 @@ static int seconds_of(const char *file, struct recording_sample *latest) { retur
 static pid_t start_child(const char *what) {
   pid_t child = fork();
   if (child == 0) {
-    setenv("MALLOMETER_BLACKBOX", path, 1);
+    setenv("MALLOMETER_RECORDING", path, 1);
     setenv("MALLOMETER_ONLY", "recording", 1);
     execl(program, "recording", what, directory, (char *)NULL);
     _exit(126);

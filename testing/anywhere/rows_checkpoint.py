@@ -32,7 +32,7 @@ def rows(context):
     for name, options, sockets, more in (
         ("agent without a port", "", OF_NIO, ()),
         ("agent with a port", "port=0", OF_NIO + 1, LISTENS),
-        ("agent with a recording", f"record={recording}", OF_NIO, (RECORDING,)),
+        ("agent with a recording", f"recording={recording}", OF_NIO, (RECORDING,)),
     ):
         yield Row(
             TOPIC,
@@ -48,7 +48,7 @@ def rows(context):
         TOPIC,
         "open files and sockets at a checkpoint, agent with a port and a recording",
         shop.java(jdk, here, *words),
-        shop.java(jdk, here, shop.agent(here, f"port=0,record={shop.work}/{OTHER_RECORDING}"), *words).with_variables(
+        shop.java(jdk, here, shop.agent(here, f"port=0,recording={shop.work}/{OTHER_RECORDING}"), *words).with_variables(
             **shop.preload(here)
         ),
         says="counts native memory",

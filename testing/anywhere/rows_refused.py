@@ -53,7 +53,7 @@ def with_the_agent(workshop, jdk):
     alone = plain.with_variables(**switched_off)
     yield Row(TOPIC, "MALLOMETER_ENABLED=off, library alone", plain, alone, idle=("java",), quick=True)
 
-    unknown = r'not started: unknown option "prot"; the options are port, '
+    unknown = r'not started: unknown option "prot"; the options are enabled, '
     yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")
 
     yield agent(workshop, jdk, "a security manager", FORBIDDEN, *security_manager(workshop, "application"))
@@ -73,7 +73,7 @@ def with_the_agent(workshop, jdk):
     yield agent(workshop, jdk, "a taken port", cannot, options=f"port={port}")
 
     absent = r"the library is not preloaded\): mallometer's command line \(attach PID\) starts counting; .*LD_PRELOAD=\S+/libmallometer\.so"
-    yield agent(workshop, jdk, "not preloaded and attach=false", absent, options="port=0,attach=false", LD_PRELOAD="")
+    yield agent(workshop, jdk, "not preloaded and attach=off", absent, options="port=0,attach=off", LD_PRELOAD="")
 
 
 def with_the_bridge(workshop, jdk):

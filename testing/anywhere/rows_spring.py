@@ -67,8 +67,6 @@ def of_the_newest(context, boot):
         f"{boot} on Java 17, MALLOMETER_ENABLED=off",
         plain,
         starter.with_variables(MALLOMETER_ENABLED="off", **workshop.probed(here)),
-        says=r"not counted: MALLOMETER_ENABLED=off\. What to do: Start without MALLOMETER_ENABLED=off",
-        observe=observe.figures_of_the_kernel,
         idle=("java",),
     )
     if 25 in context.jdks:

@@ -1,7 +1,7 @@
 import io.mallometer.Mallometer;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
 import java.util.ArrayList;
@@ -22,9 +22,10 @@ public final class Leaker {
   public static void main(String[] arguments) throws Exception {
     long begin = System.nanoTime();
     double seconds = Double.parseDouble(arguments[0]);
-    LeakOptions leaks = LeakOptions.defaults().withTimeScale(Double.parseDouble(arguments[1]));
+    double scale = Double.parseDouble(arguments[1]);
+    MallometerOptions options = MallometerOptions.defaults().with(Setting.LEAK_TIME_SCALE, scale);
     boolean found = false;
-    try (Mallometer mallometer = Mallometer.open(MallometerOptions.defaults().withLeaks(leaks))) {
+    try (Mallometer mallometer = Mallometer.open(options)) {
       System.out.println(mallometer.status());
       for (int round = 0; !found && age(begin) < seconds; round++) {
         use();

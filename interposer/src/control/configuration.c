@@ -189,12 +189,12 @@ static struct exit_report read_monitor(char *const environment[]) {
       report.maximum = true;
     } else if (is_word(at, length, "histogram")) {
       report.histogram = true;
-    } else if (is_word(at, length, "returned")) {
+    } else if (is_word(at, length, "usable-sizes")) {
       report.returned = true;
     } else if (is_word(at, length, "threshold")) {
       report.threshold = true;
     } else {
-      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram, returned and threshold", "the known ones");
+      refuse("MALLOMETER_MONITOR", value, "a list of maximum, histogram, usable-sizes and threshold", "the known ones");
     }
     at += length;
     at += *at == ',';
@@ -231,10 +231,10 @@ static const char *value_for_java(char *const environment[], const char *name, c
 }
 
 static const char *read_recording(char *const environment[], const char *executable, bool named) {
-  const char *value = value_for_java(environment, "MALLOMETER_BLACKBOX", executable, named);
+  const char *value = value_for_java(environment, "MALLOMETER_RECORDING", executable, named);
   if (!value) return NULL;
   if (strnlen(value, LONGEST_RECORDING_PATH + 1) <= LONGEST_RECORDING_PATH) return value;
-  refuse("MALLOMETER_BLACKBOX", value, "a path of at most 700 bytes", "none");
+  refuse("MALLOMETER_RECORDING", value, "a path of at most 700 bytes", "none");
   return NULL;
 }
 

@@ -26,7 +26,7 @@ struct configuration {
   /* MALLOMETER_HUGE, in bytes. */
   size_t huge_threshold;
   /*
-   * MALLOMETER_BLACKBOX, a path, if it is meant for this program: one named java, or one that MALLOMETER_ONLY names.
+   * MALLOMETER_RECORDING, a path, if it is meant for this program: one named java, or one that MALLOMETER_ONLY names.
    * Every program that a script starts sees the variable, and the first would take the file. NULL otherwise.
    */
   const char *recording;

@@ -2,7 +2,7 @@
  * What a program did with its memory, said on standard error when it ends (MALLOMETER_MONITOR).
  *
  * For programs that nobody can ask: every preloaded program has it, and so have its forked children, which inherit the
- * function that is called at exit. All figures but those of `returned` are of counters
+ * function that is called at exit. All figures but those of `usable-sizes` are of counters
  * that exist anyway, so they cost nothing before.
  */
 #ifndef MALLOMETER_CONTROL_EXIT_REPORT_H

@@ -119,7 +119,7 @@ class DemoUnderPrometheus(unittest.TestCase):
                     "mallometer.poll-interval": f"{POLL_SECONDS}s",
                     "mallometer.leak.time-scale": LEAK_TIME_SCALE,
                     "mallometer.leak.longest-timeout": "5m",
-                    "mallometer.leak.healthy-sites": WARMING_JVM,
+                    "mallometer.leak.acknowledged-sites": WARMING_JVM,
                 },
                 limit=cls.enterClassContext(MemoryLimit(LIMIT)),
             )

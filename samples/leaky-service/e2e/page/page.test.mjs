@@ -19,7 +19,7 @@ const PICTURES = join(dirname(fileURLToPath(import.meta.url)), 'target');
 const PREFIX = '/proxied/here';
 const PATIENCE = 60_000;
 // With time 60 times as fast, what the JVM makes while it warms up for a minute comes for an hour.
-const WARMING_JVM = '--mallometer.leak.healthy-sites=libjvm.so*';
+const WARMING_JVM = '--mallometer.leak.acknowledged-sites=libjvm.so*';
 const SITE = 'io.mallometer.samples.leaky.ReportArchive.pack';
 
 let browser, sample, secured, securedPort, agent, front;

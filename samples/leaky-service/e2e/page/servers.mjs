@@ -59,7 +59,7 @@ export class Application {
   static async withAgent() {
     const port = await freePort();
     const agent = join(repository, 'metrics-bridge/agent/target/mallometer-agent.jar');
-    const application = new Application([`-javaagent:${agent}=port=${port},trim=true`, join(here, 'Idle.java')], []);
+    const application = new Application([`-javaagent:${agent}=port=${port},allow-trim=true`, join(here, 'Idle.java')], []);
     return Object.assign(application, {port, managementPort: port}).started();
   }
 
@@ -73,7 +73,7 @@ export class Application {
     this.log = '';
     this.process = spawn(java, this.arguments, {
       cwd: this.directory,
-      env: {...process.env, LD_PRELOAD: library, MALLOMETER_BLACKBOX: join(this.directory, 'recording')},
+      env: {...process.env, LD_PRELOAD: library, MALLOMETER_RECORDING: join(this.directory, 'recording')},
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const isStarted = await new Promise(resolve => {

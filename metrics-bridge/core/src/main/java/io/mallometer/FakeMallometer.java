@@ -9,9 +9,9 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Status;
 import java.time.Duration;
@@ -68,8 +68,9 @@ public final class FakeMallometer extends PolledMallometer {
         poller,
         Optional.of(
             MallometerOptions.defaults()
-                .withPollInterval(NEVER)
-                .withOwners(new OwnerBudget(NEVER, NEVER))));
+                .with(Setting.POLL_INTERVAL, NEVER)
+                .with(Setting.OWNERS_MAX_PAUSE, NEVER)
+                .with(Setting.OWNERS_MAX_TOTAL_PAUSE, NEVER)));
     this.library = library;
     this.poller = poller;
   }

@@ -5,7 +5,6 @@ import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.HugeAllocationListener;
 import io.mallometer.model.KeptMoment;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
@@ -18,6 +17,7 @@ import io.mallometer.model.PreviousRun;
 import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
@@ -288,7 +288,7 @@ public interface Mallometer extends AutoCloseable {
     /**
      * Acknowledges the call sites of a name, whatever their verdict, or takes that back. Holds for
      * all facades until the process ends, or for longer with {@link
-     * LeakOptions#healthySitesFile()}.
+     * Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
      *
      * @param site the name; one that ends in {@code *} is the beginning of a name
      */
@@ -304,8 +304,8 @@ public interface Mallometer extends AutoCloseable {
     /**
      * Searches the Java heap for the objects that hold the live samples of a call site. Runs on the
      * calling thread. Each walk over the heap stops the program, for about a second or more for
-     * each GiB; a walk that is estimated to exceed {@link MallometerOptions#owners()} is refused
-     * with the reason.
+     * each GiB; a walk that is estimated to exceed {@link Setting#OWNERS_MAX_PAUSE} is refused with
+     * the reason.
      *
      * @param site the call site's number
      * @param links over how many links what keeps these objects is looked for, each of which takes
@@ -313,7 +313,7 @@ public interface Mallometer extends AutoCloseable {
      */
     OwnerReport owners(int site, int links);
 
-    /** The same within another budget of pauses than {@link MallometerOptions#owners()}. */
+    /** The same within another budget of pauses than the options state. */
     OwnerReport owners(int site, int links, OwnerBudget budget);
 
     /** Returns what such a search would do now, without doing it. */
@@ -330,14 +330,14 @@ public interface Mallometer extends AutoCloseable {
      * Asks the allocator to return retained memory to the operating system. Runs on the calling
      * thread, which may take seconds; threads that allocate wait for the part of it that concerns
      * their arena. Refused if the latest trim of this class loader is less than {@link
-     * MallometerOptions#minimumTrimInterval()} ago. A new snapshot is read afterwards.
+     * Setting#TRIM_MINIMUM_INTERVAL} ago. A new snapshot is read afterwards.
      */
     TrimReport trim();
 
     /**
      * Trims at an interval, whenever a trim would return at least {@code leastShare} of the
      * resident set, until the subscription is closed. Each trim is logged at level INFO. {@link
-     * MallometerOptions#minimumTrimInterval()} holds as for {@link #trim()}.
+     * Setting#TRIM_MINIMUM_INTERVAL} holds as for {@link #trim()}.
      *
      * @param leastShare 0 to 1
      */
@@ -375,8 +375,8 @@ public interface Mallometer extends AutoCloseable {
 
     /**
      * Returns the number of allocations of the process by the size that the allocator handed out,
-     * while monitors {@link MonitorOptions#returned()} were there; empty while there is none. The
-     * difference of two readings is what came between them.
+     * while monitors {@link MonitorOptions#usableSizes()} were there; empty while there is none.
+     * The difference of two readings is what came between them.
      */
     Optional<SizeDistribution> returnedSizes();
 

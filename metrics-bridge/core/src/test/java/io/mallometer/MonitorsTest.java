@@ -9,10 +9,12 @@ import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.KeptMoment;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Phase;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SizeDistribution;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -128,9 +130,9 @@ class MonitorsTest {
   @Test
   void liveBytesThatAreCrossedNameTheCallSites() throws Exception {
     mallometer.setSites(SitesByHand.three());
-    mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+    mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
     liveAre(20 * MIB);
-    assertThat(mallometer.sites().at(KeptMoment.PRESENT).reason()).contains("no monitor");
+    assertThat(mallometer.sites().at(KeptMoment.LIVE_SIZE).reason()).contains("no monitor");
     liveAre(21 * MIB);
     liveAre(20 * MIB - 1);
     liveAre(22 * MIB);
@@ -139,7 +141,7 @@ class MonitorsTest {
     assertThat(event.bytes()).isEqualTo(21 * MIB);
     assertThat(event.sentence()).isEqualTo("21.0 MiB are live, more than 20.0 MiB");
     assertThat(event.details()).hasSize(3).first().asString().contains("com.shop.Cart.zip");
-    assertThat(mallometer.sites().at(KeptMoment.PRESENT).sites())
+    assertThat(mallometer.sites().at(KeptMoment.LIVE_SIZE).sites())
         .first()
         .extracting(CallSite::name)
         .isEqualTo("com.shop.Cart.zip");
@@ -154,7 +156,7 @@ class MonitorsTest {
   @Test
   void eachSecondAtMostOneRowIsWritten() throws Exception {
     Path file = directory.resolve("memory.csv");
-    mallometer.monitors().start(MonitorOptions.periodic(file));
+    mallometer.monitors().start(MonitorOptions.csvFile(file));
     flush();
     mallometer.poll();
     mallometer.advance(Duration.ofSeconds(5));
@@ -172,7 +174,7 @@ class MonitorsTest {
   void aFileThatHasGrownIsMovedAside() throws Exception {
     Path file = directory.resolve("memory.csv");
     Files.write(file, new byte[4 << 20]);
-    mallometer.monitors().start(MonitorOptions.periodic(file));
+    mallometer.monitors().start(MonitorOptions.csvFile(file));
     flush();
 
     assertThat(Files.readAllLines(file)).hasSize(2);
@@ -181,7 +183,7 @@ class MonitorsTest {
 
   @Test
   void aFileThatCannotBeWrittenIsLoggedOnce() throws Exception {
-    mallometer.monitors().start(MonitorOptions.periodic(directory));
+    mallometer.monitors().start(MonitorOptions.csvFile(directory));
     mallometer.advance(Duration.ofSeconds(5));
     mallometer.poll();
     flush();
@@ -199,7 +201,7 @@ class MonitorsTest {
             });
     BlockingQueue<MonitorEvent> later = new LinkedBlockingQueue<>();
     mallometer.monitors().onEvent(later::add);
-    mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+    mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
     liveAre(21 * MIB);
 
     assertThat(later.poll(20, TimeUnit.SECONDS)).isNotNull();
@@ -209,11 +211,11 @@ class MonitorsTest {
   void afterClosingNothingIsToldOrWritten() throws Exception {
     Path file = directory.resolve("memory.csv");
     Mallometer.Subscription subscription =
-        mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+        mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
     subscription.close();
     liveAre(21 * MIB);
     mallometer.close();
-    mallometer.monitors().start(MonitorOptions.periodic(file));
+    mallometer.monitors().start(MonitorOptions.csvFile(file));
     mallometer.poll();
     flush();
 
@@ -247,7 +249,7 @@ class MonitorsTest {
       assertThat(beans.registered()).isTrue();
       server.addNotificationListener(
           name, (notification, handback) -> received.add(notification), null, null);
-      mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+      mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
       liveAre(21 * MIB);
 
       Notification notification = received.poll(20, TimeUnit.SECONDS);
@@ -277,7 +279,7 @@ class MonitorsTest {
       assertThat(events).isNotNull();
       recording.enable(NativeMemoryEvents.MONITOR);
       recording.start();
-      mallometer.monitors().start(MonitorOptions.present(20 * MIB));
+      mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
       liveAre(21 * MIB);
       next();
       flush();
@@ -290,36 +292,32 @@ class MonitorsTest {
         .singleElement()
         .satisfies(
             event -> {
-              assertThat(event.getString("monitor")).isEqualTo("present=20971520");
+              assertThat(event.getString("monitor")).isEqualTo("live-size=20971520");
               assertThat(event.getLong("bytes")).isEqualTo(21 * MIB);
             });
   }
 
   @Test
-  void optionsAreReadFromText() {
-    assertThat(MonitorOptions.of("threshold", "200m"))
-        .isEqualTo(MonitorOptions.threshold(200 * MIB));
-    assertThat(MonitorOptions.of("present", "2G").bytes()).isEqualTo(2048 * MIB);
-    assertThat(MonitorOptions.of("present", "1000").bytes()).isEqualTo(1000);
-    assertThat(MonitorOptions.of("periodic", "/tmp/x").file())
-        .isEqualTo(Optional.of(Path.of("/tmp/x")));
-    assertThat(MonitorOptions.of("returned", "true")).isEqualTo(MonitorOptions.returned());
-    assertThat(MonitorOptions.returned()).hasToString("returned=true");
+  void settingsAskForMonitors() {
+    assertThat(MonitorOptions.of(MallometerOptions.defaults())).isEmpty();
+    assertThat(
+            MonitorOptions.of(
+                MallometerOptions.defaults()
+                    .with(Setting.MONITOR_THRESHOLD, 200 * MIB)
+                    .with(Setting.MONITOR_LIVE_SIZE, 2048 * MIB)
+                    .with(Setting.MONITOR_CSV_FILE, Path.of("/tmp/x"))
+                    .with(Setting.MONITOR_USABLE_SIZES, true)))
+        .containsExactly(
+            MonitorOptions.threshold(200 * MIB),
+            MonitorOptions.liveSize(2048 * MIB),
+            MonitorOptions.csvFile(Path.of("/tmp/x")),
+            MonitorOptions.usableSizes());
+    assertThat(MonitorOptions.usableSizes()).hasToString("usable-sizes=true");
     assertThat(MonitorOptions.threshold(9).withThread(42)).hasToString("threshold=9 of thread 42");
-    assertThatThrownBy(() -> MonitorOptions.returned().withThread(42))
+    assertThatThrownBy(() -> MonitorOptions.usableSizes().withThread(42))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> MonitorOptions.of("returned", "no"))
-        .isInstanceOf(IllegalArgumentException.class);
-    for (String size : List.of("", "0", "-1", "much", "2x", "999999999999t")) {
-      assertThatThrownBy(() -> MonitorOptions.of("present", size))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("present is \"" + size + "\"");
-    }
-    assertThatThrownBy(() -> MonitorOptions.of("abort", "1g"))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("threshold, present, periodic or returned");
     assertThatThrownBy(
-            () -> new MonitorOptions(MonitorOptions.Kind.PERIODIC, 0, 0, Optional.empty()))
+            () -> new MonitorOptions(MonitorOptions.Kind.CSV_FILE, 0, 0, Optional.empty()))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

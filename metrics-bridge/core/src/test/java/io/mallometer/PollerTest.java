@@ -13,6 +13,7 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
@@ -41,9 +42,9 @@ import org.junit.jupiter.api.Test;
 class PollerTest {
 
   private static final MallometerOptions FAST =
-      MallometerOptions.defaults().withPollInterval(Duration.ofMillis(10));
+      MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(10));
   private static final MallometerOptions SLOW =
-      MallometerOptions.defaults().withPollInterval(Duration.ofHours(1));
+      MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofHours(1));
 
   /** Of other tests in this JVM. */
   private final Set<Thread> before = Thread.getAllStackTraces().keySet();
@@ -126,14 +127,14 @@ class PollerTest {
 
   @Test
   void theVersionOfTheOptionsIsInTheSnapshot() {
-    assertThat(versionIn(FAST.withApplicationVersion(" 2.3.1\n"))).contains("2.3.1");
-    assertThat(versionIn(FAST.withApplicationVersion(" "))).isEmpty();
+    assertThat(versionIn(FAST.with(Setting.VERSION, " 2.3.1\n"))).contains("2.3.1");
+    assertThat(versionIn(FAST.with(Setting.VERSION, " "))).isEmpty();
     assertThat(versionIn(FAST)).isEmpty();
   }
 
   @Test
   void theVersionIsThereBeforeTheFirstPoll() {
-    MallometerOptions options = FAST.withApplicationVersion("2.3.1");
+    MallometerOptions options = FAST.with(Setting.VERSION, "2.3.1");
     try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(options))) {
       assertThat(mallometer.snapshot().applicationVersion()).contains("2.3.1");
     }
@@ -193,8 +194,8 @@ class PollerTest {
       assertThat(logged.messages())
           .singleElement()
           .asString()
-          .contains("are ignored, because mallometer is open with different ones: pollInterval.")
-          .doesNotContain("[", SLOW.pollInterval().toString());
+          .contains("are ignored, because mallometer is open with different ones: poll-interval.")
+          .doesNotContain("[", SLOW.get(Setting.POLL_INTERVAL).toString());
       int read = library.readings.get();
       Thread.sleep(100);
       assertThat(library.readings).hasValue(read);

@@ -8,6 +8,7 @@ import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import io.mallometer.prometheus.NativeMemoryCollector;
@@ -45,7 +46,7 @@ class RobustnessTest {
   private static final int READINGS = 20;
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final MallometerOptions FAST =
-      MallometerOptions.defaults().withPollInterval(Duration.ofMillis(10));
+      MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(10));
 
   private final GrowingLibrary library = new GrowingLibrary();
   private final AtomicReference<Duration> ahead = new AtomicReference<>(Duration.ZERO);

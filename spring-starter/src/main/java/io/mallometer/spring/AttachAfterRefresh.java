@@ -1,11 +1,13 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.model.AttachMode;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.NativeDetector;
+import org.springframework.core.env.Environment;
 
 /**
  * Begins to count in a process that was started without the library, when the context is refreshed.
@@ -29,6 +31,17 @@ final class AttachAfterRefresh
     this.mallometer = mallometer;
     this.setting = setting;
     this.context = context;
+  }
+
+  /**
+   * Returns whether {@code mallometer.attach} is {@code early}, for callers that are compiled for
+   * Java 8 and cannot see a record.
+   *
+   * @throws org.springframework.boot.context.properties.bind.BindException if the property has a
+   *     value that is none
+   */
+  static boolean isEarly(Environment environment) {
+    return AttachSetting.of(environment).mode() == AttachMode.EARLY;
   }
 
   /** Ignores events of child contexts, such as that of a management port. */

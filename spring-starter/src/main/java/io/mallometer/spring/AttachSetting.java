@@ -1,6 +1,8 @@
 package io.mallometer.spring;
 
 import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.model.AttachMode;
+import io.mallometer.model.Setting;
 import java.util.Objects;
 import java.util.Optional;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -20,8 +22,6 @@ import org.springframework.core.env.Environment;
  *     AttachMode#OFF}
  */
 record AttachSetting(AttachMode mode, String origin) {
-
-  static final String PROPERTY = "mallometer.attach";
 
   /**
    * Reads the setting.
@@ -44,12 +44,13 @@ record AttachSetting(AttachMode mode, String origin) {
       return new AttachSetting(AttachMode.OFF, objection.get());
     }
     Binder binder = Binder.get(environment);
-    String word = Objects.requireNonNull(binder.bind(PROPERTY, String.class).orElse(""));
+    String property = Setting.ATTACH.property();
+    String word = Objects.requireNonNull(binder.bind(property, String.class).orElse(""));
     AttachMode mode =
         AttachVariable.isOn(word)
             ? AttachMode.AUTO
             : Objects.requireNonNull(
-                binder.bind(PROPERTY, AttachMode.class).orElse(AttachMode.AUTO));
-    return new AttachSetting(mode, mode == AttachMode.OFF ? PROPERTY + "=off" : "");
+                binder.bind(property, AttachMode.class).orElse(AttachMode.AUTO));
+    return new AttachSetting(mode, mode == AttachMode.OFF ? property + "=off" : "");
   }
 }

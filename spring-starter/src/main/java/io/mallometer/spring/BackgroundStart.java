@@ -53,7 +53,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
       if (!OnEnabledPropertyCondition.enabled(environment)) {
         return;
       }
-      early = AttachMode.of(environment) == AttachMode.EARLY;
+      early = AttachAfterRefresh.isEarly(environment);
     } catch (RuntimeException e) {
       return;
     }

@@ -7,7 +7,7 @@ import java.lang.annotation.Target;
 import org.springframework.context.annotation.Conditional;
 
 /**
- * Matches if the named boolean property is true, or absent and {@link #absent()} is.
+ * Matches if the named boolean property is true, or absent and true by default.
  *
  * <p>Unlike {@code @ConditionalOnProperty} it reads the value as the configuration properties do:
  * {@code off} and {@code no} are false, and what is no boolean at all stops the startup with a
@@ -20,7 +20,4 @@ import org.springframework.context.annotation.Conditional;
 
   /** The property's full name. */
   String value();
-
-  /** What counts if the property is absent. */
-  boolean absent() default true;
 }

@@ -5,17 +5,21 @@ import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.push.ProfilePush;
+import io.mallometer.push.PushOptions;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.info.BuildProperties;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
@@ -36,20 +40,24 @@ import org.springframework.util.StringUtils;
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
-@EnableConfigurationProperties(MallometerProperties.class)
 @ImportRuntimeHints(NativeMemoryRuntimeHints.class)
 public final class MallometerAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Mallometer mallometer(
-      MallometerProperties properties, BeanFactory beans, Environment environment) {
-    MallometerOptions options = properties.options(scannedPackages(beans));
-    Mallometer mallometer =
-        Mallometer.open(
-            applicationVersion(environment, beans)
-                .map(options::withApplicationVersion)
-                .orElse(options));
+  MallometerOptions mallometerOptions(Environment environment, BeanFactory beans) {
+    MallometerOptions options = ApplicationSettings.of(environment);
+    if (options.get(Setting.APPLICATION_PACKAGES).isEmpty()) {
+      options = options.with(Setting.APPLICATION_PACKAGES, scannedPackages(beans));
+    }
+    Optional<String> version = applicationVersion(environment, beans);
+    return version.isPresent() ? options.with(Setting.VERSION, version.get()) : options;
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  Mallometer mallometer(MallometerOptions options) {
+    Mallometer mallometer = Mallometer.open(options);
     mallometer.starting(true);
     return mallometer;
   }
@@ -112,15 +120,17 @@ public final class MallometerAutoConfiguration {
   @Lazy(false)
   @ConditionalOnMissingBean
   @ConditionalOnProperty("mallometer.trim.interval")
-  @Nullable AutomaticTrims automaticTrims(Mallometer mallometer, MallometerProperties properties) {
-    return properties.automaticTrims(mallometer);
+  @Nullable AutomaticTrims automaticTrims(Mallometer mallometer, MallometerOptions options) {
+    return options.find(Setting.TRIM_INTERVAL).isPresent()
+        ? new AutomaticTrims(mallometer, options)
+        : null;
   }
 
   @Bean
   @Lazy(false)
   @ConditionalOnMissingBean
-  StartedMonitors mallometerMonitors(Mallometer mallometer, MallometerProperties properties) {
-    return new StartedMonitors(mallometer, properties.monitors());
+  StartedMonitors mallometerMonitors(Mallometer mallometer, MallometerOptions options) {
+    return new StartedMonitors(mallometer, MonitorOptions.of(options));
   }
 
   @Bean
@@ -128,16 +138,31 @@ public final class MallometerAutoConfiguration {
   @ConditionalOnMissingBean
   @ConditionalOnProperty("mallometer.push.url")
   @Nullable ProfilePush profilePush(
-      Mallometer mallometer, MallometerProperties properties, Environment environment) {
-    if (!properties.pushes()) {
+      Mallometer mallometer,
+      MallometerOptions options,
+      Environment environment,
+      ObjectProvider<SslBundles> bundles) {
+    String service = environment.getProperty("spring.application.name", "");
+    Optional<PushOptions> store =
+        PushOptions.of(options, service.isEmpty() ? "application" : service);
+    if (store.isEmpty()) {
       return null;
     }
-    String service = environment.getProperty("spring.application.name", "");
-    ProfilePush push =
-        ProfilePush.start(
-            mallometer, properties.pushOptions(service.isEmpty() ? "application" : service));
+    ProfilePush push = ProfilePush.start(mallometer, secured(store.get(), options, bundles));
     Checkpoints.around(push::pause, push::resume);
     return push;
+  }
+
+  /** A bundle that Spring reloads holds from the next push on. */
+  private static PushOptions secured(
+      PushOptions store, MallometerOptions options, ObjectProvider<SslBundles> bundles) {
+    Optional<String> name = options.find(Setting.PUSH_SSL_BUNDLE);
+    if (name.isEmpty()) {
+      return store;
+    }
+    SslBundles all = bundles.getObject();
+    all.getBundle(name.get()); // an unknown name stops the start
+    return store.withSslContext(() -> all.getBundle(name.get()).createSslContext());
   }
 
   @Bean

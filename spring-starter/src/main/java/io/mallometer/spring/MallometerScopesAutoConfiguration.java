@@ -1,6 +1,8 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -26,15 +28,15 @@ import org.springframework.context.annotation.Bean;
       "io.micrometer.core.instrument.MeterRegistry",
       "io.micrometer.observation.ObservationHandler"
     })
-@ConditionalOnBean({Mallometer.class, MallometerProperties.class, MeterRegistry.class})
-@ConditionalOnEnabledProperty(value = "mallometer.scopes.enabled", absent = false)
+@ConditionalOnBean({Mallometer.class, MallometerOptions.class, MeterRegistry.class})
+@ConditionalOnEnabledProperty("mallometer.scopes.enabled")
 public final class MallometerScopesAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
   NativeScopeMeters nativeScopeMeters(
-      Mallometer mallometer, MeterRegistry registry, MallometerProperties properties) {
-    return new NativeScopeMeters(mallometer, registry, properties.mostScopes());
+      Mallometer mallometer, MeterRegistry registry, MallometerOptions options) {
+    return new NativeScopeMeters(mallometer, registry, options.get(Setting.MAX_SCOPES));
   }
 
   @Bean

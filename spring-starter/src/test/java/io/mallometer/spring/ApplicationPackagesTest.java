@@ -2,11 +2,14 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
 /** By whose classes call sites are named. */
@@ -28,8 +31,7 @@ class ApplicationPackagesTest {
               List<String> scanned =
                   MallometerAutoConfiguration.scannedPackages(context.getBeanFactory());
               assertThat(scanned).containsExactlyInAnyOrder("com.shop", "com.bank");
-              assertThat(packages(context.getBean(MallometerProperties.class), scanned))
-                  .isEqualTo(scanned);
+              assertThat(packages(context)).isEqualTo(scanned);
             });
   }
 
@@ -39,20 +41,17 @@ class ApplicationPackagesTest {
         .withPropertyValues("mallometer.sites.application-packages=com.shop.cart,com.shop.till")
         .run(
             context ->
-                assertThat(
-                        packages(context.getBean(MallometerProperties.class), List.of("com.shop")))
-                    .containsExactly("com.shop.cart", "com.shop.till"));
+                assertThat(packages(context)).containsExactly("com.shop.cart", "com.shop.till"));
   }
 
   @Test
   void anEmptySettingIsNone() {
     application
-        .withPropertyValues("mallometer.sites.application-packages=")
-        .run(
+        .withInitializer(
             context ->
-                assertThat(
-                        packages(context.getBean(MallometerProperties.class), List.of("com.shop")))
-                    .containsExactly("com.shop"));
+                AutoConfigurationPackages.register((GenericApplicationContext) context, "com.shop"))
+        .withPropertyValues("mallometer.sites.application-packages=")
+        .run(context -> assertThat(packages(context)).containsExactly("com.shop"));
   }
 
   @Test
@@ -63,7 +62,7 @@ class ApplicationPackagesTest {
                 .isEmpty());
   }
 
-  private static List<String> packages(MallometerProperties properties, List<String> scanned) {
-    return properties.options(scanned).applicationPackages();
+  private static List<String> packages(ApplicationContext context) {
+    return context.getBean(MallometerOptions.class).get(Setting.APPLICATION_PACKAGES);
   }
 }

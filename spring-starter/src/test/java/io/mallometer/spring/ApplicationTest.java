@@ -35,7 +35,7 @@ class ApplicationTest {
         RunningApplication.start(
             "--management.metrics.tags.region=north",
             "--mallometer.poll-interval=50ms",
-            "--mallometer.record.path=" + directory.resolve("recording"),
+            "--mallometer.recording=" + directory.resolve("recording"),
             "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics,health,info",
             "--management.endpoint.health.show-details=always",
             "--management.info.nativememory.enabled=true");

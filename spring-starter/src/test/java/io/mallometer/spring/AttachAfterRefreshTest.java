@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
+import io.mallometer.model.AttachMode;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import org.junit.jupiter.api.AfterEach;

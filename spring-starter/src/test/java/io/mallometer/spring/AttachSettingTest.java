@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.model.AttachMode;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -71,7 +72,7 @@ class AttachSettingTest {
   private void argument(String value) {
     environment
         .getPropertySources()
-        .addFirst(new MapPropertySource("arguments", Map.of(AttachSetting.PROPERTY, value)));
+        .addFirst(new MapPropertySource("arguments", Map.of("mallometer.attach", value)));
   }
 
   private AttachSetting setting(String variable) {

@@ -7,12 +7,15 @@ import io.mallometer.ChildJvm;
 import io.mallometer.FakeMallometer;
 import io.mallometer.PublicNames;
 import io.mallometer.SimulatedCheckpoints;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.push.ProfilePush;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -28,10 +31,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /** What an IDE shows for {@code mallometer.*}, and what a wrong value answers. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -42,38 +48,36 @@ class ConfigurationTest {
   private static final Pattern DOCUMENTED =
       Pattern.compile("`((?:mallometer|management)\\.[a-z.-]+)(?:=[^`]+)?`");
 
-  private static final Set<String> WITHOUT_A_FIXED_DEFAULT =
-      Set.of(
-          "mallometer.limit",
-          "mallometer.leak.healthy-sites",
-          "mallometer.leak.healthy-sites-file",
-          "mallometer.monitor.periodic",
-          "mallometer.monitor.present",
-          "mallometer.monitor.threshold",
-          "mallometer.push.certificates",
-          "mallometer.push.labels",
-          "mallometer.push.password",
-          "mallometer.push.tenant",
-          "mallometer.push.token-file",
-          "mallometer.push.url",
-          "mallometer.push.username",
-          "mallometer.record.path",
-          "mallometer.sites.application-packages",
-          "mallometer.trim.interval");
-
+  /** Spring Boot's rules for the metadata of properties, in its documentation of that format. */
   @Test
-  void everyPropertyHasADescriptionAndADefault() throws IOException {
-    Map<String, Map<String, Object>> properties = metadata("mallometer.");
+  void everyPropertyFollowsTheRulesOfSpringBoot() throws IOException {
+    Map<String, Map<String, Object>> properties = metadata("");
 
+    assertThat(properties.keySet())
+        .containsAll(
+            Setting.all().stream().filter(Setting::isProperty).map(Setting::property).toList());
     assertThat(properties.values())
         .allSatisfy(
             property -> {
-              assertThat(property.get("description").toString()).endsWith(".");
-              assertThat(property.get("defaultValue") != null)
-                  .isNotEqualTo(WITHOUT_A_FIXED_DEFAULT.contains(property.get("name").toString()));
+              String name = property.get("name").toString();
+              String type = property.get("type").toString();
+              String description = property.get("description").toString();
+              assertThat(ConfigurationPropertyName.isValid(name)).as(name).isTrue();
+              assertThat(description)
+                  .as(name)
+                  .matches(Pattern.compile("[A-Z].*\\.", Pattern.DOTALL))
+                  .doesNotMatch("(The|A|An) .*");
+              if (type.equals("java.lang.Boolean")) {
+                assertThat(description).as(name).startsWith("Whether ");
+              }
+              if (type.startsWith("java.util.List")) {
+                assertThat(description).as(name).startsWith("Comma-separated list of ");
+              }
+              if (property.containsKey("defaultValue")) {
+                assertThat(description).as(name).doesNotContainIgnoringCase("by default");
+              }
+              assertThat(name).as("of type " + type).doesNotEndWith("-millis");
             });
-    assertThat(properties.get("mallometer.enabled").get("description").toString())
-        .startsWith("Whether to ");
   }
 
   /** With one of the two names only, the other Spring Boot starts and silently exports nothing. */
@@ -96,18 +100,22 @@ class ConfigurationTest {
 
   @ParameterizedTest
   @CsvSource({
-    "mallometer.poll-interval, 0s, at least 10 ms",
+    "mallometer.poll-interval, 0s, at least 10ms",
     "mallometer.poll-interval, soon, mallometer.poll-interval",
     "mallometer.trim.interval, 30s, must be at least 60s",
+    "mallometer.trim.interval, 5ms, must be at least 1s",
     "mallometer.trim.minimum-interval, -5ms, must not be negative",
-    "mallometer.leak.profile, database, mallometer.leak.profile",
+    "mallometer.owners.max-pause, -1s, must not be negative",
+    "mallometer.leak.workload, database, mallometer.leak.workload",
     "mallometer.leak.longest-timeout, -1s, must be 0 or at least 1s",
     "mallometer.leak.longest-timeout, 45, such as 90s",
     "mallometer.limit, 512, must be at least 1MB",
     "mallometer.limit, much, mallometer.limit",
-    "mallometer.monitor.threshold, 0, must be greater than 0",
-    "mallometer.monitor.present, much, mallometer.monitor.present",
+    "mallometer.monitor.threshold, 0, must be at least 1",
+    "mallometer.monitor.live-size, much, mallometer.monitor.live-size",
     "mallometer.leak.time-scale, 0.5, must be from 1 to 1000",
+    "mallometer.push.interval, 5ms, must be at least 1s",
+    "mallometer.push.labels, x, must be a list of name=value",
     "mallometer.enabled, perhaps, mallometer.enabled",
     "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",
     "mallometer.jmx.enabled, perhaps, mallometer.jmx.enabled"
@@ -125,6 +133,36 @@ class ConfigurationTest {
         .contains(property)
         .contains(value)
         .contains(message);
+  }
+
+  /** Also those that Spring Boot's own rule for names of variables would write without dashes. */
+  @Test
+  void everySettingIsReadFromItsVariable() {
+    Map<String, Object> variables =
+        Map.of(
+            "MALLOMETER_MAX_SCOPES", "9",
+            "MALLOMETER_OWNERS_MAX_TOTAL_PAUSE", "7s",
+            "MALLOMETER_LEAK_ACKNOWLEDGED_SITES", "a.B.c,d.E.*",
+            "MALLOMETER_PUSH_LABELS", "team=shop zone=a",
+            "MALLOMETER_RECORDING", "/data/recording",
+            "MALLOMETER_LIMIT", "512MB");
+    StandardEnvironment environment = new StandardEnvironment();
+    environment
+        .getPropertySources()
+        .replace(
+            StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+            new SystemEnvironmentPropertySource(
+                StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, variables));
+
+    assertThat(ApplicationSettings.of(environment))
+        .isEqualTo(
+            MallometerOptions.defaults()
+                .with(Setting.MAX_SCOPES, 9)
+                .with(Setting.OWNERS_MAX_TOTAL_PAUSE, Duration.ofSeconds(7))
+                .with(Setting.LEAK_ACKNOWLEDGED_SITES, List.of("a.B.c", "d.E.*"))
+                .with(Setting.PUSH_LABELS, Map.of("team", "shop", "zone", "a"))
+                .with(Setting.RECORDING, Path.of("/data/recording"))
+                .with(Setting.LIMIT, 512L << 20));
   }
 
   @ParameterizedTest
@@ -145,7 +183,7 @@ class ConfigurationTest {
         .isInstanceOf(Exception.class);
 
     assertThat(output)
-        .contains("push.url must be an address without a user and a password")
+        .contains("must be an address without a user and a password")
         .doesNotContain("hunter2");
   }
 
@@ -174,7 +212,8 @@ class ConfigurationTest {
         .contains("APPLICATION FAILED TO START")
         .contains("'mallometer.trim.retained-share' must be from 0 to 1, but is '10.0'")
         .contains("from \"mallometer.trim.retained-share\" from property source")
-        .contains("Set mallometer.trim.retained-share to a share of the resident set such as 0.1");
+        .contains(
+            "Set mallometer.trim.retained-share to a number from 0 to 1, or remove it to have the");
   }
 
   /** With what Spring Boot adds of its own for the endpoint. */
@@ -237,8 +276,7 @@ class ConfigurationTest {
 
   /** From our jar, not from one of the many with a file of this name. */
   private static InputStream resource(String name) throws IOException {
-    String own =
-        MallometerProperties.class.getProtectionDomain().getCodeSource().getLocation() + "";
+    String own = ApplicationSettings.class.getProtectionDomain().getCodeSource().getLocation() + "";
     for (var url : java.util.Collections.list(classLoader().getResources(name))) {
       if (url.toString().contains(own)) {
         return url.openStream();

@@ -78,13 +78,13 @@ class ContextsTest {
     try (ConfigurableApplicationContext context =
         Contexts.with(mallometer)
             .run(
-                "--mallometer.monitor.present=1KB",
+                "--mallometer.monitor.live-size=1KB",
                 "--mallometer.monitor.threshold=2MB",
-                "--mallometer.monitor.periodic=" + file)) {
+                "--mallometer.monitor.csv-file=" + file)) {
       assertThat(context.isRunning()).isTrue();
       MonitorEvent crossed = told.poll(20, TimeUnit.SECONDS);
       assertThat(crossed).isNotNull();
-      assertThat(crossed.monitor()).isEqualTo(MonitorOptions.present(1_024));
+      assertThat(crossed.monitor()).isEqualTo(MonitorOptions.liveSize(1_024));
       mallometer.setHugeAllocations(
           List.of(new HugeAllocation(1, Instant.EPOCH, 3 << 20, 7, "worker-1")));
       mallometer.poll();

@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
+import io.mallometer.model.AttachMode;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.ByteUnit;

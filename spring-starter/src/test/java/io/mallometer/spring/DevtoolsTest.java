@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.model.AttachMode;
 import java.io.File;
 import java.io.InputStream;
 import java.nio.file.Files;

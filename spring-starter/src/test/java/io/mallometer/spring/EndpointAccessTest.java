@@ -66,12 +66,12 @@ class EndpointAccessTest {
   @Test
   void theEvidenceHasTheSettings() throws Exception {
     try (RunningApplication application =
-        RunningApplication.start("--mallometer.leak.healthy-sites=com.shop.Cart.*")) {
+        RunningApplication.start("--mallometer.leak.acknowledged-sites=com.shop.Cart.*")) {
       Map<String, String> entries = entries(application);
 
       assertThat(entries).containsKeys("report.txt", "overview.json");
       assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
-          .containsEntry("mallometer.leak.healthy-sites", "com.shop.Cart.*")
+          .containsEntry("mallometer.leak.acknowledged-sites", "com.shop.Cart.*")
           .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
     }
   }

@@ -442,12 +442,12 @@ class NativeScopeTest {
   @Test
   void aLimitThatMakesNoSenseStopsTheStart() {
     application
-        .withPropertyValues("mallometer.scopes.enabled=true", "mallometer.scopes.most=0")
+        .withPropertyValues("mallometer.scopes.enabled=true", "mallometer.max-scopes=0")
         .run(
             context ->
                 assertThat(context)
                     .getFailure()
                     .rootCause()
-                    .hasMessageContaining("mallometer.scopes.most"));
+                    .hasMessageContaining("max-scopes is \"0\" and must be from 1 to 80"));
   }
 }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entry point of {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}.
  * Without a change to the application, the agent registers the MBeans {@code io.mallometer:type=*}.
- * With a port it also serves metrics to Prometheus and a page to people. With {@code record=FILE}
- * it also keeps a recording.
+ * With a port it also serves metrics to Prometheus and a page to people. With {@code
+ * recording=FILE} it also keeps a recording.
  *
  * <p>If the library is not preloaded, the agent attaches it; memory that was allocated before is
  * then known as a sum only. One line on standard error states the result. If something fails, this

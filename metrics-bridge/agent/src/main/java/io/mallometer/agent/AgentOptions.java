@@ -13,68 +13,18 @@ import java.util.TreeMap;
  * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
  * <p>The file holds the same options and those that nobody wants in a list of processes or that
- * contain commas. It is the part of YAML that jmx_exporter's block {@code httpServer} needs: names,
- * nested by indentation or by dots, with a text each. What stands on the command line goes first.
+ * contain commas. It is a part of YAML: names, nested by indentation or by dots, with a text each.
+ * What stands on the command line goes first.
  */
 final class AgentOptions {
 
   private static final String FILE = "config";
-  private static final int HIGHEST_PORT = 65_535;
-
-  private static final List<String> NAMES =
-      List.of(
-          "port",
-          "host",
-          "record",
-          "trim",
-          "owners",
-          "owners.pause",
-          "owners.total",
-          "attach",
-          "limit",
-          "version",
-          "leak.enabled",
-          "leak.profile",
-          "leak.longestTimeout",
-          "leak.healthySites",
-          "leak.healthySitesFile",
-          "sites.applicationPackages",
-          "monitor.threshold",
-          "monitor.present",
-          "monitor.periodic",
-          "monitor.returned",
-          "push.url",
-          "push.interval",
-          "push.labels",
-          "push.username",
-          "push.password",
-          "push.tokenFile",
-          "push.tenant",
-          "push.certificates",
-          "otlp.url",
-          "otlp.path",
-          "otlp.interval",
-          "otlp.headers",
-          "otlp.attributes",
-          "otlp.certificates",
-          FILE,
-          "httpServer.authentication.basic.username",
-          "httpServer.authentication.basic.password",
-          "httpServer.authentication.basic.passwordHash",
-          "httpServer.authentication.basic.algorithm",
-          "httpServer.authentication.basic.salt",
-          "httpServer.authentication.basic.iterations",
-          "httpServer.authentication.basic.keyLength",
-          "httpServer.ssl.keyStore.filename",
-          "httpServer.ssl.keyStore.password",
-          "httpServer.ssl.certificate.alias");
-
-  private static final List<String> SWITCHES = List.of("attach");
+  private static final String FILE_VARIABLE = "MALLOMETER_CONFIG";
 
   private AgentOptions() {}
 
   /**
-   * Reads options; none at all are valid.
+   * Reads options; none at all are valid. The payload knows their names and checks their values.
    *
    * @return by name; those that were left out are not in it
    * @throws IllegalArgumentException if they are not understood; the message says which
@@ -90,36 +40,11 @@ final class AgentOptions {
       }
       options.put(pair[0], pair[1]);
     }
-    if (options.containsKey(FILE)) {
-      file(Path.of(options.get(FILE))).forEach(options::putIfAbsent);
-    }
-    for (Map.Entry<String, String> option : options.entrySet()) {
-      check(option.getKey(), option.getValue());
+    String file = options.getOrDefault(FILE, System.getenv().getOrDefault(FILE_VARIABLE, ""));
+    if (!file.isEmpty()) {
+      file(Path.of(file)).forEach(options::putIfAbsent);
     }
     return options;
-  }
-
-  private static void check(String name, String value) {
-    if (!NAMES.contains(name)) {
-      throw new IllegalArgumentException(
-          "unknown option \"" + name + "\"; the options are " + String.join(", ", NAMES));
-    }
-    if (name.equals("port") && !isPort(value)) {
-      throw new IllegalArgumentException("port \"" + value + "\" is not between 0 and 65535");
-    }
-    if (SWITCHES.contains(name) && !value.equals("true") && !value.equals("false")) {
-      throw new IllegalArgumentException(
-          "option " + name + " is \"" + value + "\" and must be true or false");
-    }
-  }
-
-  private static boolean isPort(String text) {
-    try {
-      int port = Integer.parseInt(text);
-      return port >= 0 && port <= HIGHEST_PORT;
-    } catch (NumberFormatException e) {
-      return false;
-    }
   }
 
   private static Map<String, String> file(Path path) throws IOException {

@@ -24,8 +24,8 @@ class AgentOptionsTest {
 
   @Test
   void optionsAreNamesAndValues() throws IOException {
-    assertThat(AgentOptions.parse("port=9464, host=0.0.0.0,record=/var/lib/app/recording"))
-        .isEqualTo(Map.of("port", "9464", "host", "0.0.0.0", "record", "/var/lib/app/recording"));
+    assertThat(AgentOptions.parse("port=9464, host=0.0.0.0,recording=/var/lib/app/recording"))
+        .isEqualTo(Map.of("port", "9464", "host", "0.0.0.0", "recording", "/var/lib/app/recording"));
   }
 
   @Test
@@ -34,17 +34,7 @@ class AgentOptionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "port",
-        "port=",
-        "port=-1",
-        "port=65536",
-        "port=x",
-        "9464",
-        "path=/m",
-        "attach=off"
-      })
+  @ValueSource(strings = {"port", "port=", "9464"})
   void whatIsNotUnderstoodIsRefused(String options) {
     assertThatIllegalArgumentException().isThrownBy(() -> AgentOptions.parse(options));
   }
@@ -55,17 +45,16 @@ class AgentOptionsTest {
         Files.writeString(
             directory.resolve("options.yml"),
             """
-            # What jmx_exporter calls so
             port: 9000
-            httpServer:
+            http-server:
               authentication:
                 basic:
                   username: Prometheus
                   password: "a, b: c # d"
               ssl:
-                keyStore:
+                key-store:
                   filename: /etc/app/store.p12   # of the certificate
-            httpServer.ssl.keyStore.password: 'changeit'
+            http-server.ssl.key-store.password: 'changeit'
             """);
 
     assertThat(AgentOptions.parse("port=9464,config=" + file))
@@ -73,19 +62,19 @@ class AgentOptionsTest {
             Map.of(
                 "port", "9464",
                 "config", file.toString(),
-                "httpServer.authentication.basic.username", "Prometheus",
-                "httpServer.authentication.basic.password", "a, b: c # d",
-                "httpServer.ssl.keyStore.filename", "/etc/app/store.p12",
-                "httpServer.ssl.keyStore.password", "changeit"));
+                "http-server.authentication.basic.username", "Prometheus",
+                "http-server.authentication.basic.password", "a, b: c # d",
+                "http-server.ssl.key-store.filename", "/etc/app/store.p12",
+                "http-server.ssl.key-store.password", "changeit"));
   }
 
   @Test
   void aFileThatIsMissingOrNotUnderstoodIsRefused() throws IOException {
-    Path file = Files.writeString(directory.resolve("options.yml"), "rules:\n- pattern: x\n");
+    Path file = Files.writeString(directory.resolve("options.yml"), "- pattern\n");
 
     assertThatIllegalArgumentException()
         .isThrownBy(() -> AgentOptions.parse("config=" + file))
-        .withMessageContaining("unknown option");
+        .withMessageContaining("line \"- pattern\" is not name: value");
     assertThatIOException()
         .isThrownBy(() -> AgentOptions.parse("config=" + directory.resolve("none")))
         .withMessageContaining("none");

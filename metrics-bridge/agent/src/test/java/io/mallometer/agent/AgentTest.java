@@ -37,7 +37,7 @@ class AgentTest {
     Path recording = cache.resolve("recording");
     int port = freePort();
     Result result =
-        application("=port=" + port + ",record=" + recording)
+        application("=port=" + port + ",recording=" + recording)
             .preload(LIBRARY)
             .run(Application.class, "" + port);
 
@@ -56,7 +56,7 @@ class AgentTest {
   @Test
   void anApplicationWithoutPreloadRunsAndSaysWhy() throws Exception {
     int port = freePort();
-    Result result = application("=attach=false,port=" + port).run(Application.class, "" + port);
+    Result result = application("=attach=off,port=" + port).run(Application.class, "" + port);
 
     assertThat(result.output())
         .contains(
@@ -247,7 +247,7 @@ class AgentTest {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())
         .options(SimulatedCheckpoints.option(cache.resolve("crac")))
-        .options("-javaagent:" + JAR + "=port=" + port + ",record=" + cache.resolve("a.recording"))
+        .options("-javaagent:" + JAR + "=port=" + port + ",recording=" + cache.resolve("a.recording"))
         .preload(LIBRARY)
         .run(CheckpointedApplication.class, arguments.toArray(String[]::new));
   }
@@ -268,7 +268,8 @@ class AgentTest {
 
     assertThat(result.output())
         .contains(
-            "mallometer: not started: unknown option \"prot\"; the options are port, host, record")
+            "mallometer: not started: unknown option \"prot\"; the options are enabled, "
+                + "attach, recording")
         .doesNotContain("\tat ")
         .contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();

@@ -52,8 +52,8 @@ class CommandLineTest {
         .endsWith("/libmallometer.so\nMALLOMETER_ONLY=java\n");
     assertThat(call("run", "--print-environment", "--", "java", "-version")).isEqualTo(first);
     assertThat(
-            call("run", "--only", "a,b", "--blackbox", "/x", "--print-environment", "sort").out())
-        .contains("MALLOMETER_ONLY=a,b\n", "MALLOMETER_BLACKBOX=/x\n");
+            call("run", "--only", "a,b", "--recording", "/x", "--print-environment", "sort").out())
+        .contains("MALLOMETER_ONLY=a,b\n", "MALLOMETER_RECORDING=/x\n");
     assertThat(call("run", "--print-environment", "sort").out())
         .endsWith("MALLOMETER_ONLY=java,sort\n");
   }
@@ -77,7 +77,8 @@ class CommandLineTest {
     assertThat(wrong.exitCode()).isNotZero();
     assertThat(wrong.err())
         .contains(
-            "there is no monitor phase; choose maximum, histogram, returned or threshold=SIZE");
+            "there is no monitor phase; choose maximum, histogram, usable-sizes or"
+                + " threshold=SIZE");
   }
 
   @Test
@@ -168,7 +169,7 @@ class CommandLineTest {
   void reportPrintsWhatTheFileRecorded() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_BLACKBOX", recording.toString());
+    program.environment().put("MALLOMETER_RECORDING", recording.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
     Result result = call("report", recording.toString());
@@ -183,7 +184,7 @@ class CommandLineTest {
   void reportWithoutTheMomentAskedForIsOneLineAndCodeThree() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_BLACKBOX", recording.toString());
+    program.environment().put("MALLOMETER_RECORDING", recording.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
 

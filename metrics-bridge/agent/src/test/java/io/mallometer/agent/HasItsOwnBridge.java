@@ -2,6 +2,7 @@ package io.mallometer.agent;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Status;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +17,8 @@ public final class HasItsOwnBridge {
 
   /** Runs. */
   public static void main(String[] arguments) throws Exception {
-    MallometerOptions often = MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200));
+    MallometerOptions often =
+        MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200));
     try (Mallometer mallometer = Mallometer.open(often)) {
       if (arguments.length > 0 && arguments[0].equals("closed")) {
         close(mallometer);

@@ -37,7 +37,7 @@ class PushTest {
   /** Each JVM with the agent would pay for it. */
   @Test
   void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
-    Process application = UnderAgent.start(directory, "attach=false", "-Xlog:class+load");
+    Process application = UnderAgent.start(directory, "attach=off", "-Xlog:class+load");
     try {
       String output = "";
       long begin = System.nanoTime();

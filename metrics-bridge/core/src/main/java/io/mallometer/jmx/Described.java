@@ -257,7 +257,7 @@ final class Described {
     @Description(
         "Searches the Java heap for the objects that hold a call site's memory; stops the"
             + " program for as long"
-            + " as mallometer.owners.pause allows")
+            + " as mallometer.owners.max-pause allows")
     LeakDetectorMXBean.Owners owners(
         @Description(name = "number", value = "The site's number") int number,
         @Description(

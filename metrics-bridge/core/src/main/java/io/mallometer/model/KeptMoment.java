@@ -14,10 +14,10 @@ public enum KeptMoment {
   /** When 95 % of the memory limit were last crossed upwards. */
   LIMIT_95("95", 95),
   /**
-   * When live bytes last crossed the size of a monitor {@link MonitorOptions#present}, as a poll
+   * When live bytes last crossed the size of a monitor {@link MonitorOptions#liveSize}, as a poll
    * saw it. Not in the recording.
    */
-  PRESENT("present", 0);
+  LIVE_SIZE("live-size", 0);
 
   private final String id;
   private final int percent;
@@ -50,7 +50,7 @@ public enum KeptMoment {
   public String sentence() {
     return switch (this) {
       case PEAK -> "at the peak";
-      case PRESENT -> "when live bytes crossed the size of a monitor";
+      case LIVE_SIZE -> "when live bytes crossed the size of a monitor";
       default -> "at " + percent + " % of the limit";
     };
   }

@@ -1,175 +1,105 @@
 package io.mallometer.model;
 
-import java.nio.file.Path;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Options for reading the native library.
+ * Values of {@link Setting settings}. Immutable.
  *
- * @param pollInterval time between two polls. At least {@link #SHORTEST_POLL_INTERVAL}; a shorter
- *     one is raised to it
- * @param minimumTrimInterval the least time between two trims; a trim that comes earlier is refused
- * @param recordPath the file in which to record the last hour, so that it is known after the
- *     process was killed; empty for none, unless the environment variable MALLOMETER_BLACKBOX names
- *     one, which holds then
- * @param applicationPackages packages, with all below them, of the application's own classes: the
- *     innermost frame of one of these names a call site. Empty if they are not known
- * @param leaks whether and how leaks are looked for
- * @param limitBytes the largest size that the resident set without pages of files may reach; empty
- *     for the cgroup's limit or else the machine's memory
- * @param applicationVersion the version of the application, such as {@code "2.3.1"}, which metrics
- *     show without control characters and cut to 64. If empty or blank, {@code service.version} of
- *     the environment variable OTEL_RESOURCE_ATTRIBUTES, or else the Implementation-Version of the
- *     jar that {@code java -jar} runs
- * @param owners for how long a search for the Java objects that hold native memory may stop the
- *     program
+ * <pre>{@code
+ * MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofSeconds(1))
+ * }</pre>
  */
-public record MallometerOptions(
-    Duration pollInterval,
-    Duration minimumTrimInterval,
-    Optional<Path> recordPath,
-    List<String> applicationPackages,
-    LeakOptions leaks,
-    OptionalLong limitBytes,
-    Optional<String> applicationVersion,
-    OwnerBudget owners) {
+public final class MallometerOptions {
 
-  /** Default poll interval: five seconds, three polls within a usual scrape interval of 15 s. */
-  public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
+  private static final MallometerOptions DEFAULTS = new MallometerOptions(Map.of());
+
+  /** Values that are not the default. */
+  private final Map<Setting<?>, Object> given;
+
+  private MallometerOptions(Map<Setting<?>, Object> given) {
+    this.given = given;
+  }
+
+  /** Returns options in which every setting has its default. */
+  public static MallometerOptions defaults() {
+    return DEFAULTS;
+  }
 
   /**
-   * Shortest time between two polls: ten milliseconds, many times the duration of a poll in a
-   * process of some hundred threads.
+   * Returns these options with another value of a setting.
+   *
+   * @throws InvalidSettingException if the value is not in the range of the setting
    */
-  public static final Duration SHORTEST_POLL_INTERVAL = Duration.ofMillis(10);
-
-  /** A minute: a trim keeps other threads from allocating for a while. */
-  public static final Duration DEFAULT_MINIMUM_TRIM_INTERVAL = Duration.ofMinutes(1);
-
-  public MallometerOptions {
-    if (pollInterval.compareTo(SHORTEST_POLL_INTERVAL) < 0) {
-      pollInterval = SHORTEST_POLL_INTERVAL;
+  public <T> MallometerOptions with(Setting<T> setting, T value) {
+    Map<Setting<?>, Object> all = new LinkedHashMap<>(given);
+    if (Objects.equals(setting.check(value), setting.usual())) {
+      all.remove(setting);
+    } else {
+      all.put(setting, value);
     }
-    applicationPackages = List.copyOf(applicationPackages);
+    return new MallometerOptions(all);
   }
 
-  /** The defaults: a poll every five seconds, a trim a minute, leaks of a service. */
-  public static MallometerOptions defaults() {
-    return new MallometerOptions(
-        DEFAULT_POLL_INTERVAL,
-        DEFAULT_MINIMUM_TRIM_INTERVAL,
-        Optional.empty(),
-        List.of(),
-        LeakOptions.defaults(),
-        OptionalLong.empty(),
-        Optional.empty(),
-        OwnerBudget.defaults());
+  /**
+   * Returns these options with another value of a setting, which is given as text.
+   *
+   * @param spelled the name that the user wrote, for the message
+   * @throws InvalidSettingException if the text is no value of the setting
+   */
+  public <T> MallometerOptions withText(Setting<T> setting, String spelled, String text) {
+    return with(setting, setting.parse(spelled, text));
   }
 
-  /** Returns these options with another poll interval. */
-  public MallometerOptions withPollInterval(Duration pollInterval) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        applicationPackages,
-        leaks,
-        limitBytes,
-        applicationVersion,
-        owners);
+  /** Returns the value of a setting; empty if it was not given and has no default. */
+  public <T> Optional<T> find(Setting<T> setting) {
+    @SuppressWarnings("unchecked") // put with a value of that type
+    @Nullable T value = (@Nullable T) given.get(setting);
+    return value == null ? Optional.ofNullable(setting.usual()) : Optional.of(value);
   }
 
-  /** Returns these options with another least time between two trims. */
-  public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        applicationPackages,
-        leaks,
-        limitBytes,
-        applicationVersion,
-        owners);
+  /**
+   * Returns the value of a setting that has a default.
+   *
+   * @throws IllegalArgumentException if it has none and was not given
+   */
+  public <T> T get(Setting<T> setting) {
+    Optional<T> value = find(setting);
+    if (value.isEmpty()) {
+      throw new IllegalArgumentException(setting.name() + " is missing");
+    }
+    return value.get();
   }
 
-  /** Returns these options with a file to record into. */
-  public MallometerOptions withRecordPath(Path recordPath) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        Optional.of(recordPath),
-        applicationPackages,
-        leaks,
-        limitBytes,
-        applicationVersion,
-        owners);
+  /** Returns the names of the settings that have another value in other options. */
+  public List<String> differences(MallometerOptions other) {
+    List<String> names = new ArrayList<>();
+    for (Setting<?> setting : Setting.all()) {
+      if (!Objects.equals(given.get(setting), other.given.get(setting))) {
+        names.add(setting.name());
+      }
+    }
+    return names;
   }
 
-  /** Returns these options with other packages of the application. */
-  public MallometerOptions withApplicationPackages(List<String> packages) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        packages,
-        leaks,
-        limitBytes,
-        applicationVersion,
-        owners);
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof MallometerOptions options && given.equals(options.given);
   }
 
-  /** Returns these options with another way to look for leaks. */
-  public MallometerOptions withLeaks(LeakOptions leaks) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        applicationPackages,
-        leaks,
-        limitBytes,
-        applicationVersion,
-        owners);
+  @Override
+  public int hashCode() {
+    return given.hashCode();
   }
 
-  /** Returns these options with a limit of the resident set. */
-  public MallometerOptions withLimitBytes(long limitBytes) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        applicationPackages,
-        leaks,
-        OptionalLong.of(limitBytes),
-        applicationVersion,
-        owners);
-  }
-
-  /** Returns these options with a version of the application. */
-  public MallometerOptions withApplicationVersion(String applicationVersion) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        applicationPackages,
-        leaks,
-        limitBytes,
-        Optional.of(applicationVersion),
-        owners);
-  }
-
-  /** Returns these options with another budget for searches of the Java heap. */
-  public MallometerOptions withOwners(OwnerBudget owners) {
-    return new MallometerOptions(
-        pollInterval,
-        minimumTrimInterval,
-        recordPath,
-        applicationPackages,
-        leaks,
-        limitBytes,
-        applicationVersion,
-        owners);
+  /** Returns the names of the settings that do not have the default, without values. */
+  @Override
+  public String toString() {
+    return "MallometerOptions" + given.keySet();
   }
 }

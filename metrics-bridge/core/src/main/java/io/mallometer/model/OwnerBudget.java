@@ -11,9 +11,10 @@ import java.time.Duration;
  */
 public record OwnerBudget(Duration pause, Duration total) {
 
-  /** A second for each walk, and five in all. */
-  public static OwnerBudget defaults() {
-    return new OwnerBudget(Duration.ofSeconds(1), Duration.ofSeconds(5));
+  /** Returns the budget that the options state. */
+  public static OwnerBudget of(MallometerOptions options) {
+    return new OwnerBudget(
+        options.get(Setting.OWNERS_MAX_PAUSE), options.get(Setting.OWNERS_MAX_TOTAL_PAUSE));
   }
 
   public OwnerBudget {

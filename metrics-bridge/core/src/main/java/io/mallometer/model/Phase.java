@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param end when it ended
  * @param figures of all threads in this time, with the peak within it and the sizes of requests
  * @param returnedSizes allocations by the size that the allocator handed out; empty unless a
- *     monitor {@link MonitorOptions#returned()} was there all the time
+ *     monitor {@link MonitorOptions#usableSizes()} was there all the time
  */
 public record Phase(
     String name,

@@ -1,16 +1,19 @@
 package io.mallometer.push;
 
+import io.mallometer.model.InvalidSettingException;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param tenant the header {@code X-Scope-OrgID} of stores with several tenants
  * @param certificates a file of certificates in PEM, which alone are trusted; empty: those of the
  *     JVM
+ * @param sslContext the context for connections, asked for at each push; empty: that of the
+ *     certificates
  */
 public record PushOptions(
     URI url,
@@ -33,10 +38,8 @@ public record PushOptions(
     Optional<Login> login,
     Optional<Path> tokenFile,
     Optional<String> tenant,
-    Optional<Path> certificates) {
-
-  private static final Duration SHORTEST = Duration.ofSeconds(1);
-  private static final Duration USUAL = Duration.ofSeconds(15);
+    Optional<Path> certificates,
+    Optional<Supplier<SSLContext>> sslContext) {
 
   /**
    * A name and its password.
@@ -57,27 +60,27 @@ public record PushOptions(
   }
 
   /**
-   * Reads options.
+   * Reads the settings whose names begin with {@code push}.
    *
-   * @param given texts by the names {@code url}, {@code labels}, {@code username}, {@code
-   *     password}, {@code tokenFile}, {@code tenant} and {@code certificates}; labels as {@code
-   *     name=value}, separated by blanks or commas
    * @param service the label {@code service_name}, unless the labels have it
-   * @param interval time between two profiles; empty for 15 s
-   * @throws IllegalArgumentException if one makes no sense; the message says which
+   * @return empty unless an address is given
+   * @throws InvalidSettingException if one makes no sense; the message says which
    */
-  public static PushOptions of(
-      Map<String, String> given, String service, Optional<Duration> interval) {
-    Duration pause = interval.orElse(USUAL);
-    if (pause.compareTo(SHORTEST) < 0) {
-      throw new IllegalArgumentException(
-          "push.interval is %s and must be at least 1s".formatted(pause));
+  public static Optional<PushOptions> of(MallometerOptions options, String service) {
+    String url = options.find(Setting.PUSH_URL).orElse("");
+    if (url.isBlank()) {
+      return Optional.empty();
     }
-    if (given.containsKey("username") != given.containsKey("password")) {
-      throw new IllegalArgumentException("push.username and push.password belong together");
+    Optional<String> username = options.find(Setting.PUSH_USERNAME);
+    Optional<String> password = options.find(Setting.PUSH_PASSWORD);
+    Optional<Path> tokenFile = options.find(Setting.PUSH_TOKEN_FILE);
+    if (username.isPresent() != password.isPresent()) {
+      throw Setting.PUSH_USERNAME.invalid(
+          username.orElse(""), "must be given together with push.password");
     }
-    if (given.containsKey("username") && given.containsKey("tokenFile")) {
-      throw new IllegalArgumentException("push.username and push.tokenFile exclude each other");
+    if (username.isPresent() && tokenFile.isPresent()) {
+      throw Setting.PUSH_USERNAME.invalid(
+          username.get(), "must not be given together with push.token-file");
     }
     Map<String, String> labels = new LinkedHashMap<>();
     labels.put("service_name", service);
@@ -85,23 +88,25 @@ public record PushOptions(
     if (host != null && !host.isEmpty()) {
       labels.put("hostname", host);
     }
-    labels.putAll(labels(given.getOrDefault("labels", "")));
-    return new PushOptions(
-        address(given.getOrDefault("url", "")),
-        pause,
-        labels,
-        Optional.ofNullable(given.get("username"))
-            .map(user -> new Login(user, given.getOrDefault("password", ""))),
-        Optional.ofNullable(given.get("tokenFile")).map(Path::of),
-        Optional.ofNullable(given.get("tenant")),
-        Optional.ofNullable(given.get("certificates")).map(Path::of));
+    options
+        .get(Setting.PUSH_LABELS)
+        .forEach((name, value) -> labels.put(label(name, value), value));
+    return Optional.of(
+        new PushOptions(
+            address(url),
+            options.get(Setting.PUSH_INTERVAL),
+            labels,
+            username.map(user -> new Login(user, password.orElse(""))),
+            tokenFile,
+            options.find(Setting.PUSH_TENANT),
+            options.find(Setting.PUSH_CERTIFICATES),
+            Optional.empty()));
   }
 
-  /** Returns these options with more labels. */
-  public PushOptions withLabels(Map<String, String> more) {
-    Map<String, String> all = new LinkedHashMap<>(labels);
-    all.putAll(more);
-    return new PushOptions(url, interval, all, login, tokenFile, tenant, certificates);
+  /** Returns these options with a context for connections, which is asked for at each push. */
+  public PushOptions withSslContext(Supplier<SSLContext> context) {
+    return new PushOptions(
+        url, interval, labels, login, tokenFile, tenant, certificates, Optional.of(context));
   }
 
   private static URI address(String text) {
@@ -115,33 +120,19 @@ public record PushOptions(
     } catch (URISyntaxException e) {
       // Told below.
     }
-    if (text.contains("@")) {
-      throw new IllegalArgumentException(
-          "push.url must be an address without a user and a password;"
-              + " push.username and push.password are for them");
-    }
-    throw new IllegalArgumentException(
-        "push.url is \"%s\" and must be an address such as https://pyroscope:4040".formatted(text));
+    throw Setting.PUSH_URL.invalid(
+        text.contains("@") ? "..." : text,
+        text.contains("@")
+            ? "must be an address without a user and a password, which push.username and"
+                + " push.password are for"
+            : "must be an address such as https://pyroscope:4040");
   }
 
-  private static Map<String, String> labels(String text) {
-    Map<String, String> labels = new LinkedHashMap<>();
-    List<String> wrong = new ArrayList<>();
-    for (String label : text.split("[, ]")) {
-      String[] pair = label.split("=", 2);
-      if (label.isEmpty()) {
-        continue;
-      }
-      if (pair.length == 2 && pair[0].matches("[a-zA-Z_][a-zA-Z0-9_]*")) {
-        labels.put(pair[0], pair[1]);
-      } else {
-        wrong.add(label);
-      }
+  private static String label(String name, String value) {
+    if (!name.matches("[a-zA-Z_][a-zA-Z0-9_]*")) {
+      throw Setting.PUSH_LABELS.invalid(
+          name + "=" + value, "must have names of letters, digits and underscores");
     }
-    if (!wrong.isEmpty()) {
-      throw new IllegalArgumentException(
-          "push.labels has \"%s\", and each must be name=value".formatted(wrong.get(0)));
-    }
-    return labels;
+    return name;
   }
 }

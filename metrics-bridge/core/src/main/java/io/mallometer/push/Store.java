@@ -95,8 +95,12 @@ final class Store {
     String path = url.getRawPath() == null ? "" : url.getRawPath().replaceAll("/+$", "");
     URL address = new URL(url.getScheme() + "://" + url.getRawAuthority() + path + PATH);
     HttpURLConnection connection = (HttpURLConnection) address.openConnection();
-    if (connection instanceof HttpsURLConnection secured && options.certificates().isPresent()) {
-      secured.setSSLSocketFactory(trusting(options.certificates().get()));
+    if (connection instanceof HttpsURLConnection secured) {
+      if (options.sslContext().isPresent()) {
+        secured.setSSLSocketFactory(options.sslContext().get().get().getSocketFactory());
+      } else if (options.certificates().isPresent()) {
+        secured.setSSLSocketFactory(trusting(options.certificates().get()));
+      }
     }
     connection.setConnectTimeout(TIMEOUT_MILLIS);
     connection.setReadTimeout(TIMEOUT_MILLIS);
@@ -121,7 +125,7 @@ final class Store {
     }
     if (options.tokenFile().isPresent()) {
       String token = Files.readString(options.tokenFile().get()).strip();
-      header(connection, "Authorization", "Bearer " + token, "the content of push.tokenFile");
+      header(connection, "Authorization", "Bearer " + token, "the content of push.token-file");
     }
     return connection;
   }

@@ -8,6 +8,7 @@ import io.mallometer.model.PreviousRun;
 import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.Setting;
 import io.mallometer.report.LeakFormat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -20,7 +21,6 @@ import java.util.Comparator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -47,50 +47,7 @@ final class Evidence {
 
   private static final String MASKED = "******";
 
-  /**
-   * Settings whose values are shown: properties, environment variables and the agent's options,
-   * without prefix, index and separators, because Spring Boot binds {@code healthySites}, {@code
-   * healthy-sites[0]} and {@code HEALTHYSITES} alike.
-   */
-  private static final Set<String> SHOWN =
-      Set.of(
-          "accounting",
-          "arenabytes",
-          "attach",
-          "recording",
-          "config",
-          "enabled",
-          "host",
-          "huge",
-          "jfrenabled",
-          "jmxenabled",
-          "large",
-          "leakenabled",
-          "leakhealthysites",
-          "leakhealthysitesfile",
-          "leaklongesttimeout",
-          "leakprofile",
-          "leaks",
-          "leaktimescale",
-          "limit",
-          "log",
-          "metricsenabled",
-          "only",
-          "overheadtarget",
-          "pollinterval",
-          "port",
-          "record",
-          "recordpath",
-          "sampleinterval",
-          "sitesapplicationpackages",
-          "stacks",
-          "trim",
-          "triminterval",
-          "trimminimuminterval",
-          "trimretainedshare",
-          "unwind",
-          "version");
-
+  /** Spring Boot binds {@code max-scopes}, {@code MAXSCOPES} and {@code maxScopes} alike. */
   private static final Pattern NOT_COMPARED =
       Pattern.compile("^(mallometer\\.|MALLOMETER_)|\\[\\d+]|[^a-zA-Z]");
 
@@ -214,7 +171,12 @@ final class Evidence {
 
   private static String masked(String name, String value) {
     String compared = NOT_COMPARED.matcher(name).replaceAll("").toLowerCase(Locale.ROOT);
-    return SHOWN.contains(compared) ? value : MASKED;
+    for (Setting<?> setting : Setting.all()) {
+      if (NOT_COMPARED.matcher(setting.name()).replaceAll("").equals(compared)) {
+        return setting.isSecret() ? MASKED : value;
+      }
+    }
+    return MASKED;
   }
 
   private void recordings() throws IOException {

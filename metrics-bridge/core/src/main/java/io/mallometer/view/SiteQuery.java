@@ -2,6 +2,7 @@ package io.mallometer.view;
 
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
+import io.mallometer.internal.text.TimeSpan;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.KeptMoment;

@@ -2,9 +2,11 @@ package io.mallometer.view;
 
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
+import io.mallometer.internal.text.TimeSpan;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Owner;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
@@ -462,7 +464,7 @@ public final class Views {
   }
 
   private static OwnerBudget budget(Map<String, String> parameters) {
-    OwnerBudget usual = OwnerBudget.defaults();
+    OwnerBudget usual = OwnerBudget.of(MallometerOptions.defaults());
     Duration pause = span("pause", parameters, usual.pause());
     Duration total = span("total", parameters, usual.total());
     return new OwnerBudget(pause, total.compareTo(pause) < 0 ? pause : total);

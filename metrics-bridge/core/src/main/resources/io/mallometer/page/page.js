@@ -614,7 +614,7 @@
   // Whoever lays another page over this one could get a click out of its reader.
   let trimRefused = window.top === window ? '' : 'Actions are off while another page shows this one in a frame.';
   let changeAllowed = false;
-  const HEALTHY_SITES = 'mallometer.leak.healthy-sites (the agent\'s leak.healthySites) lists acknowledged call sites.';
+  const HEALTHY_SITES = 'mallometer.leak.acknowledged-sites (in the agent leak.acknowledged-sites) lists acknowledged call sites.';
 
   // What an empty list means: as the diagnosis's finding says, or why there is no finding.
   let suspects = 0;
@@ -705,7 +705,7 @@
       }
       const outlook = await response.json();
       if (!outlook.allowed) {
-        becomes(number, {state: 'failed', text: 'Searching the Java heap is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent owners=true.'});
+        becomes(number, {state: 'failed', text: 'Searching the Java heap is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent allow-owners=true.'});
       } else if (outlook.refusal) {
         becomes(number, {state: 'failed', text: `Not searched: ${outlook.refusal}.`});
       } else {
@@ -827,7 +827,7 @@
     fill(element('advice'), allocator.advice, () => allocator.advice.length === 0 ? [make('p', {}, 'No advice.')] : advised(allocator.advice));
     element('trim').disabled = !trimAllowed || trimRefused !== '';
     setText(element('trim-note'), trimAllowed ? trimRefused
-      : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent trim=true.');
+      : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent allow-trim=true.');
     element('arenas').hidden = allocator.arenaTable.length === 0;
     table(element('arena-table'), ['Arena', 'System', 'Live', 'Retained', 'A trim could give back'],
       allocator.arenaTable.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
@@ -875,7 +875,7 @@
     setText(killed.querySelector('pre'), wasKilled ? previousRun.report : '');
     const states = {
       ON: `This run is recorded in ${file.path}.`,
-      OFF: 'This run is not recorded: set MALLOMETER_BLACKBOX or mallometer.record.path to a file on a volume.',
+      OFF: 'This run is not recorded: set MALLOMETER_RECORDING or mallometer.recording to a file on a volume.',
       FAILED: `This run is not recorded: ${file.reason}.`,
     };
     setText(element('recording'), `${states[file.state] ?? file.state} ${previousRun ? `${previousRun.sentence}.` : 'No previous run is recorded.'}`);

@@ -5,9 +5,9 @@ import com.sun.jna.Memory;
 import com.sun.jna.NativeLibrary;
 import io.mallometer.Mallometer;
 import io.mallometer.model.Attachment;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import java.time.Duration;
@@ -34,7 +34,7 @@ import java.util.function.Supplier;
 public final class AttachedUnderLoad {
 
   private static final MallometerOptions WITHOUT_LEAKS =
-      MallometerOptions.defaults().withLeaks(LeakOptions.off());
+      MallometerOptions.defaults().with(Setting.LEAK_ENABLED, false);
 
   private static final int A_MINUTE = 60;
 
@@ -67,7 +67,8 @@ public final class AttachedUnderLoad {
   private static void cycles(int count) throws Exception {
     SitesUnderStress.startEverything();
     try (Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)))) {
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200)))) {
       Thread libraries = new Thread(AttachedUnderLoad::loadLibraries, "libraries");
       libraries.setDaemon(true);
       double longestLock = 0;

@@ -4,9 +4,9 @@ import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.Diagnosis;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import java.nio.MappedByteBuffer;
@@ -53,9 +53,9 @@ public final class GrowsTowardALimit {
     poller.acquire(
         Optional.of(
             MallometerOptions.defaults()
-                .withPollInterval(Duration.ofMillis(STEP_MILLIS))
-                .withLimitBytes(LIMIT)
-                .withLeaks(LeakOptions.defaults().withTimeScale(SCALE))));
+                .with(Setting.POLL_INTERVAL, Duration.ofMillis(STEP_MILLIS))
+                .with(Setting.LIMIT, LIMIT)
+                .with(Setting.LEAK_TIME_SCALE, (double) SCALE)));
     Thread.sleep(3_000); // until the program's own classes are loaded and compiled
     poller.starting(false);
     Step step = step(arguments);

@@ -2,8 +2,8 @@ package io.mallometer.preload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
@@ -36,8 +36,8 @@ public final class IsToldOfLostMemory {
     try (Mallometer mallometer =
         Mallometer.open(
             MallometerOptions.defaults()
-                .withPollInterval(Duration.ofMillis(100))
-                .withLeaks(LeakOptions.defaults().withTimeScale(SCALE)))) {
+                .with(Setting.POLL_INTERVAL, Duration.ofMillis(100))
+                .with(Setting.LEAK_TIME_SCALE, (double) SCALE))) {
       mallometer.onPoll((Snapshot snapshot) -> tell(mallometer, awaited, told));
       for (int i = 0; i < KEPT.length && told.getCount() > 0; i++) {
         lose(loses ? 0 : i);

@@ -58,7 +58,7 @@ class LosesMemoryTest {
     ChildJvm jvm =
         new ChildJvm()
             .preload(library)
-            .environment("MALLOMETER_BLACKBOX", directory.resolve("recording").toString());
+            .environment("MALLOMETER_RECORDING", directory.resolve("recording").toString());
     assertThat(jvm.run(IsToldOfLostMemory.class).output()).contains("lose LEAK ");
     String output = jvm.run(IsToldOfLostMemory.class, "again").output();
 

@@ -3,6 +3,7 @@ package io.mallometer.preload;
 import com.sun.management.ThreadMXBean;
 import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Arrays;
@@ -54,7 +55,8 @@ public final class PollCost {
   static Result measure(int threads) throws InterruptedException {
     CountDownLatch done = new CountDownLatch(1);
     startAllocatingThreads(threads, done);
-    MallometerOptions rarely = MallometerOptions.defaults().withPollInterval(Duration.ofHours(1));
+    MallometerOptions rarely =
+        MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofHours(1));
     try (Mallometer mallometer = Mallometer.open(rarely)) {
       if (!mallometer.status().active()) {
         throw new IllegalStateException(mallometer.status().toString());

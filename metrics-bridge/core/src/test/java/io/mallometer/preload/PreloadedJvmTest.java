@@ -12,12 +12,12 @@ import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Observation;
 import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.prometheus.NativeMemoryCollector;
@@ -111,9 +111,9 @@ class PreloadedJvmTest {
     try (Mallometer recording =
         Mallometer.open(
             MallometerOptions.defaults()
-                .withPollInterval(Duration.ofMillis(50))
-                .withLeaks(LeakOptions.defaults().withTimeScale(100))
-                .withRecordPath(file))) {
+                .with(Setting.POLL_INTERVAL, Duration.ofMillis(50))
+                .with(Setting.LEAK_TIME_SCALE, 100.0)
+                .with(Setting.RECORDING, file))) {
       // From the first reading on stacks have Java frames.
       recording.sites().read();
       List<Deflater> held = new ArrayList<>();
@@ -232,7 +232,8 @@ class PreloadedJvmTest {
   void theThreadPollsByItself() throws Exception {
     Snapshot first = mallometer.snapshot();
     try (Mallometer fast =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(20)))) {
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(20)))) {
       for (int i = 0; i < 500 && fast.snapshot() == first; i++) {
         TimeUnit.MILLISECONDS.sleep(20);
       }

@@ -9,6 +9,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.StackFrame;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
@@ -47,7 +48,8 @@ public final class SitesUnderStress {
   /** Arguments: for how many seconds, and how to end: "return", "exit" or "halt". */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200)));
     System.out.println("state=" + mallometer.status().state());
     Supplier<String> other = inAnotherClassLoader();
     List<WeakReference<ClassLoader>> unloaded = allocateInClassesThatLiveASecond(mallometer);

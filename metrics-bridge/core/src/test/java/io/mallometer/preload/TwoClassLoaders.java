@@ -2,8 +2,8 @@ package io.mallometer.preload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.jmx.NativeMemoryMBeans;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -92,8 +92,8 @@ public final class TwoClassLoaders {
     private final Mallometer mallometer =
         Mallometer.open(
             MallometerOptions.defaults()
-                .withPollInterval(Duration.ofMillis(100))
-                .withLeaks(LeakOptions.defaults().withTimeScale(50)));
+                .with(Setting.POLL_INTERVAL, Duration.ofMillis(100))
+                .with(Setting.LEAK_TIME_SCALE, 50.0));
     private final NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
 
     @Override

@@ -8,6 +8,8 @@ import io.mallometer.Certificates;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Logged;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.push.ProfileStore.Pushed;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -83,7 +85,7 @@ class ProfilePushTest {
     Path token = Files.writeString(directory.resolve("token"), "first\n");
     push(
         URI.create(store.url() + "/prefix/"),
-        Map.of("tokenFile", token.toString(), "tenant", "blue"));
+        Map.of("token-file", token.toString(), "tenant", "blue"));
 
     Pushed pushed = next(store);
     assertThat(pushed.path()).isEqualTo("/prefix/push.v1.PusherService/Push");
@@ -163,13 +165,13 @@ class ProfilePushTest {
   void aTokenOfTwoLinesIsNotLogged() throws Exception {
     ProfileStore store = store(0);
     Path token = Files.writeString(directory.resolve("token"), "hunter\nhunter2\n");
-    ProfilePush push = push(store.url(), Map.of("tokenFile", token.toString()));
+    ProfilePush push = push(store.url(), Map.of("token-file", token.toString()));
     until(() -> push.dropped() >= 2);
 
     assertThat(logged.messages())
         .singleElement()
         .asString()
-        .contains("push.tokenFile must be one line")
+        .contains("push.token-file must be one line")
         .doesNotContain("hunter");
     assertThat(logged.causes()).isEmpty();
     Files.writeString(token, "right");
@@ -214,7 +216,8 @@ class ProfilePushTest {
                 known.login(),
                 Optional.of(broken),
                 known.tenant(),
-                known.certificates()));
+                known.certificates(),
+                known.sslContext()));
     open.add(0, push);
     until(() -> push.dropped() >= 3);
 
@@ -232,8 +235,8 @@ class ProfilePushTest {
   void anAddressWithAPasswordIsRefusedAndNotQuoted() {
     for (String url :
         List.of("https://me:hunter2@localhost", "me:hunter2@localhost", "http://me:hunt/2@host")) {
-      assertThatThrownBy(() -> PushOptions.of(Map.of("url", url), "java", Optional.empty()))
-          .hasMessageContaining("push.url must be an address without a user and a password")
+      assertThatThrownBy(() -> read(Map.of("url", url)))
+          .hasMessageContaining("must be an address without a user and a password")
           .hasMessageNotContaining("hunt");
     }
   }
@@ -341,20 +344,16 @@ class ProfilePushTest {
   @Test
   void optionsThatMakeNoSenseAreRefusedWithTheReason() {
     refused("push.url is \"pyroscope:4040\" and must be an address", "url", "pyroscope:4040");
-    refused("push.labels has \"c\", and each must be name=value", "labels", "a=b,c");
-    refused("push.username and push.password belong together", "username", "me");
-    assertThatThrownBy(
-            () ->
-                PushOptions.of(
-                    Map.of("url", "http://localhost"), "java", Optional.of(Duration.ofMillis(5))))
-        .hasMessageContaining("must be at least 1s");
+    refused("push.labels is \"a=b,c\" and must be a list of name=value", "labels", "a=b,c");
+    refused("push.labels is \"a-b=c\" and must have names of letters", "labels", "a-b=c");
+    refused("push.username is \"me\" and must be given together", "username", "me");
+    refused("push.interval is \"5ms\" and must be at least 1s", "interval", "5ms");
   }
 
   private static void refused(String reason, String name, String value) {
     Map<String, String> given = new HashMap<>(Map.of("url", "http://localhost"));
     given.put(name, value);
-    assertThatThrownBy(() -> PushOptions.of(given, "java", Optional.empty()))
-        .hasMessageContaining(reason);
+    assertThatThrownBy(() -> read(given)).hasMessageContaining(reason);
   }
 
   private ProfileStore store(int port) throws IOException {
@@ -403,8 +402,7 @@ class ProfilePushTest {
   }
 
   private PushOptions options(URI url, Map<String, String> given) {
-    PushOptions known =
-        PushOptions.of(merged(given, url), "java", Optional.of(Duration.ofSeconds(1)));
+    PushOptions known = read(merged(given, url));
     return new PushOptions(
         known.url(),
         interval,
@@ -412,7 +410,20 @@ class ProfilePushTest {
         known.login(),
         known.tokenFile(),
         known.tenant(),
-        known.certificates());
+        known.certificates(),
+        known.sslContext());
+  }
+
+  /** Reads settings whose names are given without the beginning {@code push}. */
+  private static PushOptions read(Map<String, String> given) {
+    MallometerOptions options = MallometerOptions.defaults();
+    for (Setting<?> setting : Setting.all()) {
+      String text = given.get(setting.name().replaceFirst("^push\\.", ""));
+      if (setting.name().startsWith("push.") && text != null) {
+        options = options.withText(setting, setting.name(), text);
+      }
+    }
+    return PushOptions.of(options, "java").orElseThrow();
   }
 
   private static Map<String, String> merged(Map<String, String> given, URI url) {

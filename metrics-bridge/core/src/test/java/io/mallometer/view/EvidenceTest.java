@@ -97,14 +97,14 @@ class EvidenceTest {
     Map<String, String> settings =
         Map.of(
             "mallometer.poll-interval", "5s",
-            "mallometer.leak.healthySites[0]", "com.shop.Cart.zip",
+            "mallometer.leak.acknowledgedSites[0]", "com.shop.Cart.zip",
             "mallometer.push.url", "https://example.org/x?q=hunter2",
             "mallometer.push.auth", "Bearer hunter2",
-            "httpServer.authentication.basic.username", "hunter2");
+            "http-server.authentication.basic.username", "hunter2");
 
     String shown = entries(zip(settings)).get("settings.json");
     assertThat(mapper.readTree(shown).get("mallometer.poll-interval").asText()).isEqualTo("5s");
-    assertThat(mapper.readTree(shown).get("mallometer.leak.healthySites[0]").asText())
+    assertThat(mapper.readTree(shown).get("mallometer.leak.acknowledgedSites[0]").asText())
         .isEqualTo("com.shop.Cart.zip");
     assertThat(shown).contains(PROPERTY).doesNotContain("hunter2", "java.home");
   }

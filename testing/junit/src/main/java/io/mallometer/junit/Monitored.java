@@ -91,7 +91,7 @@ final class Monitored implements ThisProcess.Monitoring {
       listen(of == Of.TEST ? threshold.withThread(kernelThread()) : threshold);
     }
     if (wanted.sizes()) {
-      subscriptions.add(mallometer.monitors().start(MonitorOptions.returned()));
+      subscriptions.add(mallometer.monitors().start(MonitorOptions.usableSizes()));
     }
     this.returnedBefore = mallometer.monitors().returnedSizes();
     this.whole =

@@ -1,11 +1,11 @@
 package io.mallometer.junit;
 
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.LeakOptions;
-import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.ScopeFigures;
 import io.mallometer.model.Status;
 import java.lang.ref.Reference;
@@ -36,7 +36,7 @@ class ThisProcess {
   private final Mallometer mallometer;
 
   private ThisProcess() {
-    this(Mallometer.open(MallometerOptions.defaults().withLeaks(LeakOptions.off())));
+    this(Mallometer.open(MallometerOptions.defaults().with(Setting.LEAK_ENABLED, false)));
   }
 
   ThisProcess(Mallometer mallometer) {

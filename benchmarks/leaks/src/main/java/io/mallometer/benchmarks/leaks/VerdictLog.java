@@ -1,12 +1,12 @@
 package io.mallometer.benchmarks.leaks;
 
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SoughtObject;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
-import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
@@ -38,8 +38,8 @@ final class VerdictLog implements AutoCloseable {
     this.mallometer =
         Mallometer.open(
             MallometerOptions.defaults()
-                .withPollInterval(interval)
-                .withLeaks(LeakOptions.defaults().withTimeScale(scale)));
+                .with(Setting.POLL_INTERVAL, interval)
+                .with(Setting.LEAK_TIME_SCALE, (double) scale));
     mallometer.onPoll(snapshot -> write(mallometer.leaks().report()));
   }
 

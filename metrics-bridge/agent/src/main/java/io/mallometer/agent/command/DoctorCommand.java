@@ -134,7 +134,7 @@ final class DoctorCommand implements Callable<Integer> {
     builder.environment().put("LD_PRELOAD", library.toString());
     builder.environment().put("MALLOMETER_LOG", "info");
     builder.environment().remove("MALLOMETER_ONLY");
-    builder.environment().remove("MALLOMETER_BLACKBOX");
+    builder.environment().remove("MALLOMETER_RECORDING");
     return builder;
   }
 

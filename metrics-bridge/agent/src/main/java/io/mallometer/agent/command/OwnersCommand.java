@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Searches the Java heap of a JVM for the objects that hold the native memory of a call site.",
       "Each walk over the heap stops the program; it is estimated first, and refused above the"
-          + " budget. Over http the agent needs its option owners=true."
+          + " budget. Over http the agent needs its option allow-owners=true."
     })
 final class OwnersCommand implements Callable<Integer> {
 

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "report",
     description = {
-      "Shows where the memory of a JVM is, or what a recording (MALLOMETER_BLACKBOX) recorded and"
+      "Shows where the memory of a JVM is, or what a recording (MALLOMETER_RECORDING) recorded and"
           + " how the process ended."
     })
 final class ReportCommand implements Callable<Integer> {

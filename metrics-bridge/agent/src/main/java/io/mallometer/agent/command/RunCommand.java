@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
 final class RunCommand implements Callable<Integer> {
 
   private static final String THRESHOLD = "threshold";
-  private static final Set<String> OF_NO_SIZE = Set.of("maximum", "histogram", "returned");
+  private static final Set<String> OF_NO_SIZE = Set.of("maximum", "histogram", "usable-sizes");
   private static final String ONLY = "MALLOMETER_ONLY";
 
   @Option(
@@ -40,7 +40,7 @@ final class RunCommand implements Callable<Integer> {
   private @Nullable String only;
 
   @Option(
-      names = "--blackbox",
+      names = "--recording",
       paramLabel = "FILE",
       description = "record the last hour in FILE, a recording that survives a kill")
   private @Nullable Path recording;
@@ -56,7 +56,7 @@ final class RunCommand implements Callable<Integer> {
       paramLabel = "WHAT",
       description =
           "say on standard error when a program ends, forked ones too: maximum, its peak and sums;"
-              + " histogram, its allocations by requested size; returned, by the size that the"
+              + " histogram, its allocations by requested size; usable-sizes, by the size that the"
               + " allocator handed out, which slows the program; threshold=SIZE, its requests"
               + " above SIZE with"
               + " native stacks. May be repeated")
@@ -100,7 +100,7 @@ final class RunCommand implements Callable<Integer> {
       variables.put(ONLY, String.join(",", names(present.getOrDefault("PATH", ""))));
     }
     if (recording != null) {
-      variables.put("MALLOMETER_BLACKBOX", recording.toAbsolutePath().toString());
+      variables.put("MALLOMETER_RECORDING", recording.toAbsolutePath().toString());
     }
     if (sampleInterval != null) {
       variables.put("MALLOMETER_SAMPLE_INTERVAL", sampleInterval);
@@ -123,7 +123,7 @@ final class RunCommand implements Callable<Integer> {
             ExitCode.USAGE,
             "there is no monitor "
                 + monitor
-                + "; choose maximum, histogram, returned or threshold=SIZE");
+                + "; choose maximum, histogram, usable-sizes or threshold=SIZE");
       }
       words.add(threshold ? THRESHOLD : monitor);
     }

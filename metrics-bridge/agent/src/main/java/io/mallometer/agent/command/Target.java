@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.view.TimeSpan;
+import io.mallometer.internal.text.TimeSpan;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
       "Asks the allocator of a JVM to return free memory to the system, and prints how much came"
           + " back.",
       "Threads that allocate may wait during the trim. Over http the agent needs its option"
-          + " trim=true."
+          + " allow-trim=true."
     })
 final class TrimCommand implements Callable<Integer> {
 

@@ -6,6 +6,7 @@ import io.mallometer.agent.payload.http.HttpListener;
 import io.mallometer.agent.payload.http.Lane;
 import io.mallometer.agent.payload.http.Limits;
 import io.mallometer.agent.payload.http.Request;
+import io.mallometer.model.Setting;
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Outcome;
@@ -326,7 +327,7 @@ final class AgentServer implements AutoCloseable {
   }
 
   private void trim(Exchange exchange) throws IOException {
-    change(exchange, options.trimming(), "trimming", "trim", () -> views().trim());
+    change(exchange, options.trimming(), "trimming", Setting.ALLOW_TRIM, () -> views().trim());
   }
 
   private void owners(Exchange exchange) throws IOException {
@@ -343,13 +344,13 @@ final class AgentServer implements AutoCloseable {
         exchange,
         options.searching(),
         "searching the Java heap",
-        "owners",
+        Setting.ALLOW_OWNERS,
         () -> views().owners(site, parameters));
   }
 
   /** Does what stops the program for a while, if the agent's option allows it to this client. */
   private static void change(
-      Exchange exchange, boolean allowed, String what, String option, Supplier<Told> change)
+      Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)
       throws IOException {
     if (!allowed) {
       exchange.plain(

@@ -2,8 +2,10 @@ package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.internal.process.Checkpoints;
+import io.mallometer.model.AttachMode;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import io.mallometer.push.ProfilePush;
 import io.mallometer.push.PushOptions;
@@ -63,21 +65,32 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     String version = others.remove("agent version");
     options = Map.copyOf(others);
     // First, so that nothing is started by options that are not understood.
-    ServerOptions server = ServerOptions.of(options);
-    MallometerOptions bridge = BridgeOptions.of(options);
-    List<MonitorOptions> monitors = BridgeOptions.monitors(options);
-    Optional<PushOptions> push = BridgeOptions.push(options);
-    Optional<OtlpPush.Options> otlp = BridgeOptions.otlp(options);
+    MallometerOptions settings = BridgeOptions.of(options, System.getenv());
+    if (!settings.get(Setting.ENABLED)) {
+      said.accept("not started: the option enabled is " + options.get(Setting.ENABLED.name()));
+      return;
+    }
+    ServerOptions server = ServerOptions.of(settings, options);
+    List<MonitorOptions> monitors = MonitorOptions.of(settings);
+    Optional<PushOptions> push =
+        settings.find(Setting.PUSH_URL).isPresent()
+            ? PushOptions.of(settings, "java")
+            : Optional.empty();
+    Optional<OtlpPush.Options> otlp =
+        settings.find(Setting.OTLP_URL).isPresent()
+            ? Optional.of(OtlpPush.Options.of(settings))
+            : Optional.empty();
     started = true;
-    Mallometer mallometer = open(bridge);
-    boolean attaches = !options.getOrDefault("attach", "true").equals("false");
+    Mallometer mallometer = open(settings);
+    boolean attaches = settings.get(Setting.ATTACH) != AttachMode.OFF;
     if (attaches && !mallometer.status().active()) {
       mallometer.counting().attach();
     }
     for (MonitorOptions monitor : monitors) {
       mallometer.monitors().start(monitor);
     }
-    String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
+    String served =
+        settings.find(Setting.PORT).isPresent() ? "; " + serve(mallometer, server, said) : "";
     takeQuestions(version);
     if (push.isPresent()) {
       pushTo(mallometer, push.get());

@@ -3,6 +3,7 @@ package io.mallometer.agent.payload;
 import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Status;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Told;
@@ -245,7 +246,7 @@ final class Inquiry {
   }
 
   private static MallometerOptions every(Duration interval) {
-    return MallometerOptions.defaults().withPollInterval(interval);
+    return MallometerOptions.defaults().with(Setting.POLL_INTERVAL, interval);
   }
 
   private static void awaitFirstReading(Mallometer mallometer) {

@@ -1,6 +1,8 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
@@ -41,7 +43,29 @@ final class OtlpPush {
       Duration interval,
       Map<String, String> headers,
       Map<String, String> attributes,
-      @Nullable Path certificates) {}
+      @Nullable Path certificates) {
+
+    /**
+     * Returns what the settings say.
+     *
+     * @throws IllegalArgumentException if the directory is missing
+     */
+    static Options of(MallometerOptions settings) {
+      return new Options(
+          settings.get(Setting.OTLP_URL),
+          settings
+              .find(Setting.OTLP_PATH)
+              .orElseThrow(
+                  () ->
+                      new IllegalArgumentException(
+                          "otlp.path is missing: set it to the directory with the jars of"
+                              + " OpenTelemetry's exporter")),
+          settings.get(Setting.OTLP_INTERVAL),
+          settings.get(Setting.OTLP_HEADERS),
+          settings.get(Setting.OTLP_ATTRIBUTES),
+          settings.find(Setting.OTLP_CERTIFICATES).orElse(null));
+    }
+  }
 
   /**
    * Begins to push.

@@ -1,8 +1,9 @@
 package io.mallometer.agent.payload;
 
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How to serve.
@@ -23,10 +24,6 @@ record ServerOptions(
     Optional<Login> login,
     Optional<Certificate> certificate,
     Map<String, String> given) {
-
-  private static final String LOOPBACK = "127.0.0.1";
-  private static final String LOGIN = "httpServer.authentication.basic.";
-  private static final String TLS = "httpServer.ssl.";
 
   /**
    * A name and a password, or what was made of one.
@@ -50,61 +47,50 @@ record ServerOptions(
   record Certificate(String keyStore, String password, String alias) {}
 
   /**
-   * The options that were given, by name.
+   * Returns what the settings say.
    *
+   * @param given all options of the agent, by name
    * @throws IllegalArgumentException if some belong together and are not
    */
-  static ServerOptions of(Map<String, String> options) {
+  static ServerOptions of(MallometerOptions settings, Map<String, String> given) {
     return new ServerOptions(
-        options.getOrDefault("host", LOOPBACK),
-        Integer.parseInt(options.getOrDefault("port", "0")),
-        options.getOrDefault("trim", "false").equals("true"),
-        options.getOrDefault("owners", "false").equals("true"),
-        login(options),
-        certificate(options),
-        Map.copyOf(options));
+        settings.get(Setting.HOST),
+        settings.find(Setting.PORT).orElse(0),
+        settings.get(Setting.ALLOW_TRIM),
+        settings.get(Setting.ALLOW_OWNERS),
+        login(settings),
+        certificate(settings),
+        Map.copyOf(given));
   }
 
-  private static boolean hasAny(Map<String, String> options, String beginning) {
-    for (String name : options.keySet()) {
-      if (name.startsWith(beginning)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private static Optional<Login> login(Map<String, String> options) {
-    if (!hasAny(options, LOGIN)) {
+  private static Optional<Login> login(MallometerOptions settings) {
+    String algorithm = settings.get(Setting.HTTP_ALGORITHM);
+    boolean plain = algorithm.equals(Password.PLAIN);
+    if (plain
+        && settings.find(Setting.HTTP_USERNAME).isEmpty()
+        && settings.find(Setting.HTTP_PASSWORD).isEmpty()
+        && settings.find(Setting.HTTP_PASSWORD_HASH).isEmpty()) {
       return Optional.empty();
     }
-    String algorithm = options.getOrDefault(LOGIN + "algorithm", Password.PLAIN);
-    boolean plain = algorithm.equals(Password.PLAIN);
     return Optional.of(
         new Login(
-            required(options, LOGIN + "username"),
-            required(options, LOGIN + (plain ? "password" : "passwordHash")),
+            settings.get(Setting.HTTP_USERNAME),
+            settings.get(plain ? Setting.HTTP_PASSWORD : Setting.HTTP_PASSWORD_HASH),
             algorithm,
-            plain ? "" : required(options, LOGIN + "salt"),
-            Integer.parseInt(options.getOrDefault(LOGIN + "iterations", "0"))));
+            plain ? "" : settings.get(Setting.HTTP_SALT),
+            settings.find(Setting.HTTP_ITERATIONS).orElse(0)));
   }
 
-  private static Optional<Certificate> certificate(Map<String, String> options) {
-    if (!hasAny(options, TLS)) {
+  private static Optional<Certificate> certificate(MallometerOptions settings) {
+    if (settings.find(Setting.HTTP_KEY_STORE).isEmpty()
+        && settings.find(Setting.HTTP_KEY_STORE_PASSWORD).isEmpty()
+        && settings.find(Setting.HTTP_CERTIFICATE_ALIAS).isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(
         new Certificate(
-            required(options, TLS + "keyStore.filename"),
-            required(options, TLS + "keyStore.password"),
-            options.getOrDefault(TLS + "certificate.alias", "")));
-  }
-
-  private static String required(Map<String, String> options, String name) {
-    @Nullable String value = options.get(name);
-    if (value == null) {
-      throw new IllegalArgumentException(name + " is missing");
-    }
-    return value;
+            settings.get(Setting.HTTP_KEY_STORE).toString(),
+            settings.get(Setting.HTTP_KEY_STORE_PASSWORD),
+            settings.find(Setting.HTTP_CERTIFICATE_ALIAS).orElse("")));
   }
 }

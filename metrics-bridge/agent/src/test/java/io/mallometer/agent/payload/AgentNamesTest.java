@@ -11,6 +11,7 @@ import io.mallometer.Published;
 import io.mallometer.ShownNames;
 import io.mallometer.agent.command.ReportNames;
 import io.mallometer.internal.history.Recordings;
+import io.mallometer.model.Setting;
 import io.mallometer.program.DeflaterLeak;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -71,7 +72,7 @@ class AgentNamesTest {
     counting = "http://127.0.0.1:" + port;
     application =
         java(
-                "-javaagent:" + JAR + "=trim=true,owners=true,port=" + port,
+                "-javaagent:" + JAR + "=allow-trim=true,allow-owners=true,port=" + port,
                 "-cp",
                 "target/test-classes",
                 DeflaterLeak.class.getName())
@@ -81,7 +82,8 @@ class AgentNamesTest {
     everything = new KnowsEverything(Recordings.grownToTheLimit(directory.resolve("recording")));
     server =
         AgentServer.start(
-            everything.mallometer(), ServerOptions.of(Map.of("trim", "true", "owners", "true")));
+            everything.mallometer(),
+            Given.server(Map.of("allow-trim", "true", "allow-owners", "true")));
     assertThat(ChildJvm.await(AgentNamesTest::isHealthy)).isTrue();
   }
 
@@ -243,7 +245,9 @@ class AgentNamesTest {
   void environmentVariables() throws Exception {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));
     addFound(names, VARIABLE, Files.readAllBytes(JAR));
-    PublicNames.check("environment variables", names);
+    Set<String> settings = new TreeSet<>(Setting.all().stream().map(Setting::variable).toList());
+    assertThat(settings).as("each variable is a setting").containsAll(names);
+    PublicNames.check("environment variables", settings);
   }
 
   private static void addFound(Set<String> names, Pattern pattern, byte[] jar) throws IOException {

@@ -204,8 +204,8 @@ class AgentServerTest {
     start(
         options(
             Map.of(
-                "httpServer.authentication.basic.username", "Prometheus",
-                "httpServer.authentication.basic.password", "secret")));
+                "http-server.authentication.basic.username", "Prometheus",
+                "http-server.authentication.basic.password", "secret")));
 
     for (String method : List.of("GET", "POST")) {
       HttpResponse<byte[]> zip =
@@ -228,7 +228,7 @@ class AgentServerTest {
         }
       }
       assertThat(settings)
-          .contains("httpServer.authentication.basic.password")
+          .contains("http-server.authentication.basic.password")
           .doesNotContain("secret\"", "Prometheus");
     }
   }
@@ -262,12 +262,12 @@ class AgentServerTest {
 
   @Test
   void searchingForOwnersIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
-    start(options(Map.of("trim", "true")));
+    start(options(Map.of("allow-trim", "true")));
     assertThat(send("POST", "/nativememory/owners/7", "X-Mallometer", "test").body())
-        .contains("start the agent with the option owners=true");
+        .contains("start the agent with the option allow-owners=true");
     assertThat(send("GET", "/nativememory/owners").body()).contains("\"allowed\":false");
 
-    start(options(Map.of("owners", "true")));
+    start(options(Map.of("allow-owners", "true")));
     assertThat(send("GET", "/nativememory/owners").body()).contains("\"allowed\":true");
     assertThat(send("POST", "/nativememory/owners/7").statusCode()).isEqualTo(403);
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
@@ -293,7 +293,7 @@ class AgentServerTest {
     assertThat(mallometer.trims()).isZero();
     stop();
 
-    start(options(Map.of("trim", "true")));
+    start(options(Map.of("allow-trim", "true")));
     assertThat(send("POST", "/nativememory/trim").statusCode()).isEqualTo(403);
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
     assertThat(send("POST", "/nativememory/trim", elsewhere).statusCode()).isEqualTo(403);
@@ -314,8 +314,8 @@ class AgentServerTest {
     start(
         options(
             Map.of(
-                "httpServer.authentication.basic.username", "Prometheus",
-                "httpServer.authentication.basic.password", "secret")));
+                "http-server.authentication.basic.username", "Prometheus",
+                "http-server.authentication.basic.password", "secret")));
 
     for (String path :
         List.of("/metrics", "/nativememory/page", "/nativememory/breakdown", "/-/healthy")) {
@@ -335,9 +335,9 @@ class AgentServerTest {
     start(
         options(
             Map.of(
-                "httpServer.ssl.keyStore.filename", store.toString(),
-                "httpServer.ssl.keyStore.password", "changeit",
-                "httpServer.ssl.certificate.alias", "ours")));
+                "http-server.ssl.key-store.filename", store.toString(),
+                "http-server.ssl.key-store.password", "changeit",
+                "http-server.ssl.certificate.alias", "ours")));
     assertThat(server.orElseThrow().address()).startsWith("https://127.0.0.1:");
     client = HttpClient.newBuilder().sslContext(Certificates.trusting(store, "ours")).build();
 
@@ -351,9 +351,9 @@ class AgentServerTest {
     ServerOptions options =
         options(
             Map.of(
-                "httpServer.ssl.keyStore.filename",
+                "http-server.ssl.key-store.filename",
                 directory.resolve("none").toString(),
-                "httpServer.ssl.keyStore.password",
+                "http-server.ssl.key-store.password",
                 "changeit"));
 
     assertThatIOException()
@@ -370,7 +370,7 @@ class AgentServerTest {
   }
 
   private static ServerOptions options(Map<String, String> options) {
-    return ServerOptions.of(options);
+    return Given.server(options);
   }
 
   private HttpResponse<String> get(String path, String... headers) throws Exception {

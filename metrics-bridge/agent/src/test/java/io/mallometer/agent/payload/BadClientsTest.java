@@ -71,9 +71,9 @@ class BadClientsTest {
     Certificates.keytool(store, "ours");
     start(
         Map.of(
-            "httpServer.ssl.keyStore.filename",
+            "http-server.ssl.key-store.filename",
             store.toString(),
-            "httpServer.ssl.keyStore.password",
+            "http-server.ssl.key-store.password",
             "changeit"));
 
     scrapeAmong(OF_EACH_KIND, BadClients.secure(), Certificates.trusting(store, "ours"));
@@ -147,7 +147,7 @@ class BadClientsTest {
     mallometer.setAllocator(FaceContract.allocator(7_000));
     mallometer.setSites(SitesByHand.reading(many()));
     mallometer.poll();
-    server = Optional.of(AgentServer.start(mallometer, ServerOptions.of(options)));
+    server = Optional.of(AgentServer.start(mallometer, Given.server(options)));
   }
 
   /** A table of them is larger than what a kernel keeps for a connection. */

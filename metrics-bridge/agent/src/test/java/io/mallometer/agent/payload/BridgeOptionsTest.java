@@ -1,12 +1,11 @@
 package io.mallometer.agent.payload;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.mallometer.model.LeakOptions;
-import io.mallometer.model.LeakProfile;
+import io.mallometer.model.LeakWorkload;
 import io.mallometer.model.MallometerOptions;
-import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.Setting;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -15,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the agent's options mean to the bridge. */
+/** How the agent reads its settings from options and environment variables. */
 class BridgeOptionsTest {
 
   @Test
   void noneAreTheDefaults() {
-    assertThat(BridgeOptions.of(Map.of())).isEqualTo(MallometerOptions.defaults());
+    assertThat(BridgeOptions.of(Map.of(), Map.of())).isEqualTo(MallometerOptions.defaults());
   }
 
   @Test
@@ -28,75 +27,72 @@ class BridgeOptionsTest {
     MallometerOptions options =
         BridgeOptions.of(
             Map.of(
-                "record", "/tmp/recording",
+                "recording", "/tmp/recording",
                 "limit", "512m",
                 "version", "2.3.1",
-                "sites.applicationPackages", "com.shop org.cart",
-                "leak.profile", "real-time",
-                "leak.longestTimeout", "2h",
-                "leak.healthySites", "com.shop.Catalogue.load, com.shop.cache.*",
-                "leak.healthySitesFile", "/var/lib/shop/healthy"));
+                "sites.application-packages", "com.shop org.cart",
+                "leak.workload", "real-time",
+                "leak.longest-timeout", "2h",
+                "leak.acknowledged-sites", "com.shop.Catalogue.load, com.shop.cache.*",
+                "leak.acknowledged-sites-file", "/var/lib/shop/acknowledged"),
+            Map.of());
 
-    assertThat(options.recordPath()).contains(Path.of("/tmp/recording"));
-    assertThat(options.limitBytes()).hasValue(512L << 20);
-    assertThat(options.applicationVersion()).contains("2.3.1");
-    assertThat(options.applicationPackages()).containsExactly("com.shop", "org.cart");
-    assertThat(options.leaks())
+    assertThat(options)
         .isEqualTo(
-            LeakOptions.defaults()
-                .withProfile(LeakProfile.REAL_TIME)
-                .withLongestTimeout(Duration.ofHours(2))
-                .withHealthySites(List.of("com.shop.Catalogue.load", "com.shop.cache.*"))
-                .withHealthySitesFile(Path.of("/var/lib/shop/healthy")));
+            MallometerOptions.defaults()
+                .with(Setting.RECORDING, Path.of("/tmp/recording"))
+                .with(Setting.LIMIT, 512L << 20)
+                .with(Setting.VERSION, "2.3.1")
+                .with(Setting.APPLICATION_PACKAGES, List.of("com.shop", "org.cart"))
+                .with(Setting.LEAK_WORKLOAD, LeakWorkload.REAL_TIME)
+                .with(Setting.LEAK_LONGEST_TIMEOUT, Duration.ofHours(2))
+                .with(
+                    Setting.LEAK_ACKNOWLEDGED_SITES,
+                    List.of("com.shop.Catalogue.load", "com.shop.cache.*"))
+                .with(Setting.LEAK_ACKNOWLEDGED_SITES_FILE, Path.of("/var/lib/shop/acknowledged")));
   }
 
   @Test
-  void eachMonitorIsStarted() {
-    assertThat(BridgeOptions.monitors(Map.of("record", "/tmp/recording"))).isEmpty();
+  void aVariableIsReadUnlessThereIsAnOption() {
+    Map<String, String> environment =
+        Map.of("MALLOMETER_POLL_INTERVAL", "1s", "MALLOMETER_LIMIT", "1g", "MALLOMETER_HOST", "");
+
+    assertThat(BridgeOptions.of(Map.of("limit", "2g"), environment))
+        .isEqualTo(
+            MallometerOptions.defaults()
+                .with(Setting.LIMIT, 2L << 30)
+                .with(Setting.POLL_INTERVAL, Duration.ofSeconds(1)));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> BridgeOptions.of(Map.of(), Map.of("MALLOMETER_LIMIT", "much")))
+        .withMessageStartingWith("MALLOMETER_LIMIT is \"much\" and must be");
+  }
+
+  /** The library judges its own variables, and what Kubernetes sets was meant by nobody. */
+  @Test
+  void variablesForOthersAreNotRead() {
     assertThat(
-            BridgeOptions.monitors(
+            BridgeOptions.of(
+                Map.of(),
                 Map.of(
-                    "monitor.threshold", "200m",
-                    "monitor.present", "2g",
-                    "monitor.returned", "true",
-                    "monitor.periodic", "/tmp/memory.csv")))
-        .containsExactlyInAnyOrder(
-            MonitorOptions.threshold(200L << 20),
-            MonitorOptions.present(2L << 30),
-            MonitorOptions.returned(),
-            MonitorOptions.periodic(Path.of("/tmp/memory.csv")));
-    assertThatThrownBy(() -> BridgeOptions.monitors(Map.of("monitor.present", "much")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("present is \"much\"");
-  }
-
-  @Test
-  void leaksNeedNotBeLookedFor() {
-    assertThat(BridgeOptions.of(Map.of("leak.enabled", "false")).leaks().enabled()).isFalse();
+                    "MALLOMETER_ATTACH", "offf",
+                    "MALLOMETER_MAX_SCOPES", "none",
+                    "MALLOMETER_PORT", "tcp://10.0.0.1:9464")))
+        .isEqualTo(MallometerOptions.defaults());
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"30", "soon", "-5m", "1y", "99999999999999999999h"})
-  void aTimeoutWithoutAUnitIsRefused(String text) {
-    assertThatThrownBy(() -> BridgeOptions.of(Map.of("leak.longestTimeout", text)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("leak.longestTimeout is \"" + text + "\"")
-        .hasMessageContaining("such as 90s, 45m or 2h");
+  @ValueSource(strings = {"path", "max-scopes", "sample-interval", "leak.longestTimeout"})
+  void anOptionThatTheAgentDoesNotHaveIsRefused(String name) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> BridgeOptions.of(Map.of(name, "1"), Map.of()))
+        .withMessageContaining("unknown option \"" + name + "\"; the options are enabled, attach,");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"512", "much", "0m", "-1g", "1x", "9999999999t"})
-  void aLimitWithoutAUnitIsRefused(String text) {
-    assertThatThrownBy(() -> BridgeOptions.of(Map.of("limit", text)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("limit is \"" + text + "\"")
-        .hasMessageContaining("such as 512m or 2g");
-  }
-
-  @Test
-  void anUnknownProfileIsRefused() {
-    assertThatThrownBy(() -> BridgeOptions.of(Map.of("leak.profile", "eager")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("real-time, interactive, service, batch");
+  @ValueSource(strings = {"-1", "65536", "x"})
+  void aPortIsANumber(String port) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> BridgeOptions.of(Map.of("port", port), Map.of()))
+        .withMessageStartingWith("port is \"" + port + "\" and must be");
   }
 }

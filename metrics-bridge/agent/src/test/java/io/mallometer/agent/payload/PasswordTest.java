@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 @Tag("any-jdk")
 class PasswordTest {
 
-  private static final String PREFIX = "httpServer.authentication.basic.";
+  private static final String PREFIX = "http-server.authentication.basic.";
 
   @Test
   void aPasswordAsItIs() {
@@ -29,7 +29,7 @@ class PasswordTest {
   void aHashThatJmxExporterTakes() {
     Password password =
         password(
-            "passwordHash",
+            "password-hash",
             "2bf7ed4906ac065bde39f7508d6102a6cdd7153a929ea883ff6cd04442772c99",
             "algorithm",
             "SHA-256",
@@ -45,7 +45,7 @@ class PasswordTest {
   void aDerivedKeyWithColons() {
     Password password =
         password(
-            "passwordHash",
+            "password-hash",
             "EA:6C:01:4D:C7:2D:6F:8C:CD:1E:D9:2A:CE:1D:41:F0:D8:DE:89:57",
             "algorithm",
             "PBKDF2WithHmacSHA1",
@@ -61,13 +61,13 @@ class PasswordTest {
   @Test
   void whatDoesNotBelongTogetherIsRefused() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> ServerOptions.of(Map.of(PREFIX + "username", "Prometheus")))
+        .isThrownBy(() -> Given.server(Map.of(PREFIX + "username", "Prometheus")))
         .withMessage(PREFIX + "password is missing");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> password("passwordHash", "00", "algorithm", "SHA-256"))
+        .isThrownBy(() -> password("password-hash", "00", "algorithm", "SHA-256"))
         .withMessage(PREFIX + "salt is missing");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> password("passwordHash", "00", "algorithm", "ROT13", "salt", "x"))
+        .isThrownBy(() -> password("password-hash", "00", "algorithm", "ROT13", "salt", "x"))
         .withMessageContaining("ROT13");
   }
 
@@ -76,6 +76,6 @@ class PasswordTest {
     for (int i = 0; i < options.length; i += 2) {
       all.put(PREFIX + options[i], options[i + 1]);
     }
-    return new Password(ServerOptions.of(all).login().orElseThrow());
+    return new Password(Given.server(all).login().orElseThrow());
   }
 }

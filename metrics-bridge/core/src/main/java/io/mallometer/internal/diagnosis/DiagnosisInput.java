@@ -1,8 +1,8 @@
 package io.mallometer.internal.diagnosis;
 
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.Snapshot;
@@ -30,7 +30,7 @@ public record DiagnosisInput(
     List<Reading> readings,
     Optional<SiteTrends> sites,
     LeakReport leaks,
-    LeakOptions options,
+    MallometerOptions options,
     Optional<PreviousRun> previous,
     Instant started,
     Optional<Instant> startedUp,

@@ -18,9 +18,11 @@ import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
 import io.mallometer.model.PreviousRun;
+import io.mallometer.model.Setting;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
@@ -345,7 +347,8 @@ public final class DiagnosisRules {
         tooEarly("leaks", "accesses to objects are not observed yet");
         return;
       }
-      double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
+      double left =
+          OBSERVED.minus(observed()).toNanos() / known.options().get(Setting.LEAK_TIME_SCALE);
       Instant due = leaks.time().plusNanos((long) left);
       tooEarly("leaks", "unused memory can be judged from " + atTheLatest(due));
     } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
@@ -395,7 +398,7 @@ public final class DiagnosisRules {
   private Duration observed() {
     Observation seen = known.leaks().observation();
     long nanos = seen.hasSeen() ? seen.epochEndNanos() - seen.startedNanos() : 0;
-    return Duration.ofNanos((long) (nanos * known.options().timeScale()));
+    return Duration.ofNanos((long) (nanos * known.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
   /** Returns the suspects that ask for a state, the gravest first, of these what grows fastest. */
@@ -428,7 +431,7 @@ public final class DiagnosisRules {
    * makes up a quarter of the growth toward it.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
-    double left = known.options().longestTimeout().toSeconds() - site.suspected().oldestSeconds();
+    double left = known.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds() - site.suspected().oldestSeconds();
     double whole = growth.map(found -> found.slope().value()).orElse(0.0);
     return site.grows()
         && limit.lowerSeconds() < left

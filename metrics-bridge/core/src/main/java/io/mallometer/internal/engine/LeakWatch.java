@@ -13,10 +13,11 @@ import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
@@ -62,7 +63,10 @@ public final class LeakWatch {
   private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
   private final TopNames topUnused = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
 
-  private volatile LeakOptions options = LeakOptions.off();
+  private static final MallometerOptions OFF =
+      MallometerOptions.defaults().with(Setting.LEAK_ENABLED, false);
+
+  private volatile MallometerOptions options = OFF;
   private volatile LeakReport latest;
   private volatile Optional<LeakSummary> summary = Optional.empty();
 
@@ -71,7 +75,7 @@ public final class LeakWatch {
 
   private @Nullable LeakDetector detector;
 
-  private LeakOptions detectorOptions = LeakOptions.off();
+  private MallometerOptions detectorOptions = OFF;
 
   /** By which the length of epochs was divided; {@code NaN} while nothing is observed. */
   private double observedScale = Double.NaN;
@@ -92,16 +96,17 @@ public final class LeakWatch {
   }
 
   /**
-   * Looks for leaks by these options from the next evaluation on. Names of healthy sites that were
-   * given before stay.
+   * Looks for leaks by these options from the next evaluation on. Names of acknowledged sites that
+   * were given before stay.
    */
-  synchronized void configure(LeakOptions wanted) {
+  synchronized void configure(MallometerOptions wanted) {
     options = wanted;
-    healthySites.add(wanted.healthySites());
-    if (wanted.healthySitesFile().isPresent()) {
-      keepIn(wanted.healthySitesFile().get());
+    healthySites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
+    Optional<Path> file = wanted.find(Setting.LEAK_ACKNOWLEDGED_SITES_FILE);
+    if (file.isPresent()) {
+      keepIn(file.get());
     }
-    if (!wanted.enabled()) {
+    if (!wanted.get(Setting.LEAK_ENABLED)) {
       rest();
       publish(LeakReport.none(clock.instant(), NOT_WANTED));
     }
@@ -121,7 +126,7 @@ public final class LeakWatch {
 
   /** Looks for no leaks until the next configuration. The latest verdicts stay. */
   synchronized void end() {
-    options = LeakOptions.off();
+    options = OFF;
     everEvaluated = false;
     rest();
   }
@@ -145,7 +150,7 @@ public final class LeakWatch {
    * @param reason why nothing is counted
    */
   synchronized void stop(String reason) {
-    if (!options.enabled() || latest.reason().equals(reason)) {
+    if (!options.get(Setting.LEAK_ENABLED) || latest.reason().equals(reason)) {
       return;
     }
     rest();
@@ -155,7 +160,7 @@ public final class LeakWatch {
 
   /** Forgets why nothing was counted before; the first evaluation is to come. */
   synchronized void begin() {
-    if (options.enabled() && !everEvaluated) {
+    if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
       publish(LeakReport.none(clock.instant(), ""));
     }
   }
@@ -219,11 +224,12 @@ public final class LeakWatch {
    */
   synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
-    if (!options.enabled()) {
+    if (!options.get(Setting.LEAK_ENABLED)) {
       return;
     }
     boolean found = detector != null && detector.search(interposer, latest, threads, now);
-    boolean due = now - nextEvaluation >= 0 && callSites.isAffordable(options.timeScale());
+    boolean due =
+        now - nextEvaluation >= 0 && callSites.isAffordable(options.get(Setting.LEAK_TIME_SCALE));
     if (found || !everEvaluated || due) {
       evaluate();
     }
@@ -231,11 +237,12 @@ public final class LeakWatch {
 
   /** An evaluation that fails costs as much as another. */
   private void evaluate() {
-    LeakOptions current = options;
+    MallometerOptions current = options;
     long start = nanoTime.getAsLong();
     everEvaluated = true;
     try {
-      CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
+      CallSites sites =
+          callSites.notOlderThan(LeakDetector.pace(current), current.get(Setting.LEAK_TIME_SCALE));
       // The pause depends on the evaluation alone: the reader of call sites limits the cost of
       // readings.
       start = nanoTime.getAsLong();
@@ -245,17 +252,18 @@ public final class LeakWatch {
       tellOfFailure();
     } finally {
       long end = nanoTime.getAsLong();
-      double pause = Pause.after(end - start, 0, LONGEST_NANOS) / current.timeScale();
+      double pause =
+          Pause.after(end - start, 0, LONGEST_NANOS) / current.get(Setting.LEAK_TIME_SCALE);
       nextEvaluation =
           start + Math.max(LeakDetector.pace(current).toNanos(), (long) pause + end - start);
     }
   }
 
-  private LeakReport evaluate(LeakOptions current, CallSites sites) {
-    if (observedScale != current.timeScale()) {
-      observedScale = current.timeScale();
-      interposer.observeUse(
-          Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
+  private LeakReport evaluate(MallometerOptions current, CallSites sites) {
+    double scale = current.get(Setting.LEAK_TIME_SCALE);
+    if (observedScale != scale) {
+      observedScale = scale;
+      interposer.observeUse(Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / scale)));
     }
     Evidence evidence = interposer.evidence();
     LastUses uses = lastUses(evidence);
@@ -263,17 +271,21 @@ public final class LeakWatch {
         .evaluate(evidence, sites, clock.instant(), uses, healthySites::contain);
   }
 
-  private LeakDetector detector(LeakOptions current) {
+  private LeakDetector detector(MallometerOptions current) {
     LeakDetector known = detector;
     if (known == null
-        || current.profile() != detectorOptions.profile()
-        || !current.longestTimeout().equals(detectorOptions.longestTimeout())
-        || current.timeScale() != detectorOptions.timeScale()) {
+        || differs(current, Setting.LEAK_WORKLOAD)
+        || differs(current, Setting.LEAK_LONGEST_TIMEOUT)
+        || differs(current, Setting.LEAK_TIME_SCALE)) {
       known = known == null ? new LeakDetector(current, knownLeaks) : known.with(current);
       detector = known;
       detectorOptions = current;
     }
     return known;
+  }
+
+  private boolean differs(MallometerOptions current, Setting<?> setting) {
+    return !current.find(setting).equals(detectorOptions.find(setting));
   }
 
   /** Makes these the latest verdicts. */

@@ -143,7 +143,7 @@ public final class OwnerSearches {
     double most = allowed.pause().toMillis() / 1e3;
     double left = allowed.total().toMillis() / 1e3 - paused;
     if (most == 0) {
-      return "searches of the Java heap are switched off: mallometer.owners.pause is 0";
+      return "searches of the Java heap are switched off: mallometer.owners.max-pause is 0";
     }
     if (estimated > most || estimated > left) {
       return ("a walk over the heap would stop the program for about %s, and %s; mallometer owners has"
@@ -151,8 +151,10 @@ public final class OwnerSearches {
           .formatted(
               seconds(estimated),
               estimated > most
-                  ? "mallometer.owners.pause allows " + seconds(most)
-                  : "of mallometer.owners.total " + seconds(Math.max(0, left)) + " are left");
+                  ? "mallometer.owners.max-pause allows " + seconds(most)
+                  : "of mallometer.owners.max-total-pause "
+                      + seconds(Math.max(0, left))
+                      + " are left");
     }
     double wanted = PauseEstimate.memoryBytes(surroundings.committedHeapBytes());
     double room = surroundings.roomBytes();

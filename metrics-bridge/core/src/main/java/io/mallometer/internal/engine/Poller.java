@@ -22,13 +22,16 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -241,7 +244,7 @@ public final class Poller {
         new OwnerSearches(
             interposer,
             new OwnSurroundings(this::limit, nanoTime),
-            () -> options.owners(),
+            () -> OwnerBudget.of(options),
             leakWatch::isLost,
             clock);
     this.recorder = new Recorder(interposer, clock, nanoTime);
@@ -361,7 +364,7 @@ public final class Poller {
                 readings.all(),
                 callSiteReader.held(),
                 leakWatch.latest(),
-                options.leaks(),
+                options,
                 recorder.previousRun(),
                 heldDiagnosis.started(),
                 heldDiagnosis.startedUp(snapshot.time()),
@@ -419,11 +422,16 @@ public final class Poller {
    * what the allocator says afterwards.
    */
   public TrimReport trim() {
-    TrimReport report = trimmer.trim(options.minimumTrimInterval());
+    TrimReport report = trimmer.trim(options.get(Setting.TRIM_MINIMUM_INTERVAL));
     if (report.outcome() == TrimReport.Outcome.DONE) {
       allocatorReader.readAfterTrim();
     }
     return report;
+  }
+
+  private OptionalLong statedLimit() {
+    Optional<Long> stated = options.find(Setting.LIMIT);
+    return stated.isPresent() ? OptionalLong.of(stated.get()) : OptionalLong.empty();
   }
 
   private Limit limit() {
@@ -477,7 +485,7 @@ public final class Poller {
     if (wanted.isPresent() && wanted.get() != options && !wanted.get().equals(options)) {
       Log.MALLOMETER.warn(
           "Options of Mallometer.open are ignored, because mallometer is open with different ones: %s. Open it"
-                  .formatted(String.join(", ", DifferentOptions.names(wanted.get(), options)))
+                  .formatted(String.join(", ", wanted.get().differences(options)))
               + " without options, or close it everywhere first.");
     }
     begin();
@@ -530,15 +538,16 @@ public final class Poller {
         return;
       }
       options = chosen.get();
-      if (options.recordPath().isPresent()) {
-        recorder.want(options.recordPath().get());
+      Optional<Path> recording = options.find(Setting.RECORDING);
+      if (recording.isPresent()) {
+        recorder.want(recording.get());
       }
-      Optional<String> stated = options.applicationVersion();
+      Optional<String> stated = options.find(Setting.VERSION);
       Optional<String> clean =
           stated.isPresent() ? ApplicationVersion.clean(stated.get()) : Optional.empty();
       applicationVersion = clean.isPresent() ? clean : foundVersion;
-      callSiteReader.nameBy(options.applicationPackages());
-      leakWatch.configure(options.leaks());
+      callSiteReader.nameBy(options.get(Setting.APPLICATION_PACKAGES));
+      leakWatch.configure(options);
     }
   }
 
@@ -681,7 +690,7 @@ public final class Poller {
   /** Whatever fails here must not keep the counters from being read. */
   private void observe() {
     try {
-      memory = memorySource.read(() -> interposer.read(clock.instant()), options.limitBytes());
+      memory = memorySource.read(() -> interposer.read(clock.instant()), statedLimit());
       if (!trimmer.running()) {
         allocatorReader.read(memory);
       }
@@ -756,7 +765,7 @@ public final class Poller {
     long asleep = System.nanoTime();
     while (thread == Thread.currentThread()) {
       long now = System.nanoTime();
-      long remaining = options.pollInterval().toNanos() - (now - start);
+      long remaining = options.get(Setting.POLL_INTERVAL).toNanos() - (now - start);
       if (remaining <= 0 || recorder.askedAnew()) {
         return Wake.TO_POLL;
       }

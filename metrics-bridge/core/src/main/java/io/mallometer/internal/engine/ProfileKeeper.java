@@ -99,7 +99,7 @@ public final class ProfileKeeper {
     if (!read.sites().isEmpty()) {
       KeptSites sites = KeptSites.of(read);
       synchronized (this) {
-        kept.put(KeptMoment.PRESENT, sites);
+        kept.put(KeptMoment.LIVE_SIZE, sites);
       }
     }
     return read;
@@ -120,8 +120,8 @@ public final class ProfileKeeper {
   private static String whyNone(KeptMoment moment) {
     return switch (moment) {
       case PEAK -> "no call sites have been stored yet";
-      case PRESENT ->
-          "no monitor \"present\" has seen its size crossed while call sites were known";
+      case LIVE_SIZE ->
+          "no monitor \"live-size\" has seen its size crossed while call sites were known";
       default ->
           moment.percent()
               + " % of the memory limit was not crossed while call sites were recorded";

@@ -57,9 +57,9 @@ public final class ReadyMadeMonitors {
   public static Running of(MonitorOptions options, Poller poller) {
     return switch (options.kind()) {
       case THRESHOLD -> new Threshold(options, poller);
-      case PRESENT -> new Present(options, poller);
-      case PERIODIC -> new Periodic(options.file().orElseThrow(), poller);
-      case RETURNED -> new Returned(options, poller);
+      case LIVE_SIZE -> new Present(options, poller);
+      case CSV_FILE -> new Periodic(options.file().orElseThrow(), poller);
+      case USABLE_SIZES -> new Returned(options, poller);
     };
   }
 
@@ -411,7 +411,7 @@ public final class ReadyMadeMonitors {
             StandardOpenOption.APPEND);
         failure.rearm();
       } catch (IOException | RuntimeException e) {
-        failure.warn("The monitor periodic=" + file + " cannot write a row", e);
+        failure.warn("The monitor csv-file=" + file + " cannot write a row", e);
       }
     }
   }

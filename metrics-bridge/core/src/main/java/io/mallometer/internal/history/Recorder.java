@@ -39,7 +39,7 @@ public final class Recorder {
   /** Names the file in the properties of the JVM, which all class loaders share. */
   private static final String OWNER = "io.mallometer.recording";
 
-  private static final String VARIABLE = "MALLOMETER_BLACKBOX";
+  private static final String VARIABLE = "MALLOMETER_RECORDING";
   private static final String NO_LIBRARY =
       "the library is not in this process, and only it writes the recording";
 

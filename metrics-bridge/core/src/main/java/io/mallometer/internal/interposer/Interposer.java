@@ -102,7 +102,7 @@ public interface Interposer {
    * The same, naming sites by the first frame of an application.
    *
    * @param applicationPackages the packages of the application's own classes, as in {@link
-   *     io.mallometer.model.MallometerOptions#applicationPackages()}
+   *     io.mallometer.model.Setting#APPLICATION_PACKAGES}
    */
   default CallSites callSites(Instant time, List<String> applicationPackages) {
     return callSites(time);

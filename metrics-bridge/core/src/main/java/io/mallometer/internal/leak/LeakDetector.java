@@ -3,9 +3,10 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,7 +59,7 @@ public final class LeakDetector {
   private long tellingEpochs;
 
   /** A detector without knowledge, for options whose names of healthy sites are not used here. */
-  public LeakDetector(LeakOptions options) {
+  public LeakDetector(MallometerOptions options) {
     this(options, new KnownLeaks());
   }
 
@@ -67,11 +68,11 @@ public final class LeakDetector {
    *
    * @param known the leaks of earlier runs, which learns from evaluations
    */
-  public LeakDetector(LeakOptions options, KnownLeaks known) {
+  public LeakDetector(MallometerOptions options, KnownLeaks known) {
     this(options, new VoidTime(), known);
   }
 
-  private LeakDetector(LeakOptions options, VoidTime voidTime, KnownLeaks known) {
+  private LeakDetector(MallometerOptions options, VoidTime voidTime, KnownLeaks known) {
     this.voidTime = voidTime;
     this.known = known;
     this.times = Times.of(options);
@@ -80,13 +81,14 @@ public final class LeakDetector {
   }
 
   /** A detector for other options that knows when nothing was seen, and no verdicts. */
-  public LeakDetector with(LeakOptions options) {
+  public LeakDetector with(MallometerOptions options) {
     return new LeakDetector(options, voidTime, known);
   }
 
   /** How long to wait between two evaluations. */
-  public static Duration pace(LeakOptions options) {
-    return Duration.ofNanos((long) (LeakThresholds.PACE_SECONDS * NANOS / options.timeScale()));
+  public static Duration pace(MallometerOptions options) {
+    return Duration.ofNanos(
+        (long) (LeakThresholds.PACE_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
   }
 
   /**

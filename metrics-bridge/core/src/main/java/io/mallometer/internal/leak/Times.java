@@ -1,6 +1,7 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 
 /**
  * How long objects are waited for, as the options say.
@@ -12,11 +13,11 @@ import io.mallometer.model.LeakOptions;
  */
 record Times(double floorSeconds, double longestTimeoutSeconds, double scale) {
 
-  static Times of(LeakOptions options) {
-    double scale = options.timeScale();
+  static Times of(MallometerOptions options) {
+    double scale = options.get(Setting.LEAK_TIME_SCALE);
     return new Times(
-        options.profile().floor().toMillis() / 1e3 / scale,
-        options.longestTimeout().toMillis() / 1e3 / scale,
+        options.get(Setting.LEAK_WORKLOAD).floor().toMillis() / 1e3 / scale,
+        options.get(Setting.LEAK_LONGEST_TIMEOUT).toMillis() / 1e3 / scale,
         scale);
   }
 

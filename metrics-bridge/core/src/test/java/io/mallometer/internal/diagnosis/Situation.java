@@ -10,7 +10,7 @@ import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.PreviousRun;
@@ -108,7 +108,7 @@ final class Situation {
         readings(),
         sites.isEmpty() ? Optional.empty() : Optional.of(trends()),
         leaks,
-        LeakOptions.defaults(),
+        MallometerOptions.defaults(),
         previous,
         START,
         new HeldDiagnosis(START).startedUp(START.plus(age)),

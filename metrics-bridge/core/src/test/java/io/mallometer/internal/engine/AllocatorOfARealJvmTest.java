@@ -12,6 +12,7 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.Phase;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.TrimReport;
 import io.mallometer.preload.Counted;
@@ -84,7 +85,8 @@ class AllocatorOfARealJvmTest {
   void aHugeRequestIsToldOnceWithItsThread() throws Exception {
     BlockingQueue<HugeAllocation> told = new LinkedBlockingQueue<>();
     Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)));
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(100)));
     mallometer
         .allocator()
         .onHugeAllocation(
@@ -113,11 +115,12 @@ class AllocatorOfARealJvmTest {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
     long address;
     try (Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)))) {
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(100)))) {
       mallometer.monitors().onEvent(told::add);
       mallometer.monitors().start(MonitorOptions.threshold(HUGE));
       long live = (long) mallometer.poll().process().orElseThrow().liveBytes();
-      mallometer.monitors().start(MonitorOptions.present(live + HUGE / 2));
+      mallometer.monitors().start(MonitorOptions.liveSize(live + HUGE / 2));
       address = NativeWork.allocateMemory(2 * HUGE);
 
       Map<MonitorOptions.Kind, MonitorEvent> events = new EnumMap<>(MonitorOptions.Kind.class);
@@ -131,7 +134,7 @@ class AllocatorOfARealJvmTest {
       assertThat(String.join("\n", request.details()))
           .contains("libjvm.so!")
           .contains("on average: io.mallometer.preload.NativeWork.allocateMemory");
-      assertThat(String.join("\n", events.get(MonitorOptions.Kind.PRESENT).details()))
+      assertThat(String.join("\n", events.get(MonitorOptions.Kind.LIVE_SIZE).details()))
           .contains("NativeWork.allocateMemory");
     }
     NativeWork.freeMemory(address);
@@ -142,7 +145,8 @@ class AllocatorOfARealJvmTest {
   void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
     List<MonitorEvent> told = new ArrayList<>();
     try (Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofDays(1)))) {
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofDays(1)))) {
       double huge = mallometer.poll().self().hugeThresholdBytes();
       MonitorOptions options = MonitorOptions.threshold(300_000);
       assertThat(huge).isGreaterThan(400_000);
@@ -172,7 +176,7 @@ class AllocatorOfARealJvmTest {
       mallometer.poll();
       Mallometer.Monitors monitors = mallometer.monitors();
       assertThat(monitors.returnedSizes()).isEmpty();
-      Mallometer.Subscription subscription = monitors.start(MonitorOptions.returned());
+      Mallometer.Subscription subscription = monitors.start(MonitorOptions.usableSizes());
       monitors.nextPhase("counted");
       SizeDistribution before = monitors.returnedSizes().orElseThrow();
       for (int i = 0; i < 100; i++) {

@@ -16,9 +16,10 @@ import io.mallometer.internal.interposer.SiteUse;
 import io.mallometer.internal.interposer.UseOfSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
-import io.mallometer.model.LeakProfile;
+import io.mallometer.model.LeakWorkload;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
@@ -148,7 +149,7 @@ class LeakWatchTest {
 
   @Test
   void verdictsEndWithTheCountingAndComeAgainWithIt() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).isNotEmpty();
 
@@ -177,7 +178,7 @@ class LeakWatchTest {
 
   @Test
   void sitesAreJudgedEvery15Seconds() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(5));
     assertThat(library.readings).isBetween(19, 21);
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
@@ -185,7 +186,7 @@ class LeakWatchTest {
 
   @Test
   void timesAreDividedByTheTimeScale() {
-    watch.configure(LeakOptions.defaults().withTimeScale(5));
+    watch.configure(MallometerOptions.defaults().with(Setting.LEAK_TIME_SCALE, 5.0));
     live(Duration.ofMinutes(5));
     assertThat(library.readings).isBetween(95, 101);
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
@@ -193,26 +194,27 @@ class LeakWatchTest {
 
   @Test
   void epochsFollowTheTimeScale() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(1));
-    watch.configure(LeakOptions.defaults().withTimeScale(5));
+    watch.configure(MallometerOptions.defaults().with(Setting.LEAK_TIME_SCALE, 5.0));
     live(Duration.ofMinutes(1));
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(1));
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
   }
 
   @Test
   void anotherProfileKeepsWhatIsKnownOfTimeInWhichNothingWasSeen() {
-    LeakOptions noTimeouts = LeakOptions.defaults().withLongestTimeout(Duration.ZERO);
+    MallometerOptions noTimeouts =
+        MallometerOptions.defaults().with(Setting.LEAK_LONGEST_TIMEOUT, Duration.ZERO);
     watch.configure(noTimeouts);
     live(Duration.ofMinutes(10));
     library.voidForEachReading = 2;
     live(Duration.ofMinutes(10));
     library.voidForEachReading = 0;
     live(Duration.ofMinutes(10));
-    watch.configure(noTimeouts.withProfile(LeakProfile.INTERACTIVE));
+    watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
     // All of 31 minutes but those of the last two, one each 20 s: void time was long before.
     assertThat(watch.latest().leaks()).hasSize(1);
@@ -221,7 +223,7 @@ class LeakWatchTest {
 
   @Test
   void aDearEvaluationIsRepeatedOnceAMinute() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     library.costNanos = SECOND / 2;
     live(Duration.ofMinutes(10));
     assertThat(library.readings).isBetween(9, 11);
@@ -230,7 +232,7 @@ class LeakWatchTest {
   /** The test drops the reading after each poll, as the poller does. */
   @Test
   void anEvaluationCausesNoReadingOfItsOwn() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     library.costNanos = SECOND / 50;
     library.siteReadingNanos = SECOND / 25;
     for (int polls = 0; polls < 20 * 12; polls++) {
@@ -246,7 +248,7 @@ class LeakWatchTest {
 
   @Test
   void nothingIsObservedWhereItIsSwitchedOff() {
-    watch.configure(LeakOptions.off());
+    watch.configure(MallometerOptions.defaults().with(Setting.LEAK_ENABLED, false));
     live(Duration.ofMinutes(1));
     assertThat(library.readings).isZero();
     assertThat(library.shortestEpoch).isZero();
@@ -256,11 +258,11 @@ class LeakWatchTest {
 
   @Test
   void observationEndsWhenItIsSwitchedOff() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofSeconds(20));
     assertThat(watch.summary()).isPresent();
 
-    watch.configure(LeakOptions.off());
+    watch.configure(MallometerOptions.defaults().with(Setting.LEAK_ENABLED, false));
     int before = library.readings;
     live(Duration.ofMinutes(1));
     assertThat(library.readings).isEqualTo(before);
@@ -269,25 +271,25 @@ class LeakWatchTest {
 
   @Test
   void theLibraryObservesFromAConfigurationToItsEnd() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(1));
     assertThat(library.observes).isTrue();
     watch.end();
     assertThat(library.observes).isFalse();
 
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(1));
     assertThat(library.observes).isTrue();
   }
 
   @Test
   void whatWasJudgedBeforeObservationEndedDoesNotCountWhenItBeginsAgain() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).hasSize(1);
     watch.end();
 
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofSeconds(15));
     assertThat(watch.latest().leaks()).isEmpty();
     live(Duration.ofMinutes(1));
@@ -296,7 +298,7 @@ class LeakWatchTest {
 
   @Test
   void aLeakIsFoundAndWarnedOfOnceADay() throws Exception {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     try (Logged log = new Logged(Mallometer.class.getName())) {
       live(Duration.ofHours(1));
       assertThat(watch.latest().leaks()).extracting(one -> one.site().number()).containsExactly(1);
@@ -313,7 +315,8 @@ class LeakWatchTest {
 
   @Test
   void aSiteThatIsSaidToBeFineIsNoAlarm() {
-    watch.configure(LeakOptions.defaults().withHealthySites(List.of("com.shop.*")));
+    watch.configure(
+        MallometerOptions.defaults().with(Setting.LEAK_ACKNOWLEDGED_SITES, List.of("com.shop.*")));
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).isEmpty();
     assertThat(watch.latest().suspicious())
@@ -325,7 +328,7 @@ class LeakWatchTest {
 
   @Test
   void whatIsSaidOfASiteHoldsAtOnceAndCanBeTakenBack() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofHours(1));
     watch.acknowledge("com.shop.Cart.zip", true);
     assertThat(watch.latest().leaks()).isEmpty();
@@ -347,7 +350,7 @@ class LeakWatchTest {
 
   @Test
   void aSiteThatCannotBeJudgedIsLoggedOnce() throws Exception {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     library.use = new SiteUse(1, 0, null, null, null);
     try (Logged log = new Logged(Mallometer.class.getName())) {
       live(Duration.ofMinutes(5));
@@ -383,7 +386,9 @@ class LeakWatchTest {
 
   @Test
   void whatIsSaidOfASiteOutlivesTheProcessInAFile(@TempDir Path directory) {
-    LeakOptions options = LeakOptions.defaults().withHealthySitesFile(directory.resolve("healthy"));
+    MallometerOptions options =
+        MallometerOptions.defaults()
+            .with(Setting.LEAK_ACKNOWLEDGED_SITES_FILE, directory.resolve("healthy"));
     watch.configure(options);
     watch.acknowledge("com.shop.Cart.zip", true);
 
@@ -403,7 +408,7 @@ class LeakWatchTest {
 
   @Test
   void aLeakThatTheNextRunKnowsIsOneSoonerThere() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(30));
     assertThat(watch.known()).isEmpty();
     live(Duration.ofMinutes(30));
@@ -414,7 +419,7 @@ class LeakWatchTest {
     library.now = 0;
     LeakWatch next = new LeakWatch(library, callSites, clock, () -> library.now);
     next.know(watch.known());
-    next.configure(LeakOptions.defaults());
+    next.configure(MallometerOptions.defaults());
     live(next, Duration.ofMinutes(30));
     assertThat(next.latest().leaks())
         .extracting(leak -> leak.grounds().evidence())
@@ -424,7 +429,7 @@ class LeakWatchTest {
 
   @Test
   void atRestNothingIsObservedOrWatchedUntilTheNextEvaluation() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
 
@@ -438,7 +443,7 @@ class LeakWatchTest {
 
   @Test
   void leaksAreWatchedForTheirLastUse() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
     assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())
@@ -465,7 +470,7 @@ class LeakWatchTest {
 
   @Test
   void whereNothingCanBeWatchedTheReasonIsGiven() {
-    watch.configure(LeakOptions.defaults());
+    watch.configure(MallometerOptions.defaults());
     library.watchReason = "perf_event_open is forbidden";
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())

@@ -11,6 +11,7 @@ import io.mallometer.internal.owner.HeapGraph.HeapObject;
 import io.mallometer.internal.owner.HeapGraph.Hold;
 import io.mallometer.internal.owner.HeapGraph.Kind;
 import io.mallometer.internal.owner.PauseEstimate;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Holding;
@@ -35,7 +36,7 @@ class OwnerSearchesTest {
 
   private double heap = 0.1 * GIB;
   private double room = 100 * GIB;
-  private OwnerBudget budget = OwnerBudget.defaults();
+  private OwnerBudget budget = OwnerBudget.of(MallometerOptions.defaults());
   private final Simulated search = new Simulated();
 
   private final OwnerSearches searches =
@@ -159,7 +160,8 @@ class OwnerSearchesTest {
   void aLongPauseIsRefusedBeforeAndTheWayOutIsNamed() {
     heap = 4 * GIB;
     OwnerReport report = searches.search(7, 0);
-    refused(report, "would stop the program for about 4.8 s, and mallometer.owners.pause allows");
+    refused(
+        report, "would stop the program for about 4.8 s, and mallometer.owners.max-pause allows");
     assertThat(report.explanation()).contains("mallometer owners has options (--pause, --total)");
     assertThat(report.estimatedPauseSeconds()).isBetween(4.7, 4.9);
     assertThat(searches.outlook().refusal()).contains("4.8 s");
@@ -195,7 +197,7 @@ class OwnerSearchesTest {
     assertThat(report.remarks())
         .singleElement()
         .asString()
-        .contains("over 2 links", "mallometer.owners.total");
+        .contains("over 2 links", "mallometer.owners.max-total-pause");
   }
 
   @Test

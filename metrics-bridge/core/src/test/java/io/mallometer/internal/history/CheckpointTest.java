@@ -37,7 +37,7 @@ class CheckpointTest {
 
   private void continuesTheRecording(ChildJvm jvm) throws Exception {
     ChildJvm.Result result =
-        jvm.environment("MALLOMETER_BLACKBOX", recording.toString())
+        jvm.environment("MALLOMETER_RECORDING", recording.toString())
             .options(SimulatedCheckpoints.option(directory.resolve("crac")))
             .run(CheckpointedProgram.class);
 

@@ -5,6 +5,7 @@ import io.mallometer.SimulatedCheckpoints;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.RecordingStatus;
+import io.mallometer.model.Setting;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -16,7 +17,8 @@ public final class CheckpointedProgram {
   /** Says what is open, and how it is recorded. */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)));
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(100)));
     Checkpoints.around(
         () -> {
           throw new IllegalStateException("fails before");

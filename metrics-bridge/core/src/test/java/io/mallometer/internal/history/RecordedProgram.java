@@ -3,6 +3,7 @@ package io.mallometer.internal.history;
 import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.RecordingStatus;
+import io.mallometer.model.Setting;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,8 @@ public final class RecordedProgram {
    */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
-        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
+        Mallometer.open(
+            MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200)));
     while (mallometer.history().recording().state() == RecordingStatus.State.OFF) {
       Thread.sleep(20);
     }

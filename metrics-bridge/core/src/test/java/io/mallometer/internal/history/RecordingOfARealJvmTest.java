@@ -228,7 +228,7 @@ class RecordingOfARealJvmTest {
         List.of("-cp", System.getProperty("java.class.path"), RecordedProgram.class.getName()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("MALLOMETER_BLACKBOX", recording.toString());
+    builder.environment().put("MALLOMETER_RECORDING", recording.toString());
     builder.environment().remove("LD_PRELOAD");
     if (preloaded) {
       builder.environment().put("LD_PRELOAD", library.toString());

@@ -12,8 +12,8 @@ import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
 import io.mallometer.model.StackFrame;
 import java.io.BufferedReader;
@@ -160,7 +160,7 @@ public final class EvidenceTrace {
    *
    * @param listener is told the report of each moment
    */
-  public static void replay(Path file, LeakOptions options, Consumer<LeakReport> listener) {
+  public static void replay(Path file, MallometerOptions options, Consumer<LeakReport> listener) {
     LeakDetector detector = new LeakDetector(options);
     Map<Integer, CallSite> known = new HashMap<>();
     try (BufferedReader in =

@@ -3,8 +3,8 @@ package io.mallometer.internal.leak;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
 import java.nio.file.Path;
@@ -26,7 +26,7 @@ class EvidenceTraceTest {
     for (SimulatedKind kind : SimulatedKinds.ALL.subList(0, 9)) {
       process.add(kind, "Kind.n" + SimulatedKinds.ALL.indexOf(kind));
     }
-    LeakDetector detector = new LeakDetector(LeakOptions.defaults());
+    LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
     List<List<SiteVerdict>> judged = new ArrayList<>();
     Path file = directory.resolve("trace.jsonl.gz");
     try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(file)) {
@@ -48,7 +48,7 @@ class EvidenceTraceTest {
 
     List<List<SiteVerdict>> replayed = new ArrayList<>();
     EvidenceTrace.replay(
-        file, LeakOptions.defaults(), (LeakReport report) -> replayed.add(report.sites()));
+        file, MallometerOptions.defaults(), (LeakReport report) -> replayed.add(report.sites()));
 
     assertThat(replayed).isEqualTo(judged);
     assertThat(replayed.get(replayed.size() - 1))

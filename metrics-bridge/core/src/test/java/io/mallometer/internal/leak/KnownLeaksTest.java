@@ -9,7 +9,7 @@ import io.mallometer.internal.symbol.StackFingerprint;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class KnownLeaksTest {
 
   private static final Instant START = Instant.parse("2026-01-02T00:00:00Z");
-  private static final Times TIMES = Times.of(LeakOptions.defaults());
+  private static final Times TIMES = Times.of(MallometerOptions.defaults());
   private static final long LONG = 35 * 60;
 
   private static final CallSite CART = site(1);

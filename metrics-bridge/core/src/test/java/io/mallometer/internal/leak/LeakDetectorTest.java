@@ -20,10 +20,11 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakEvidence;
-import io.mallometer.model.LeakOptions;
-import io.mallometer.model.LeakProfile;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.LeakWorkload;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
@@ -57,8 +58,8 @@ class LeakDetectorTest {
   private static final long KIB = 1 << 10;
 
   /** What is idle for five minutes is a leak, if the rest of the test says so. */
-  private static final LeakOptions NO_TIMEOUTS =
-      LeakOptions.defaults().withLongestTimeout(Duration.ZERO);
+  private static final MallometerOptions NO_TIMEOUTS =
+      MallometerOptions.defaults().with(Setting.LEAK_LONGEST_TIMEOUT, Duration.ZERO);
 
   private final Map<Integer, CallSite> sites = new HashMap<>();
   private final Map<Integer, SiteUse> uses = new HashMap<>();
@@ -155,7 +156,7 @@ class LeakDetectorTest {
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
-    detector = new LeakDetector(LeakOptions.defaults());
+    detector = new LeakDetector(MallometerOptions.defaults());
     site(1, "Tables.load");
     live(1, 37.5 * (1 << 20));
     for (int i = 0; i < 150; i++) {
@@ -294,7 +295,7 @@ class LeakDetectorTest {
 
   @Test
   void aTimeoutThatMayStillComeKeepsObjectsFromBeingALeak() {
-    detector = new LeakDetector(LeakOptions.defaults());
+    detector = new LeakDetector(MallometerOptions.defaults());
     site(1, "Session.open");
     steadily(1, 0, 80, 30, 64 * KIB);
     assertThat(settled(36 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
@@ -308,7 +309,7 @@ class LeakDetectorTest {
   /** A scan in it would not have been seen, and the wait would be two of half as long. */
   @Test
   void voidTimeInTheMiddleMakesNoTwoWaitsOne() {
-    detector = new LeakDetector(LeakOptions.defaults());
+    detector = new LeakDetector(MallometerOptions.defaults());
     site(1, "Catalogue.load");
     steadily(1, 0, 100, 30, 64 * KIB);
     voidEpochs = 1;
@@ -421,9 +422,9 @@ class LeakDetectorTest {
   }
 
   @ParameterizedTest
-  @EnumSource(LeakProfile.class)
-  void theProfileSetsTheFloor(LeakProfile profile) {
-    detector = new LeakDetector(NO_TIMEOUTS.withProfile(profile));
+  @EnumSource(LeakWorkload.class)
+  void theProfileSetsTheFloor(LeakWorkload profile) {
+    detector = new LeakDetector(NO_TIMEOUTS.with(Setting.LEAK_WORKLOAD, profile));
     site(1, "Cart.zip");
     steadily(1, 0, 600, 30, 64 * KIB);
     assertThat(settled(300 * MINUTE, 1).suspected().thresholdSeconds())
@@ -432,7 +433,7 @@ class LeakDetectorTest {
 
   @Test
   void theTimeScaleDividesTheFloor() {
-    detector = new LeakDetector(NO_TIMEOUTS.withTimeScale(10));
+    detector = new LeakDetector(NO_TIMEOUTS.with(Setting.LEAK_TIME_SCALE, 10.0));
     site(1, "Cart.zip");
     steadily(1, 0, 60, 3, 64 * KIB);
     SiteVerdict verdict = settled(3 * MINUTE, 1);
@@ -1052,7 +1053,7 @@ class LeakDetectorTest {
     KnownLeaks ofNextRun = new KnownLeaks();
     ofNextRun.add(known.all());
     objects.clear();
-    detector = new LeakDetector(LeakOptions.defaults(), ofNextRun);
+    detector = new LeakDetector(MallometerOptions.defaults(), ofNextRun);
     SiteVerdict again = verdict(growing(0, 360, 1, 2), 1);
     assertThat(again.grounds().evidence()).isEqualTo(LeakEvidence.KNOWN);
     assertThat(again.site().stacks()).isEqualTo(2);
@@ -1119,7 +1120,7 @@ class LeakDetectorTest {
                 StackFingerprint.of(sites.get(number).frames()),
                 Instant.parse("2026-01-01T13:02:00Z"),
                 LeakEvidence.LOST)));
-    detector = new LeakDetector(LeakOptions.defaults(), known);
+    detector = new LeakDetector(MallometerOptions.defaults(), known);
   }
 
   // ---- What happened

@@ -2,8 +2,9 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
 import java.nio.file.Path;
@@ -58,7 +59,9 @@ class RecordedKernelsTest {
         List<LeakReport> reports = new ArrayList<>();
         EvidenceTrace.replay(
             Path.of(RecordedKernelsTest.class.getResource(trace).toURI()),
-            LeakOptions.defaults().withTimeScale(SCALE).withLongestTimeout(longestTimeout),
+            MallometerOptions.defaults()
+                .with(Setting.LEAK_TIME_SCALE, (double) SCALE)
+                .with(Setting.LEAK_LONGEST_TIMEOUT, longestTimeout),
             reports::add);
         reports.get(reports.size() - 1).sites().forEach(site -> note(site, mildest, trace));
       }

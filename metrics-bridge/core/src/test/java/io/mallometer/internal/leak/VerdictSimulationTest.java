@@ -2,8 +2,8 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
 import java.util.ArrayList;
@@ -85,7 +85,7 @@ class VerdictSimulationTest {
           outcomes.put(name, new Outcome(kind));
         }
       }
-      LeakDetector detector = new LeakDetector(LeakOptions.defaults(), known);
+      LeakDetector detector = new LeakDetector(MallometerOptions.defaults(), known);
       while (process.seconds() < TWO_HOURS) {
         process.passEpoch();
         note(

@@ -32,7 +32,7 @@ class PreloadedServiceIT {
         PreloadedService.start(
             "--leaky.leaks.rate=" + RATE + "B",
             "--leaky.load.reports-per-second=" + REPORTS_PER_SECOND,
-            "--mallometer.scopes.most=20",
+            "--mallometer.max-scopes=20",
             "--mallometer.poll-interval=250ms");
     sleepSeconds(WARM_UP_SECONDS);
   }

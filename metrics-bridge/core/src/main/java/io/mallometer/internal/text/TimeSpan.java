@@ -1,4 +1,4 @@
-package io.mallometer.view;
+package io.mallometer.internal.text;
 
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -6,16 +6,15 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. Without a unit
  * only {@code 0} is one: some tools take a bare number for seconds, others for milliseconds.
+ *
+ * <p>It uses no regular expression: every start of the agent reads durations.
  */
 public final class TimeSpan {
-
-  private static final Pattern SIMPLE = Pattern.compile("\\+?(\\d+)([a-zA-Z]{1,2})");
 
   private static final Map<String, ChronoUnit> UNITS =
       Map.of(
@@ -34,14 +33,22 @@ public final class TimeSpan {
     if (text.equals("0")) {
       return Optional.of(Duration.ZERO);
     }
-    Matcher simple = SIMPLE.matcher(text);
+    String number = text.startsWith("+") ? text.substring(1) : text;
+    int digits = 0;
+    while (digits < number.length()
+        && number.charAt(digits) >= '0'
+        && number.charAt(digits) <= '9') {
+      digits++;
+    }
     try {
-      Optional<Duration> span =
-          simple.matches()
-              ? Optional.ofNullable(UNITS.get(simple.group(2).toLowerCase(Locale.ROOT)))
-                  .map(unit -> Duration.of(Long.parseLong(simple.group(1)), unit))
-              : Optional.of(Duration.parse(text));
-      return span.filter(known -> !known.isNegative());
+      if (digits == 0) {
+        Duration span = Duration.parse(text);
+        return span.isNegative() ? Optional.empty() : Optional.of(span);
+      }
+      @Nullable ChronoUnit unit = UNITS.get(number.substring(digits).toLowerCase(Locale.ROOT));
+      return unit == null
+          ? Optional.empty()
+          : Optional.of(Duration.of(Long.parseLong(number.substring(0, digits)), unit));
     } catch (DateTimeException | ArithmeticException | NumberFormatException e) {
       return Optional.empty();
     }

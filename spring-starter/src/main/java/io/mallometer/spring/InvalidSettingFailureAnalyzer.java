@@ -1,5 +1,7 @@
 package io.mallometer.spring;
 
+import io.mallometer.model.InvalidSettingException;
+import io.mallometer.model.Setting;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
@@ -12,21 +14,27 @@ import org.springframework.core.env.PropertySource;
  * Says which property {@code mallometer.*} stopped the start, where it was set, and what to do
  * about it.
  */
-final class MallometerPropertyFailureAnalyzer
-    extends AbstractFailureAnalyzer<MallometerPropertyException> {
+final class InvalidSettingFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
 
   private final Environment environment;
 
-  MallometerPropertyFailureAnalyzer(Environment environment) {
+  InvalidSettingFailureAnalyzer(Environment environment) {
     this.environment = environment;
   }
 
   @Override
-  protected FailureAnalysis analyze(Throwable root, MallometerPropertyException cause) {
-    String description =
+  protected FailureAnalysis analyze(Throwable root, InvalidSettingException cause) {
+    Setting<?> setting = cause.setting();
+    String usual = setting.usualText();
+    return new FailureAnalysis(
         "The property '%s' %s, but is '%s'%s."
-            .formatted(cause.property(), cause.rule(), cause.value(), origin(cause.property()));
-    return new FailureAnalysis(description, cause.remedy(), cause);
+            .formatted(setting.property(), cause.rule(), cause.value(), origin(setting.property())),
+        "Set %s to %s, or remove it%s."
+            .formatted(
+                setting.property(),
+                setting.values(),
+                usual.isEmpty() ? "" : " to have the default of " + usual),
+        cause);
   }
 
   private String origin(String property) {

@@ -1,4 +1,4 @@
-package io.mallometer.view;
+package io.mallometer.internal.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

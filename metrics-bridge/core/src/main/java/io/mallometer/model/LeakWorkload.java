@@ -1,15 +1,12 @@
 package io.mallometer.model;
 
 import java.time.Duration;
-import java.util.Locale;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Kind of program, which decides for how long it may not access an object that it still needs. That
  * is only the least idle time at which an object is suspected: what a site's objects do raises it.
  */
-public enum LeakProfile {
+public enum LeakWorkload {
   /** Periodic work: all data is reached within some periods. */
   REAL_TIME(Duration.ofSeconds(30)),
 
@@ -24,22 +21,12 @@ public enum LeakProfile {
 
   private final Duration floor;
 
-  LeakProfile(Duration floor) {
+  LeakWorkload(Duration floor) {
     this.floor = floor;
   }
 
   /** The least idle time at which an object is suspected. */
   public Duration floor() {
     return floor;
-  }
-
-  /** The name in configuration: {@code real-time}, {@code interactive}, {@code service}, ... */
-  public String id() {
-    return name().toLowerCase(Locale.ROOT).replace('_', '-');
-  }
-
-  /** The profile with that name; empty if none has it. */
-  public static Optional<LeakProfile> byId(String id) {
-    return Stream.of(values()).filter(profile -> profile.id().equals(id)).findFirst();
   }
 }

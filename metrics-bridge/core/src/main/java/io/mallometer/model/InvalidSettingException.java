@@ -1,0 +1,35 @@
+package io.mallometer.model;
+
+import java.io.Serial;
+
+/** A setting has a value that it cannot have. The message says which, and what must hold. */
+public final class InvalidSettingException extends IllegalArgumentException {
+
+  @Serial private static final long serialVersionUID = 1;
+
+  private final transient Setting<?> setting;
+  private final String value;
+  private final String rule;
+
+  InvalidSettingException(Setting<?> setting, String spelled, String value, String rule) {
+    super(spelled + " is \"" + value + "\" and " + rule);
+    this.setting = setting;
+    this.value = value;
+    this.rule = rule;
+  }
+
+  /** Returns the setting. */
+  public Setting<?> setting() {
+    return setting;
+  }
+
+  /** Returns the value as text, masked if it is secret. */
+  public String value() {
+    return value;
+  }
+
+  /** Returns what must hold, beginning with "must". */
+  public String rule() {
+    return rule;
+  }
+}
