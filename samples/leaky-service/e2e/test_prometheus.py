@@ -230,8 +230,8 @@ class DemoUnderPrometheus(unittest.TestCase):
         answer = json.loads(get(f"{self.demo.url}/actuator/nativememory/sites?group=site&limit=1"))
         first = answer["groups"][0]
         self.assertEqual(site, first["key"])
-        self.assertLess(first["liveBytes"]["low95"], 1.1 * lost)
-        self.assertGreater(first["liveBytes"]["high95"], 0.9 * lost)
+        self.assertLess(first["liveBytes"]["low"], 1.1 * lost)
+        self.assertGreater(first["liveBytes"]["high"], 0.9 * lost)
         meter = f'native_malloc_site_live_bytes{{site="{site}"}}'
         wait_until(
             lambda: expressions.query(self.prometheus.url, "query", query=meter, time=time.time())["result"],

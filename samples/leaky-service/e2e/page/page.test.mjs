@@ -602,8 +602,8 @@ describe('on the sample', () => {
   });
 
   it('suspects have the line of the application, what grows first, and can be acknowledged where that is allowed', async () => {
-    const still = {...LEAK, number: 8, verdict: 'unused', site: 'com.shop.Still.sit', frames: ['libc.so.6!malloc+0x1'], growthBytesPerHour: 0, lastAccess: {unavailable: 'only leaks are watched'}, lastWrite: {unavailable: 'only leaks are watched'}};
-    const fine = {...LEAK, number: 9, site: 'com.shop.Fine.keep', frames: ['com.shop.Fine.keep(Fine.java:3)'], acknowledged: true};
+    const still = {...LEAK, verdict: 'unused', site: {name: 'com.shop.Still.sit', number: 8, library: 'libc.so.6', frames: ['libc.so.6!malloc+0x1']}, growth: {liveBytes: 110_000_000, bytesPerHour: 0}, grounds: {evidence: 'slots', lastAccess: {unavailable: 'only leaks are watched'}, lastWrite: {unavailable: 'only leaks are watched'}}};
+    const fine = {...LEAK, site: {name: 'com.shop.Fine.keep', number: 9, library: 'libzip.so', frames: ['com.shop.Fine.keep(Fine.java:3)']}, acknowledged: true};
     let isAllowed = true;
     const page = await open(samplePage(), {}, answering(answers => {
       if (answers.leaks) {
@@ -690,7 +690,7 @@ describe('on the sample', () => {
     let site;
     const life = {file: '/data/box', pid: 7, ended: '2026-01-01T00:00:00Z', reason: 'oom', alarming: true, sentence: 'The previous run was OOM-killed', report: 'line'};
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
-      site = answers.trends?.sites[0].name ?? site;
+      site = answers.trends?.sites[0].figures.key ?? site;
       if (answers.leaks) {
         answers.leaks = [LEAK];
       }
@@ -713,7 +713,7 @@ describe('on the sample', () => {
     await page.focus('[data-chart="resident"]');
     await page.keyboard.press('ArrowLeft');
     const text = await page.evaluate(() => document.querySelector('main').innerText);
-    for (const where of ['pool (7)', site, 'libzip.so', life.sentence, life.report, 'java-heap', LEAK.lastAccess.thread]) {
+    for (const where of ['pool (7)', site, 'libzip.so', life.sentence, life.report, 'java-heap', LEAK.grounds.lastAccess.thread]) {
       assert.ok(text.includes(`</script>${where}`), where);
     }
     assert.equal(await page.evaluate(() => window.hacked), undefined);
@@ -785,11 +785,9 @@ describe('on the sample', () => {
 });
 
 const LEAK = {
-  verdict: 'leak', site: 'com.shop.Cart.zip', number: 7, library: 'libzip.so',
-  frames: ['libzip.so!deflateInit2_+0x1f', 'com.shop.Cart.zip(Cart.java:12)'],
-  sentence: 'com.shop.Cart.zip keeps objects that nobody uses', confidence: 0.97,
-  suspectedBytes: 100_000_000, suspectedBytesLow: 80_000_000, suspectedBytesHigh: 120_000_000, suspectedObjects: 400,
-  liveBytes: 110_000_000, growthBytesPerHour: 60_000_000, oldestSeconds: 7200, medianAgeSeconds: 3600, idleSeconds: 1800,
-  evidence: 'slots', since: '2026-01-01T00:00:00Z',
-  lastAccess: {time: '2026-01-01T00:00:00Z', thread: 'worker-1', frames: ['com.shop.Cart.close(Cart.java:20)']}, acknowledged: false,
+  verdict: 'leak', since: '2026-01-01T00:00:00Z', sentence: 'com.shop.Cart.zip keeps objects that nobody uses', acknowledged: false,
+  site: {name: 'com.shop.Cart.zip', number: 7, library: 'libzip.so', frames: ['libzip.so!deflateInit2_+0x1f', 'com.shop.Cart.zip(Cart.java:12)']},
+  suspected: {bytes: {value: 100_000_000, low: 80_000_000, high: 120_000_000}, objects: {value: 400}, oldestSeconds: 7200, medianAgeSeconds: 3600, idleSeconds: 1800},
+  growth: {liveBytes: 110_000_000, bytesPerHour: 60_000_000},
+  grounds: {evidence: 'slots', confidence: 0.97, lastAccess: {time: '2026-01-01T00:00:00Z', thread: 'worker-1', frames: ['com.shop.Cart.close(Cart.java:20)']}},
 };

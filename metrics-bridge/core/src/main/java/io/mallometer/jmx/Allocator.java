@@ -4,11 +4,10 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.HugeAllocation;
-import io.mallometer.model.TrimReport;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Shows the latest statistics of the allocator. */
 final class Allocator implements Described.OfAllocator {
@@ -64,16 +63,8 @@ final class Allocator implements Described.OfAllocator {
   }
 
   @Override
-  public AllocatorMXBean.Trim trim() {
-    TrimReport report = mallometer.allocator().trim();
-    return new AllocatorMXBean.Trim(
-        report.outcome().name(),
-        report.explanation(),
-        NativeMemory.known(report.residentBeforeBytes()),
-        NativeMemory.known(report.residentAfterBytes()),
-        NativeMemory.known(report.returnedBytes()),
-        Double.isNaN(report.seconds()) ? null : (Double) report.seconds(),
-        report.nextPossible().map(Instant::toString).orElse(null));
+  public @Nullable Row trim() {
+    return Row.of(mallometer.allocator().trim());
   }
 
   static AllocatorMXBean.LargeRequest request(HugeAllocation allocation) {

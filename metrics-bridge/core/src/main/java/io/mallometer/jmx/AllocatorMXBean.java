@@ -95,24 +95,4 @@ public interface AllocatorMXBean extends Described.OfAllocator {
    * @param threadName the kernel's name of the thread, at most 15 bytes
    */
   record LargeRequest(long number, String time, long bytes, int threadId, String threadName) {}
-
-  /**
-   * What became of a trim, as composite data.
-   *
-   * @param outcome DONE, REFUSED or UNSUPPORTED
-   * @param explanation one sentence
-   * @param residentBeforeBytes the resident set before; null if unknown or not done
-   * @param residentAfterBytes the same after
-   * @param returnedBytes by how much the resident set shrank; negative if it grew meanwhile
-   * @param seconds how long it took; null if not done
-   * @param nextPossible from when on it is not refused as too early, ISO 8601; null if unknown
-   */
-  record Trim(
-      String outcome,
-      String explanation,
-      @Nullable Long residentBeforeBytes,
-      @Nullable Long residentAfterBytes,
-      @Nullable Long returnedBytes,
-      @Nullable Double seconds,
-      @Nullable String nextPossible) {}
 }

@@ -1,5 +1,9 @@
 package io.mallometer.jmx;
 
+import io.mallometer.model.CallSite;
+import io.mallometer.model.SiteGroup;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.TrimReport;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -128,9 +132,11 @@ final class Described {
     List<AllocatorMXBean.AdviceLine> getAdvice();
 
     @Description(
-        "Asks the allocator to return free memory; returns how much came back, or why it was"
-            + " refused")
-    AllocatorMXBean.Trim trim();
+        value =
+            "Asks the allocator to return free memory; returns how much came back, or why it was"
+                + " refused",
+        rows = TrimReport.class)
+    @Nullable Row trim();
   }
 
   /** Attributes and operations of {@link CallSitesMXBean}. */
@@ -143,19 +149,23 @@ final class Described {
         "Why there are no call sites, or no Java frames in them; empty if nothing is missing")
     String getReason();
 
-    @Description("The 20 call sites, by their whole stack, with most live bytes, most first")
-    List<CallSitesMXBean.Site> getTopSites();
+    @Description(
+        value = "The 20 call sites, by their whole stack, with most live bytes, most first",
+        rows = CallSite.class)
+    List<Row> getTopSites();
 
-    @Description("The 20 libraries with most live bytes, most first")
-    List<CallSitesMXBean.Group> getTopLibraries();
+    @Description(
+        value = "The 20 libraries with most live bytes, most first",
+        rows = SiteGroup.class)
+    List<Row> getTopLibraries();
 
     /**
      * Call sites taken together.
      *
      * @throws IllegalArgumentException if an argument is none of those that it may be
      */
-    @Description("Call sites in groups, largest first")
-    List<CallSitesMXBean.Group> groups(
+    @Description(value = "Call sites in groups, largest first", rows = SiteGroup.class)
+    List<Row> groups(
         @Description(name = "grouping", value = "How to group: site, library, frame or package")
             String grouping,
         @Description(
@@ -226,9 +236,11 @@ final class Described {
     long getVoidEpochs();
 
     @Description(
-        "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100;"
-            + " verdicts do not cover objects that were allocated before an attach")
-    List<LeakDetectorMXBean.Site> getVerdicts();
+        value =
+            "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100;"
+                + " verdicts do not cover objects that were allocated before an attach",
+        rows = SiteVerdict.class)
+    List<Row> getVerdicts();
 
     /**
      * The stack of a site that has a verdict.

@@ -1,7 +1,6 @@
 package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
-import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Path;
@@ -12,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Shows verdicts. */
 final class LeakDetectorTables implements Described.OfLeakDetector {
@@ -57,8 +55,8 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
-  public List<LeakDetectorMXBean.Site> getVerdicts() {
-    return report().suspicious().stream().limit(MOST_ROWS).map(LeakDetectorTables::row).toList();
+  public List<Row> getVerdicts() {
+    return report().suspicious().stream().limit(MOST_ROWS).map(Row::of).toList();
   }
 
   @Override
@@ -132,42 +130,5 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
 
   private LeakReport report() {
     return mallometer.leaks().report();
-  }
-
-  private static LeakDetectorMXBean.Site row(SiteVerdict verdict) {
-    return new LeakDetectorMXBean.Site(
-        verdict.verdict().tag(),
-        verdict.site().name(),
-        verdict.site().library(),
-        verdict.site().number(),
-        verdict.sentence(),
-        known(verdict.grounds().confidence()),
-        NativeMemory.known(verdict.suspected().bytes().value()),
-        NativeMemory.known(verdict.suspected().bytes().low()),
-        NativeMemory.known(verdict.suspected().bytes().high()),
-        NativeMemory.known(verdict.suspected().objects().value()),
-        NativeMemory.known(verdict.growth().liveBytes()),
-        NativeMemory.known(verdict.growth().bytesPerHour()),
-        known(verdict.suspected().idleSeconds()),
-        known(verdict.suspected().oldestSeconds()),
-        verdict.grounds().evidence().tag(),
-        verdict.since().toString(),
-        place(verdict.grounds().lastAccess()),
-        place(verdict.grounds().lastWrite()),
-        verdict.acknowledged());
-  }
-
-  private static String place(LastUse use) {
-    return use.time().isPresent()
-        ? "%s by %s: %s"
-            .formatted(
-                use.time().get(),
-                use.thread(),
-                String.join(" < ", use.frames().stream().map(StackFrame::toString).toList()))
-        : "not available: " + use.unavailable();
-  }
-
-  private static @Nullable Double known(double value) {
-    return Double.isFinite(value) ? (Double) value : null;
   }
 }

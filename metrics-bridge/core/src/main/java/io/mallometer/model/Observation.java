@@ -48,7 +48,7 @@ public record Observation(
     String lostMemory) {
 
   /** State of the observation: whether accesses are seen. */
-  public enum State {
+  public enum State implements Tagged {
     /** No reader requested it, or the environment forbids it. */
     OFF,
     /** What the system can do is being tried out. */
@@ -59,6 +59,7 @@ public record Observation(
     FAILED;
 
     /** The name as it appears in JSON. */
+    @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT);
     }

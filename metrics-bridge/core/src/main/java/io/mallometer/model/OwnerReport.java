@@ -52,7 +52,7 @@ public record OwnerReport(
    * How firmly Java objects hold native memory, firmest first. Each is only said as far as the
    * search has looked: {@link #HELD} where nobody asked what keeps the holder.
    */
-  public enum Holding {
+  public enum Holding implements Tagged {
     /** A path of strong references leads to a static field, a thread, or a JNI global reference. */
     KEPT("kept"),
     /** Only a local variable of a thread keeps it, as far as was looked. */
@@ -84,6 +84,7 @@ public record OwnerReport(
     }
 
     /** The name in JSON: {@code local-variable}, for example. */
+    @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

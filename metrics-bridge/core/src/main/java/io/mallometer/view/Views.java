@@ -10,6 +10,7 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.TrimReport;
 import io.mallometer.model.Verdict;
@@ -145,8 +146,8 @@ public final class Views {
     return TimelineView.of(mallometer.history().memory(), mallometer.history().points());
   }
 
-  private LeaksView leaks() {
-    return LeaksView.of(mallometer.leaks().report(), false);
+  private View leaks() {
+    return new View.Of(mallometer.leaks().report().suspicious());
   }
 
   private TrendsView trends() {
@@ -307,7 +308,7 @@ public final class Views {
     LeakReport report = chosen(mallometer.leaks().report(), parameters);
     @Nullable String format = parameters.get("format");
     if (format == null || format.equals("json")) {
-      return Told.ok(LeaksView.of(report, true));
+      return Told.ok(new View.Of(report.sites()));
     }
     LeakFormat wanted = Choice.of("format", format, LeakFormat.values(), LeakFormat::id);
     return new Answer.Exported(wanted.contentType(), out -> wanted.write(report, true, out));
@@ -367,6 +368,34 @@ public final class Views {
         out -> ReportFormat.writeChanges(changes, now, figure, out));
   }
 
+  /**
+   * Returns the kinds of records that are answers, by what is asked for. A native image keeps them,
+   * and the list of public names is written from them.
+   */
+  public static Map<String, Class<? extends Record>> kinds() {
+    return Map.ofEntries(
+        Map.entry("allocator", AllocatorView.class),
+        Map.entry("blackbox", BlackBoxView.class),
+        Map.entry("breakdown", BreakdownView.class),
+        Map.entry("budget", BudgetView.class),
+        Map.entry("cgroup", CgroupView.class),
+        Map.entry("conclusion", ConclusionView.class),
+        Map.entry("diagnosis", DiagnosisView.class),
+        Map.entry("history", HistoryView.class),
+        Map.entry("leaks []", SiteVerdict.class),
+        Map.entry("nativememory", NativeMemoryView.class),
+        Map.entry("owner-report", OwnerReportView.class),
+        Map.entry("owners", OwnersView.class),
+        Map.entry("overview", OverviewView.class),
+        Map.entry("refusal", RefusalView.class),
+        Map.entry("sites", SitesView.class),
+        Map.entry("sites?from", SiteChangesView.class),
+        Map.entry("sites?group", SiteGroupsView.class),
+        Map.entry("timeline", TimelineView.class),
+        Map.entry("trends", TrendsView.class),
+        Map.entry("trim", TrimReport.class));
+  }
+
   /** Returns every name that {@link #answer} knows. */
   public static List<String> names() {
     return Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
@@ -422,7 +451,7 @@ public final class Views {
               .formatted(site));
     }
     mallometer.leaks().acknowledge(site, fine);
-    return Told.ok(LeaksView.of(mallometer.leaks().report(), false));
+    return Told.ok(leaks());
   }
 
   private boolean isKnown(String site) {
@@ -509,6 +538,6 @@ public final class Views {
           case REFUSED -> Outcome.TOO_EARLY;
           case UNSUPPORTED -> Outcome.UNSUPPORTED;
         },
-        TrimView.of(report));
+        new View.Of(report));
   }
 }

@@ -520,7 +520,7 @@
   // ---- Who holds it
 
   const HOLDER_COLUMNS = [
-    ['live', 'Live', group => group.liveBytes.value],
+    ['live', 'Live', group => group.figures.liveBytes.value],
     ['growth', 'Growth', group => group.growthBytes ?? -Infinity],
   ];
   const holders = {sites: {sort: 'live', open: new Set(), trends: null}, libraries: {sort: 'live', open: new Set(), trends: null}};
@@ -561,22 +561,23 @@
   }
 
   function holderRows(kind, state, group, i) {
-    const isOpen = state.open.has(group.name);
-    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${group.name}`}, ...breakable(group.name));
+    const {key: name, liveBytes} = group.figures;
+    const isOpen = state.open.has(name);
+    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${name}`}, ...breakable(name));
     button.addEventListener('click', () => {
-      if (!state.open.delete(group.name)) {
-        state.open.add(group.name);
+      if (!state.open.delete(name)) {
+        state.open.add(name);
       }
       showHolders(kind);
     });
-    const {value, low95, high95} = group.liveBytes;
+    const {value, low, high} = liveBytes;
     const row = make('tr', {},
       make('th', {scope: 'row'}, button),
-      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low95, high95))),
+      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low, high))),
       make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
-    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.stacks.map(stack => make('div', {class: 'stack'},
-      make('p', {}, `${bytes(stack.liveBytes)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.medianAgeSeconds)}, the oldest ${duration(stack.oldestAgeSeconds)}`),
+    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.largest.map(stack => make('div', {class: 'stack'},
+      make('p', {}, `${bytes(stack.liveBytes.value)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.ages?.median)}, the oldest ${duration(stack.ages?.oldest)}`),
       frames(stack.frames)))));
     details.hidden = !isOpen;
     return [row, details];
@@ -626,19 +627,19 @@
 
   function showLeaks(leaks) {
     latestLeaks = leaks;
-    const rank = leak => leak.acknowledged ? 2 : leak.growthBytesPerHour > 0 ? 0 : 1;
+    const rank = leak => leak.acknowledged ? 2 : leak.growth.bytesPerHour > 0 ? 0 : 1;
     const ordered = [...leaks].sort((a, b) => rank(a) - rank(b));
     suspects = leaks.length;
     sayNothingSuspected();
-    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ordered.map(leak => owned.get(leak.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ordered.map(leak => owned.get(leak.site.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
       make('h3', {}, ...breakable(applicationLine(leak))),
       make('p', {}, make('span', {class: 'badge'}, make('span', {'aria-hidden': 'true'}, `${VERDICTS[leak.verdict] ?? '?'} `), leak.verdict),
         leak.acknowledged ? ' acknowledged: ' : ' ', leak.sentence ?? ''),
       leakFigures(leak),
       ...lastUses(leak),
-      make('details', {'data-key': `${leak.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? []),
-        ...(leak.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
-      ...ownerParts(leak),
+      make('details', {'data-key': `${leak.site.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.site.frames ?? []),
+        ...(leak.site.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
+      ...ownerParts(leak.site),
       changeAllowed ? acknowledgeButton(leak) : '')));
   }
 
@@ -731,18 +732,18 @@
   const sayNothingSuspected = () => empty('leaks', suspects > 0 ? '' : nothingSuspected);
 
   // The line of the Java method that gives the site its name.
-  const applicationLine = ({site = '', frames = []}) => frames.find(frame => frame === site || frame.startsWith(`${site}(`)) ?? site;
+  const applicationLine = ({site: {name, frames = []}}) => frames.find(frame => frame === name || frame.startsWith(`${name}(`)) ?? name;
 
-  function acknowledgeButton({site, number, acknowledged}) {
+  function acknowledgeButton({site: {name, number}, acknowledged}) {
     const button = make('button', {type: 'button', 'data-key': `${number} acknowledge`}, acknowledged ? 'Withdraw the acknowledgement' : 'Acknowledge');
     button.addEventListener('click', async () => {
       const result = element('leaks-result');
       try {
-        const response = await change(`leaks/${encodeURIComponent(site)}`, acknowledged ? 'DELETE' : 'POST');
+        const response = await change(`leaks/${encodeURIComponent(name)}`, acknowledged ? 'DELETE' : 'POST');
         if (!response.ok) {
           throw new Error(await reason(response));
         }
-        setText(result, acknowledged ? `The acknowledgement of ${site} is withdrawn.` : `${site} is acknowledged.`);
+        setText(result, acknowledged ? `The acknowledgement of ${name} is withdrawn.` : `${name} is acknowledged.`);
         showLeaks(await response.json());
         jobs[0].due = 0;
         tick();
@@ -753,21 +754,21 @@
     return button;
   }
 
-  function leakFigures(leak) {
+  function leakFigures({suspected, growth: rise, grounds}) {
     const list = make('dl', {class: 'figures'});
     const pairs = [
-      ['Live', bytes(leak.liveBytes), ''],
-      ['Suspected', leak.suspectedBytes > 0 ? bytes(leak.suspectedBytes) : UNKNOWN, isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
-      ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
-      ['Oldest', duration(leak.oldestSeconds), ''],
-      ['Not accessed for', duration(leak.idleSeconds), ''],
-      ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `evidence: ${leak.evidence}` : ''],
+      ['Live', bytes(rise.liveBytes), ''],
+      ['Suspected', suspected.bytes?.value > 0 ? bytes(suspected.bytes.value) : UNKNOWN, isKnown(suspected.bytes) ? interval(suspected.bytes.value, suspected.bytes.low, suspected.bytes.high) : ''],
+      ['Growth', isKnown(rise.bytesPerHour) ? `${growth(rise.bytesPerHour)}/h` : UNKNOWN, ''],
+      ['Oldest', duration(suspected.oldestSeconds), ''],
+      ['Not accessed for', duration(suspected.idleSeconds), ''],
+      ['Confidence', isKnown(grounds.confidence) ? share(grounds.confidence, 1) : UNKNOWN, grounds.evidence ? `evidence: ${grounds.evidence}` : ''],
     ];
     figures(list, pairs.filter(([, value]) => value !== UNKNOWN));
     return list;
   }
 
-  function lastUses({lastAccess: access, lastWrite: write, number}) {
+  function lastUses({grounds: {lastAccess: access, lastWrite: write}, site: {number}}) {
     const reasons = [access, write].map(use => isKnown(use?.time) ? '' : use?.unavailable || 'only leaks are watched for accesses');
     const unknown = (title, reason) => make('p', {class: 'note'}, `${title}: not known, ${reason}`);
     return reasons[0] !== '' && reasons[0] === reasons[1] ? [unknown('Last access and last write', reasons[0])]

@@ -9,6 +9,7 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Component;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.ResidentPart;
@@ -95,13 +96,13 @@ class PageViewsTest {
 
     JsonNode trends = json(new Views(mallometer).view("trends").orElseThrow());
 
-    assertThat(trends.get("libraries").findValuesAsText("name"))
+    assertThat(trends.get("libraries").findValuesAsText("key"))
         .containsExactly("libzip.so", "librocksdbjni.so");
     JsonNode first = trends.get("sites").get(0);
-    assertThat(first.get("name").asText()).isEqualTo("com.shop.Cart.zip");
+    assertThat(first.get("figures").get("key").asText()).isEqualTo("com.shop.Cart.zip");
     assertThat(first.get("history").size()).isEqualTo(trends.get("times").size());
     assertThat(first.get("growthBytes").asLong()).isZero();
-    assertThat(first.get("stacks").get(0).get("frames").get(1).asText())
+    assertThat(first.get("largest").get(0).get("frames").get(1).asText())
         .isEqualTo("com.shop.Cart.zip(Some.java:12)");
   }
 
@@ -199,7 +200,7 @@ class PageViewsTest {
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {
-        return leak.get("site").asText();
+        return leak.get("site").get("name").asText();
       }
     }
     return "none";

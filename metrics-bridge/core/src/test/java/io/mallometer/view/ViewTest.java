@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 @Tag("any-jdk")
 class ViewTest {
 
-  private record Figures(
+  public record Figures(
       @Whole double bytes,
       double seconds,
       @Whole List<Double> history,
@@ -39,9 +39,9 @@ class ViewTest {
                     new Estimate(1.5, 0, 1),
                     StackFrame.ofLibrary("libz.so", "deflate", 16))))
         .isEqualTo(
-            "{\"bytes\":1000000000000000,\"seconds\":2.0,\"history\":[1,null],"
+            "{\"bytes\":1000000000000001,\"seconds\":2.0,\"history\":[2,null],"
                 + "\"since\":\"1970-01-01T00:00:00Z\",\"reason\":\"none\","
-                + "\"live\":{\"value\":2,\"low95\":2,\"high95\":2},"
+                + "\"live\":{\"value\":2,\"high\":2,\"low\":2},"
                 + "\"frame\":\"libz.so!deflate+0x10\"}");
   }
 

@@ -142,7 +142,7 @@ final class Board {
       for (Json group : trends.at(groups).list()) {
         List<Json> history = group.at("history").list();
         if (history.size() == times.size()) {
-          live.put(group.at("name").text(), history.get(i).number());
+          live.put(group.at("figures", "key").text(), history.get(i).number());
         }
       }
       growth.add(Instant.ofEpochMilli((long) times.get(i).number()), false, live);

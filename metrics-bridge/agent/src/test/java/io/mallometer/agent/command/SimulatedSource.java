@@ -76,7 +76,7 @@ final class SimulatedSource implements Source {
     return figures.entrySet().stream()
         .map(
             group ->
-                "{\"key\":\"%s\",\"liveBytes\":{\"value\":%.0f,\"low95\":%.0f,\"high95\":%.0f}}"
+                "{\"key\":\"%s\",\"liveBytes\":{\"value\":%.0f,\"low\":%.0f,\"high\":%.0f}}"
                     .formatted(
                         group.getKey(),
                         group.getValue(),
