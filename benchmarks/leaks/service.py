@@ -37,7 +37,7 @@ def main():
             if age >= printed * 60:
                 printed += 1
                 counts = collections.Counter(site["verdict"] for site in sites)
-                seen = json.loads(answers["nativememory"])["leaks"]
+                seen = json.loads(answers["nativememory"])["observation"]
                 print(f"{age / 60:3.0f} min  {dict(counts) or 'all healthy'}  observation {seen['state']}, {seen['epochs']} epochs, "
                       f"{seen['voidEpochs']} void, {seen['cpuSeconds']:.2f} s of processor time, {seen['placed']} objects placed", flush=True)
             time.sleep(SCRAPED_EVERY_SECONDS)

@@ -464,9 +464,9 @@ describe('on the sample', () => {
     let age = 1;
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
       if (answers.overview) {
-        Object.assign(answers.overview.memory, {reason, counters: null, ageSeconds: age, leaks: {...answers.overview.memory.leaks, state: 'off', reason}});
+        Object.assign(answers.overview.snapshot, {status: {state: 'UNAVAILABLE', reason, remedy: ''}, process: undefined, ageSeconds: age, observation: {...answers.overview.snapshot.observation, state: 'off', reason}});
         answers.overview.conclusion.findings = [];
-        answers.overview.allocator = {allocator: 'unknown', kind: 'unknown', advice: [], arenaTable: [], largeAllocations: []};
+        answers.overview.snapshot.allocator = undefined;
       }
       return {...answers, ...(answers.leaks && {leaks: []})};
     })));
@@ -531,8 +531,8 @@ describe('on the sample', () => {
     let growth = 'act';
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
-        overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java-heap', bytes: 200 << 20},
-          {part: 'malloc-live', bytes: 99 << 20}, {part: 'mapped-files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
+        overview.snapshot.memory.resident = {totalBytes: 480 << 20, copiedFileBytes: 0, parts: {'java-heap': 200 << 20,
+          'malloc-live': 99 << 20, 'mapped-files': 180 << 20, 'sockets': 1 << 20}};
         overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
         overview.conclusion.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
@@ -562,8 +562,7 @@ describe('on the sample', () => {
     const page = await open(samplePage(), {}, answering(answers => {
       if (answers.overview) {
         answers.overview.conclusion = {state: 'too_early', since: new Date().toISOString(), sentence: 'Too early to tell: nothing has been read yet', actions: [], limit: {source: ''}, findings: []};
-        answers.overview.breakdown = {parts: []};
-        answers.overview.budget.lines = [];
+        answers.overview.snapshot.memory = {};
       }
       if (answers.timeline) {
         answers.timeline = {
@@ -669,7 +668,7 @@ describe('on the sample', () => {
     let idleSeconds = 1800;
     const page = await open(samplePage(), {}, async page => {
       await page.clock.install();
-      await page.route(/\/nativememory\/views\//, changed(answers => ({...answers, ...(answers.leaks && {leaks: [{...LEAK, idleSeconds}]})})));
+      await page.route(/\/nativememory\/views\//, changed(answers => ({...answers, ...(answers.leaks && {leaks: [{...LEAK, suspected: {...LEAK.suspected, idleSeconds}}]})})));
     });
     await page.locator('.verdict summary').filter({hasText: 'Allocated by'}).click();
     idleSeconds = 7200;
@@ -695,7 +694,7 @@ describe('on the sample', () => {
         answers.leaks = [LEAK];
       }
       if (answers.overview) {
-        answers.overview.allocator.largeAllocations = [huge];
+        answers.overview.snapshot.hugeAllocations = [huge];
       }
       if (answers.blackbox) {
         answers.blackbox.lastLife = life;

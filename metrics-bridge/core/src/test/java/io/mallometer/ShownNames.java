@@ -36,7 +36,7 @@ public final class ShownNames {
   /** What is answered without the name of a view; the overview has it under another name. */
   private static final String ROOT = "nativememory";
 
-  private static final String MEMORY = "memory";
+  private static final String MEMORY = "snapshot";
   private static final String REASON = "reason";
 
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "views", "report");

@@ -3,7 +3,6 @@ package io.mallometer.jmx;
 import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
-import io.mallometer.model.HugeAllocation;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,46 +33,18 @@ final class Allocator implements Described.OfAllocator {
   }
 
   @Override
-  public List<AllocatorMXBean.Arena> getArenaTable() {
-    return statistics().map(AllocatorStatistics::byArena).orElse(List.of()).stream()
-        .map(
-            arena ->
-                new AllocatorMXBean.Arena(
-                    arena.number(),
-                    arena.systemBytes(),
-                    arena.usedBytes(),
-                    arena.retainedBytes(),
-                    arena.releasableBytes(),
-                    arena.topBytes()))
-        .toList();
+  public @Nullable Row getStatistics() {
+    return Row.of(statistics());
   }
 
   @Override
-  public List<AllocatorMXBean.LargeRequest> getLargeAllocations() {
-    return mallometer.scraped().hugeAllocations().stream().map(Allocator::request).toList();
+  public List<Row> getLargeAllocations() {
+    return mallometer.scraped().hugeAllocations().stream().map(Row::of).toList();
   }
 
   @Override
-  public List<AllocatorMXBean.AdviceLine> getAdvice() {
-    return statistics().map(AllocatorStatistics::advice).orElse(List.of()).stream()
-        .map(
-            advice ->
-                new AllocatorMXBean.AdviceLine(advice.topic(), advice.reason(), advice.setting()))
-        .toList();
-  }
-
-  @Override
-  public @Nullable Row trim() {
+  public Row trim() {
     return Row.of(mallometer.allocator().trim());
-  }
-
-  static AllocatorMXBean.LargeRequest request(HugeAllocation allocation) {
-    return new AllocatorMXBean.LargeRequest(
-        allocation.number(),
-        allocation.time().toString(),
-        allocation.bytes(),
-        allocation.threadId(),
-        allocation.threadName());
   }
 
   private static AllocatorMXBean.Figures figures(AllocatorStatistics known) {

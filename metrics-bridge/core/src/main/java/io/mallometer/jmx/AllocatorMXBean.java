@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
-public interface AllocatorMXBean extends Described.OfAllocator {
+public interface AllocatorMXBean extends Described.OfAllocator, Described.Readable {
 
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp
    * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
-   * bytes}, {@code threadId}, {@code threadName} as in {@link LargeRequest}, and {@code
+   * bytes}, {@code threadId}, {@code threadName} as in {@code LargeAllocations}, and {@code
    * missedBefore}: how many requests between this one and the one before are not known any more.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.large";
@@ -57,42 +57,4 @@ public interface AllocatorMXBean extends Described.OfAllocator {
       @Nullable Long retainedBytes,
       @Nullable Long trimmableBytes,
       @Nullable Long trims) {}
-
-  /**
-   * One arena, as composite data. Bytes.
-   *
-   * @param number 0 is the main one
-   * @param systemBytes obtained from the system
-   * @param usedBytes in use
-   * @param retainedBytes free
-   * @param releasableBytes whole pages that a trim would give back, resident or not
-   * @param topBytes free at the end
-   */
-  record Arena(
-      long number,
-      long systemBytes,
-      long usedBytes,
-      long retainedBytes,
-      long releasableBytes,
-      long topBytes) {}
-
-  /**
-   * One piece of advice, as composite data.
-   *
-   * @param topic what it is about
-   * @param reason what was found, in words and numbers
-   * @param setting what to set, literally
-   */
-  record AdviceLine(String topic, String reason, String setting) {}
-
-  /**
-   * One huge request, as composite data.
-   *
-   * @param number 1 for the process's first
-   * @param time ISO 8601
-   * @param bytes what was asked for
-   * @param threadId the kernel's number of the thread
-   * @param threadName the kernel's name of the thread, at most 15 bytes
-   */
-  record LargeRequest(long number, String time, long bytes, int threadId, String threadName) {}
 }

@@ -22,7 +22,11 @@ import javax.management.ObjectName;
 import javax.management.ReflectionException;
 import javax.management.StandardEmitterMBean;
 import javax.management.openmbean.OpenMBeanAttributeInfoSupport;
+import javax.management.openmbean.OpenMBeanOperationInfoSupport;
+import javax.management.openmbean.OpenMBeanParameterInfo;
+import javax.management.openmbean.OpenMBeanParameterInfoSupport;
 import javax.management.openmbean.OpenType;
+import javax.management.openmbean.SimpleType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +35,18 @@ import org.jspecify.annotations.Nullable;
  * one of the same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
+
+  /** Tables are hard to read in JConsole, and composite data within them is not shown at all. */
+  private static final MBeanOperationInfo TEXT =
+      new OpenMBeanOperationInfoSupport(
+          "text",
+          "An attribute as text for people",
+          new OpenMBeanParameterInfo[] {
+            new OpenMBeanParameterInfoSupport(
+                "attribute", "Name of the attribute, such as Verdicts", SimpleType.STRING)
+          },
+          SimpleType.STRING,
+          MBeanOperationInfo.INFO);
 
   private final Figures figures;
   private final Class<?> contract;
@@ -66,6 +82,19 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   public @Nullable Object getAttribute(String name)
       throws AttributeNotFoundException, MBeanException, ReflectionException {
     return figures.has(name) ? figures.value(name) : super.getAttribute(name);
+  }
+
+  @Override
+  public @Nullable Object invoke(String action, Object[] arguments, String[] signature)
+      throws MBeanException, ReflectionException {
+    if (!action.equals(TEXT.getName()) || arguments.length != 1) {
+      return super.invoke(action, arguments, signature);
+    }
+    try {
+      return OpenText.of(getAttribute(String.valueOf(arguments[0])));
+    } catch (AttributeNotFoundException e) {
+      throw new MBeanException(new IllegalArgumentException(e.getMessage()));
+    }
   }
 
   /** Returns the attributes without those that cannot be read. */
@@ -109,7 +138,8 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
         details.getDescription(),
         attributes.toArray(MBeanAttributeInfo[]::new),
         details.getConstructors(),
-        Stream.of(details.getOperations()).map(this::typed).toArray(MBeanOperationInfo[]::new),
+        Stream.concat(Stream.of(details.getOperations()).map(this::typed), Stream.of(TEXT))
+            .toArray(MBeanOperationInfo[]::new),
         details.getNotifications(),
         new ImmutableDescriptor(
             "immutableInfo=true", "interfaceClassName=" + contract.getName(), "mxbean=true"));

@@ -2,14 +2,9 @@ package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.LeakReport;
-import io.mallometer.model.OwnerReport;
-import io.mallometer.model.OwnerReport.Path;
-import io.mallometer.model.OwnerReport.Way;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** Shows verdicts. */
@@ -30,28 +25,8 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
-  public String getState() {
-    return report().observation().state().tag();
-  }
-
-  @Override
-  public String getReason() {
-    return report().observation().reason();
-  }
-
-  @Override
-  public String getLostMemory() {
-    return report().observation().lostMemory();
-  }
-
-  @Override
-  public long getEpochs() {
-    return report().observation().epochs();
-  }
-
-  @Override
-  public long getVoidEpochs() {
-    return report().observation().voidEpochs();
+  public Row getObservation() {
+    return Row.of(report().observation());
   }
 
   @Override
@@ -83,49 +58,11 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
-  public LeakDetectorMXBean.Owners owners(int number, int links) {
+  public Row owners(int number, int links) {
     if (links < 0 || links > MOST_LINKS) {
       throw new IllegalArgumentException("links must be from 0 to " + MOST_LINKS);
     }
-    OwnerReport report = mallometer.leaks().owners(number, links);
-    return new LeakDetectorMXBean.Owners(
-        report.outcome().name(),
-        report.explanation(),
-        report.samples(),
-        report.pauses(),
-        lines(report),
-        report.remarks());
-  }
-
-  /** Returns a line for each way in which samples are held, and below it one for each path. */
-  private static List<String> lines(OwnerReport report) {
-    List<String> lines = new ArrayList<>();
-    for (Way way : report.ways()) {
-      lines.add(line(way, report.samples()));
-      for (Path path : way.paths()) {
-        lines.add(
-            "    %s: %s, %d of the holders looked at"
-                .formatted(
-                    path.holding().words(),
-                    path.text().isEmpty() ? "no path" : path.text(),
-                    path.holders()));
-      }
-    }
-    return lines;
-  }
-
-  private static String line(Way way, int all) {
-    return String.format(
-        Locale.ROOT,
-        "%d of %d (%.0f %%, interval %.0f to %.0f %%) %s%s%s",
-        way.samples(),
-        all,
-        100 * way.share(),
-        100 * way.shareLow(),
-        100 * way.shareHigh(),
-        way.holding().words(),
-        way.holder().isEmpty() ? "" : ": " + way.holder(),
-        way.throughNative() ? ", through native memory" : "");
+    return Row.of(mallometer.leaks().owners(number, links));
   }
 
   private LeakReport report() {

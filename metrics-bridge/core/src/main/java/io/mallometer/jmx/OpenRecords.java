@@ -42,9 +42,9 @@ final class OpenRecords {
 
   private OpenRecords() {}
 
-  /** Returns a record; null if nothing of it is known. */
-  static @Nullable CompositeData row(Record row) {
-    return (CompositeData) value(TYPES.get(row.getClass()), FigureTree.of(row));
+  /** Returns a record. */
+  static CompositeData row(Record row) {
+    return composite(TYPES.get(row.getClass()), FigureTree.fields(row));
   }
 
   /** Returns the type of a kind of record. */
@@ -129,11 +129,7 @@ final class OpenRecords {
   private static @Nullable Object value(OpenType<?> type, @Nullable Object value) {
     try {
       if (type instanceof CompositeType composite && value instanceof Map<?, ?> fields) {
-        Map<String, @Nullable Object> items = new LinkedHashMap<>();
-        for (String name : composite.keySet()) {
-          items.put(name, value(composite.getType(name), fields.get(name)));
-        }
-        return new CompositeDataSupport(composite, items);
+        return composite(composite, fields);
       }
       if (type instanceof TabularType table && value instanceof Map<?, ?> map) {
         return rows(table, map);
@@ -145,6 +141,18 @@ final class OpenRecords {
       throw invalid(e);
     }
     return value instanceof Number number ? number(type, number) : value;
+  }
+
+  private static CompositeData composite(CompositeType type, Map<?, ?> fields) {
+    Map<String, @Nullable Object> items = new LinkedHashMap<>();
+    for (String name : type.keySet()) {
+      items.put(name, value(type.getType(name), fields.get(name)));
+    }
+    try {
+      return new CompositeDataSupport(type, items);
+    } catch (OpenDataException e) {
+      throw invalid(e);
+    }
   }
 
   private static TabularDataSupport rows(TabularType type, Map<?, ?> map) throws OpenDataException {

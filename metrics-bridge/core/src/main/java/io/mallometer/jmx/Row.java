@@ -26,9 +26,8 @@ public final class Row implements CompositeDataView {
     return row.isPresent() ? of(row.get()) : null;
   }
 
-  static @Nullable Row of(Record row) {
-    @Nullable CompositeData data = OpenRecords.row(row);
-    return data == null ? null : new Row(data);
+  static Row of(Record row) {
+    return new Row(OpenRecords.row(row));
   }
 
   /** Returns the record that a client received. */

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param meaning what it is; its name where no {@link Figure} says more
  * @param unit the unit of its numbers
  * @param always whether it is {@code null} in JSON while it is unknown
+ * @param inline whether its own components stand in place of it in JSON
  * @param type its type
  * @param accessor takes the record; a handle, because a method that is called often gets a class of
  *     its own on Java 17
@@ -33,6 +34,7 @@ public record Component(
     String meaning,
     Figure.Unit unit,
     boolean always,
+    boolean inline,
     Type type,
     MethodHandle accessor) {
 
@@ -100,20 +102,14 @@ public record Component(
       return new Component(
           accessor.getName(),
           figure == null ? accessor.getName() : figure.value(),
-          figure == null
-              ? (has(accessor, "Whole") ? Figure.Unit.COUNT : Figure.Unit.NONE)
-              : figure.unit(),
-          figure == null ? has(accessor, "Always") : figure.always(),
+          figure == null ? Figure.Unit.NONE : figure.unit(),
+          figure != null && figure.always(),
+          figure != null && figure.inline(),
           accessor.getGenericReturnType(),
           MethodHandles.lookup().unreflect(accessor).asType(OF_ANY));
     } catch (IllegalAccessException e) {
       throw unreadable(accessor.getName(), e);
     }
-  }
-
-  private static boolean has(Method accessor, String name) {
-    return Arrays.stream(accessor.getAnnotations())
-        .anyMatch(one -> one.annotationType().getSimpleName().equals(name));
   }
 
   /** Returns the value in a record. */

@@ -25,6 +25,9 @@ public @interface Figure {
   /** Returns whether JSON has {@code null} while the figure is unknown, instead of nothing. */
   boolean always() default false;
 
+  /** Returns whether JSON has the components of this record in place of it. */
+  boolean inline() default false;
+
   /** Unit of a number. */
   enum Unit {
     /** No number, or one whose meaning states what it is. */

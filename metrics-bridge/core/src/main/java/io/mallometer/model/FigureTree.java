@@ -34,7 +34,9 @@ public final class FigureTree {
     Map<String, @Nullable Object> tree = new LinkedHashMap<>();
     for (Component component : Component.of(fields.getClass())) {
       @Nullable Object value = of(component.valueIn(fields), component.unit().whole());
-      if (value != null || component.always()) {
+      if (component.inline() && value instanceof Map<?, ?> inner) {
+        inner.forEach((name, one) -> tree.put(name.toString(), one));
+      } else if (value != null || component.always()) {
         tree.put(component.name(), value);
       }
     }

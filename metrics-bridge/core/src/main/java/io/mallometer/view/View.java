@@ -9,10 +9,6 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.lang.annotation.ElementType;
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
-import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,11 +18,6 @@ import org.jspecify.annotations.Nullable;
  * FigureTree} publishes them.
  */
 public interface View {
-
-  /** A component that is null in JSON while it is unknown. */
-  @Target({ElementType.RECORD_COMPONENT, ElementType.METHOD})
-  @Retention(RetentionPolicy.RUNTIME)
-  @interface Always {}
 
   /**
    * Answer that is a record of the model, or a list of them; an empty object if it is unknown.

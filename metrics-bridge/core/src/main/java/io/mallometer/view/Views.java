@@ -2,13 +2,17 @@ package io.mallometer.view;
 
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
+import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.Owner;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
@@ -173,10 +177,10 @@ public final class Views {
     ProcessMemory memory = snapshot.memory();
     return Optional.ofNullable(
         switch (name) {
-          case "breakdown" -> BreakdownView.of(snapshot);
-          case "cgroup" -> CgroupView.of(memory);
-          case "budget" -> BudgetView.of(memory);
-          case "allocator" -> AllocatorView.of(snapshot);
+          case "breakdown" -> new View.Of(memory.resident());
+          case "cgroup" -> new View.Of(memory.cgroup());
+          case "budget" -> new View.Of(memory.budget());
+          case "allocator" -> new View.Of(snapshot.allocator());
           case "history" -> HistoryView.of(mallometer);
           case "conclusion" -> ConclusionView.of(snapshot.conclusion());
           case "diagnosis" -> DiagnosisView.of(snapshot.conclusion());
@@ -374,17 +378,17 @@ public final class Views {
    */
   public static Map<String, Class<? extends Record>> kinds() {
     return Map.ofEntries(
-        Map.entry("allocator", AllocatorView.class),
+        Map.entry("allocator", AllocatorStatistics.class),
         Map.entry("blackbox", BlackBoxView.class),
-        Map.entry("breakdown", BreakdownView.class),
-        Map.entry("budget", BudgetView.class),
-        Map.entry("cgroup", CgroupView.class),
+        Map.entry("breakdown", ResidentMemory.class),
+        Map.entry("budget", MemoryBudget.class),
+        Map.entry("cgroup", CgroupMemory.class),
         Map.entry("conclusion", ConclusionView.class),
         Map.entry("diagnosis", DiagnosisView.class),
         Map.entry("history", HistoryView.class),
         Map.entry("leaks []", SiteVerdict.class),
         Map.entry("nativememory", NativeMemoryView.class),
-        Map.entry("owner-report", OwnerReportView.class),
+        Map.entry("owner-report", OwnerReport.class),
         Map.entry("owners", OwnersView.class),
         Map.entry("overview", OverviewView.class),
         Map.entry("refusal", RefusalView.class),
@@ -489,7 +493,7 @@ public final class Views {
             case REFUSED -> Outcome.TOO_EARLY;
             case UNSUPPORTED -> Outcome.UNSUPPORTED;
           },
-          OwnerReportView.of(report));
+          new View.Of(report));
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
     }

@@ -68,10 +68,11 @@ class LeakDetectorMBeanTest {
     assertThat(of(leak, "grounds", "lastWrite", "unavailable"))
         .isEqualTo("perf_event_open is forbidden");
     assertThat(bean.getVerdicts().get(3).get("grounds", "confidence")).as("of a pool").isNull();
-    assertThat(bean.getState()).isEqualTo("on");
-    assertThat(bean.getEpochs()).isEqualTo(120);
-    assertThat(bean.getVoidEpochs()).isEqualTo(2);
-    assertThat(bean.getLostMemory()).endsWith("2 call sites lose memory");
+    Row observation = bean.getObservation();
+    assertThat(observation.get("state")).isEqualTo("on");
+    assertThat(observation.get("epochs")).isEqualTo(120L);
+    assertThat(observation.get("voidEpochs")).isEqualTo(2L);
+    assertThat(observation.get("lostMemory").toString()).endsWith("2 call sites lose memory");
   }
 
   private static Object of(CompositeData row, String... path) {

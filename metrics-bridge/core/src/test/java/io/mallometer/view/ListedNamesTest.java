@@ -48,6 +48,10 @@ class ListedNamesTest {
   /** What has a name of its own is listed under that alone. */
   private static void addKeys(Set<String> names, String asked, Class<?> kind) {
     for (Component component : Component.of(kind)) {
+      if (component.inline()) {
+        addKeys(names, asked, (Class<?>) component.type());
+        continue;
+      }
       addKey(
           names, asked + (asked.endsWith("[]") ? "." : " ") + component.name(), component.type());
     }

@@ -119,11 +119,7 @@ class PageViewsTest {
             "trimAllowed",
             "conclusion",
             "diagnosis",
-            "memory",
-            "breakdown",
-            "cgroup",
-            "budget",
-            "allocator",
+            "snapshot",
             "views",
             "exports");
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
@@ -221,12 +217,12 @@ class PageViewsTest {
   void theAgeInAnOverviewIsNeverMoreThanFiveSecondsOff() throws Exception {
     Views views = new Views(mallometer);
     mallometer.advance(Duration.ofSeconds(40));
-    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+    assertThat(overview(views).get("snapshot").get("ageSeconds").asDouble()).isEqualTo(40);
     mallometer.advance(Duration.ofSeconds(4));
-    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+    assertThat(overview(views).get("snapshot").get("ageSeconds").asDouble()).isEqualTo(40);
     mallometer.advance(Duration.ofSeconds(1));
 
-    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(45);
+    assertThat(overview(views).get("snapshot").get("ageSeconds").asDouble()).isEqualTo(45);
   }
 
   @Test

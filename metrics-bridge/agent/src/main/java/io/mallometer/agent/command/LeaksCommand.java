@@ -76,7 +76,7 @@ final class LeaksCommand implements Callable<Integer> {
   /** What is not counted would look like a process without leaks. */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
-    if (!root.at("state").text().equals("ACTIVE")) {
+    if (!root.at("status", "state").text().equals("ACTIVE")) {
       String offer = Target.offer(target.given(), root);
       throw new Failure(
           ExitCode.NOT_THERE,
@@ -89,7 +89,7 @@ final class LeaksCommand implements Callable<Integer> {
 
   /** Since when, with what is missed; empty if it counted from the start of the process. */
   private static String beginning(Json root) {
-    String before = root.at("allocatedBefore", "text").text();
+    String before = root.at("process", "allocatedBefore", "sentence").text();
     if (before.isEmpty()) {
       return "";
     }

@@ -9,7 +9,7 @@ class OverviewTextTest {
 
   private static final String BREAKDOWN =
       """
-      {"totalBytes": 4096, "parts": [{"part": "malloc", "bytes": 4096}], "hugePages": {"bytes": %d,
+      {"totalBytes": 4096, "parts": {"malloc": 4096}, "hugePages": {"bytes": %d,
        "sentence": "Half of it is in transparent huge pages."}}
       """;
 
@@ -31,6 +31,8 @@ class OverviewTextTest {
 
   private static String textOf(String breakdown) {
     return OverviewText.of(
-        "simulated", "1", new Overview(Map.of(Overview.ROOT, "{}", "breakdown", breakdown)));
+        "simulated",
+        "1",
+        new Overview(Map.of(Overview.ROOT, "{\"memory\":{\"resident\":" + breakdown + "}}")));
   }
 }

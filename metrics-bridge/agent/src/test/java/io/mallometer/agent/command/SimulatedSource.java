@@ -54,10 +54,11 @@ final class SimulatedSource implements Source {
     String json =
         switch (what.replaceFirst("&limit=\\d+", "")) {
           case "nativememory" ->
-              "{\"time\":\"%s\",\"state\":\"ACTIVE\",\"counters\":{\"liveBytes\":%.0f}}"
+              ("{\"time\":\"%s\",\"status\":{\"state\":\"ACTIVE\"},\"process\":{\"liveBytes\":%.0f},"
+                      + "\"memory\":{\"residentBytes\":1000}}")
                   .formatted(now, total(libraries));
           case "conclusion" -> "{\"state\":\"watch\",\"sentence\":\"Memory grows\"}";
-          case "breakdown" -> "{\"residentBytes\":1000}";
+          case "breakdown" -> "{}";
           case "trends" -> trends;
           case "sites?group=library" -> groups(libraries);
           case "sites?group=site" -> groups(sites);

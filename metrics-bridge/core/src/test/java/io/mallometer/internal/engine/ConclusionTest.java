@@ -760,7 +760,7 @@ class ConclusionTest {
       for (long second = 0; second <= age.toSeconds(); second += 15) {
         moments.add(
             new MemoryMoment(
-                START.plusSeconds(second), resident(second).bytes(), Map.of(), limit * MIB));
+                START.plusSeconds(second), resident(second).parts(), Map.of(), limit * MIB));
       }
       return moments;
     }
