@@ -5,7 +5,7 @@
     docs/site/reference.py --write    writes the generated parts
 
 A generated part stands between <!-- generated: NAME --> and <!-- end -->. Its sources are the code: the list of meters
-(Meter.java), the MBeans' descriptions (Described.java), the starter's configuration metadata, the help of the command
+(Meter.java), the published components of records (@Figure), the MBeans' descriptions (Described.java), the starter's configuration metadata, the help of the command
 line, mallometer.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
 docs/public-names.txt, which tests of each module compare with what running services show.
 """
@@ -118,7 +118,7 @@ def mbeans():
     described = {}
     source = read(CORE / "jmx/Described.java")
     for bean, body in re.findall(r"interface Of(\w+) \{(.*?)\n  \}\n", source, re.S):
-        for text, name in re.findall(r"@Description\(" + LITERALS + r"\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
+        for text, name in re.findall(r"@Description\((?:\s*value =)?" + LITERALS + r"(?:,\s*rows = [\w.]+)?\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
             described[bean, re.sub(r"^(get|is)(?=[A-Z])", "", name)] = joined(text)
     for *_, text, attribute in meters():
         if attribute:
@@ -138,12 +138,32 @@ def mbeans():
                 row[2] = cell(kind or "")
             else:
                 row[2] = (row[2] + ", " if row[2] else "") + f"`{fields}`"
-        row[3] = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:]), ""))
+        row[3] = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:])) or described.get(("Each", top), ""))
         if not row[3] and (bean, top) not in lacking:
             lacking.append((bean, top))
     if lacking:
         raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))
     return table(("MBean", "attribute or operation", "type, or fields", "meaning"), [tuple(rows[key]) for key in sorted(rows)])
+
+
+def figures():
+    """The record, name, unit and meaning of each component that the code publishes."""
+    for path in sorted([*(CORE / "model").glob("*.java"), *(CORE / "view").glob("*.java")]):
+        source = read(path)
+        for found in re.finditer(r"@Figure\((?:\s*value =)?" + LITERALS + r"([^()]*)\)", source):
+            record = re.findall(r"^ *public record (\w+)", source[: found.start()], re.M)[-1]
+            unit = re.search(r"unit = (?:Figure\.Unit\.)?(\w+)", found[2])
+            name = re.match(r"\s*(?:public )?[\w.<>?@, \[\]]+?\s(\w+)\s*[,()]", source[found.end() :])[1]
+            yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), "inline = true" in found[2]
+
+
+def json_fields():
+    kinds = dict((record, name) for name, record in re.findall(r'Map\.entry\("([^"]+)", ([\w.]+)\.class\)', read(CORE / "view/Views.java")))
+    rows = [
+        (f"`{record}`" + (f" (`{kinds[record]}`)" if record in kinds else ""), f"`{name}`" + (" (its fields)" if inline else ""), unit, cell(meaning))
+        for record, name, unit, meaning, inline in figures()
+    ]
+    return table(("object (answer of)", "field", "unit", "meaning"), sorted(rows))
 
 
 def rows_of(page, heading_word):
@@ -242,7 +262,7 @@ def c_api():
     return table(("function", "meaning"), rows)
 
 
-PARTS = {"metrics": metrics, "mbeans": mbeans, "settings": settings, "commands": commands, "java-api": java_api, "c-api": c_api}
+PARTS = {"metrics": metrics, "mbeans": mbeans, "json": json_fields, "settings": settings, "commands": commands, "java-api": java_api, "c-api": c_api}
 
 # Where the names of a section have to stand, and what of a line is the name.
 NAMED = {

@@ -160,7 +160,7 @@ class ApplicationTest {
   /** Whichever Jackson writes them, whether or not the library is there. */
   @Test
   void everySpringBootWritesTheSameNames() {
-    PublicNames.checkListed("keys in JSON", ServiceNamesTest.answers(application));
+    PublicNames.checkAnswers(ServiceNamesTest.answers(application));
   }
 
   @Test

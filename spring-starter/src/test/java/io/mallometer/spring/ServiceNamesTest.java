@@ -124,7 +124,7 @@ class ServiceNamesTest {
   @Order(Integer.MAX_VALUE)
   void answers() {
     for (RunningApplication application : List.of(counting, knowing)) {
-      PublicNames.checkListed("keys in JSON", answersAndTrim(application));
+      PublicNames.checkAnswers(answersAndTrim(application));
     }
   }
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
-public interface AllocatorMXBean extends Described.OfAllocator, Described.Readable {
+public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach {
 
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Attributes named {@code LiveBy} are those of the latest poll; all else is read when it is
  * asked for, at most once a second. What is unknown is null.
  */
-public interface CallSitesMXBean extends Described.OfCallSites, Described.Readable {
+public interface CallSitesMXBean extends Described.OfCallSites, Described.OfEach {
 
   Map<String, Long> getLiveByLibrary();
 

@@ -30,14 +30,15 @@ final class Described {
 
   private Described() {}
 
-  /** An operation of each MBean. */
-  public interface Readable {
+  /** An operation of each MBean, which {@link DescribedMBean} answers. */
+  public interface OfEach {
 
     /**
      * An attribute as text.
      *
      * @throws IllegalArgumentException if there is no such attribute
      */
+    @Description("An attribute as text for people")
     String text(String attribute);
   }
 

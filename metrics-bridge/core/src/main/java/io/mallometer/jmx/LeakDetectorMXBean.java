@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * <p>What is unknown is null.
  */
-public interface LeakDetectorMXBean extends Described.OfLeakDetector, Described.Readable {
+public interface LeakDetectorMXBean extends Described.OfLeakDetector, Described.OfEach {
 
   /** The type of the notification that a site has become a leak. */
   String LEAK = "io.mallometer.leak";

@@ -23,8 +23,7 @@ class OverviewTextTest {
   @Test
   void nothingIsToldWithoutHugePages() {
     assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge");
-    assertThat(
-            textOf("{\"totalBytes\": 4096, \"parts\": [{\"part\": \"malloc\", \"bytes\": 4096}]}"))
+    assertThat(textOf("{\"totalBytes\": 4096, \"parts\": {\"malloc\": 4096}}"))
         .contains("malloc")
         .doesNotContain("huge");
   }
