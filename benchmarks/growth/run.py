@@ -55,10 +55,10 @@ def verdicts(home, arguments, mib, directory):
             while time.monotonic() - begin < arguments.minutes * 60 and process.poll() is None:
                 time.sleep(EVERY_SECONDS)
                 for site in json.loads(get(f"http://127.0.0.1:{port}/leaks")):
-                    name = site["site"].rpartition(".")[2]
+                    name = site["site"]["name"].rpartition(".")[2]
                     if name == "pooled":
                         pool.append(site["verdict"])
-                    rate = site["growthBytesPerHour"]
+                    rate = site["growth"]["bytesPerHour"]
                     told = isinstance(rate, (int, float)) and site["verdict"] in ("leak", "unused", "growing")
                     if name in TRUTH and told and time.monotonic() - begin >= FIRST_SECONDS:
                         rates.append((name, rate / TRUTH[name]))

@@ -136,7 +136,7 @@ def under_the_agent(java, path):
         produced = broker.produce()
         exposition = get(port, "/metrics")
         assert value(exposition, "mallometer_active") == 1, exposition
-        wait("the split", 30, lambda: json.loads(get(port, "/nativememory/breakdown"))["parts"])
+        wait("the split", 30, lambda: json.loads(get(port, "/nativememory/breakdown")).get("parts"))
         libraries = json.loads(get(port, "/nativememory/sites?group=library"))["groups"]
         report = subprocess.run(
             [COMMAND, "report", str(broker.process.pid), "--limit", "5"], check=True, timeout=120, capture_output=True, text=True

@@ -33,16 +33,16 @@ def main():
             sites = json.loads(answers["nativememory/leaks"])
             for site in sites:
                 if site["verdict"] == "leak":
-                    leaks.setdefault(site["site"], f"after {age / 60:.0f} min: {site['sentence']}")
+                    leaks.setdefault(site["site"]["name"], f"after {age / 60:.0f} min: {site['sentence']}")
             if age >= printed * 60:
                 printed += 1
                 counts = collections.Counter(site["verdict"] for site in sites)
-                seen = json.loads(answers["nativememory"])["leaks"]
+                seen = json.loads(answers["nativememory"])["observation"]
                 print(f"{age / 60:3.0f} min  {dict(counts) or 'all healthy'}  observation {seen['state']}, {seen['epochs']} epochs, "
                       f"{seen['voidEpochs']} void, {seen['cpuSeconds']:.2f} s of processor time, {seen['placed']} objects placed", flush=True)
             time.sleep(SCRAPED_EVERY_SECONDS)
         for site in json.loads(get(f"{demo.url}/actuator/nativememory/leaks")):
-            print(f"{site['verdict']}: {site['site']}: {site['sentence']}")
+            print(f"{site['verdict']}: {site['site']['name']}: {site['sentence']}")
     print(f"\n{len(leaks)} sites were ever taken for leaks")
     for site, said in leaks.items():
         print(f"- {site}, {said}")

@@ -5,7 +5,7 @@
     docs/site/reference.py --write    writes the generated parts
 
 A generated part stands between <!-- generated: NAME --> and <!-- end -->. Its sources are the code: the list of meters
-(Meter.java), the MBeans' descriptions (Described.java), the list of settings (Setting.java), the help of the command line,
+(Meter.java), the published components of records (@Figure), the MBeans' descriptions (Described.java), the list of settings (Setting.java), the help of the command line,
 mallometer.h, recording_format.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
 docs/public-names.txt, which tests of each module compare with what running services show.
 """
@@ -120,7 +120,7 @@ def mbeans():
     described = {}
     source = read(CORE / "jmx/Described.java")
     for bean, body in re.findall(r"interface Of(\w+) \{(.*?)\n  \}\n", source, re.S):
-        for text, name in re.findall(r"@Description\(" + LITERALS + r"\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
+        for text, name in re.findall(r"@Description\((?:\s*value =)?" + LITERALS + r"(?:,\s*rows = [\w.]+)?\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
             described[bean, re.sub(r"^(get|is)(?=[A-Z])", "", name)] = joined(text)
     for *_, text, attribute in meters():
         if attribute:
@@ -140,7 +140,7 @@ def mbeans():
                 row[2] = cell(kind or "")
             else:
                 row[2] = (row[2] + ", " if row[2] else "") + f"`{fields}`"
-        row[3] = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:]), ""))
+        row[3] = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:])) or described.get(("Each", top), ""))
         if not row[3] and (bean, top) not in lacking:
             lacking.append((bean, top))
     if lacking:
@@ -159,6 +159,24 @@ def all_settings():
 
 
 READERS = {"ALL": "starter, agent", "STARTER": "starter", "AGENT": "agent", "LIBRARY": "variable only", "COMMANDS": "variable only"}
+def figures():
+    """The record, name, unit and meaning of each component that the code publishes."""
+    for path in sorted([*(CORE / "model").glob("*.java"), *(CORE / "view").glob("*.java")]):
+        source = read(path)
+        for found in re.finditer(r"@Figure\((?:\s*value =)?" + LITERALS + r"([^()]*)\)", source):
+            record = re.findall(r"^ *public record (\w+)", source[: found.start()], re.M)[-1]
+            unit = re.search(r"unit = (?:Figure\.Unit\.)?(\w+)", found[2])
+            name = re.match(r"\s*(?:public )?[\w.<>?@, \[\]]+?\s(\w+)\s*[,()]", source[found.end() :])[1]
+            yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), "inline = true" in found[2]
+
+
+def json_fields():
+    kinds = dict((record, name) for name, record in re.findall(r'Map\.entry\("([^"]+)", ([\w.]+)\.class\)', read(CORE / "view/Views.java")))
+    rows = [
+        (f"`{record}`" + (f" (`{kinds[record]}`)" if record in kinds else ""), f"`{name}`" + (" (its fields)" if inline else ""), unit, cell(meaning))
+        for record, name, unit, meaning, inline in figures()
+    ]
+    return table(("object (answer of)", "field", "unit", "meaning"), sorted(rows))
 
 
 def settings():
@@ -287,6 +305,7 @@ def recording_layout():
 PARTS = {
     "metrics": metrics,
     "mbeans": mbeans,
+    "json": json_fields,
     "settings": settings,
     "agent-options": agent_options,
     "push-options": push_options,

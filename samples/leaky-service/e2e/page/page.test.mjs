@@ -464,9 +464,9 @@ describe('on the sample', () => {
     let age = 1;
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
       if (answers.overview) {
-        Object.assign(answers.overview.memory, {reason, counters: null, ageSeconds: age, leaks: {...answers.overview.memory.leaks, state: 'off', reason}});
+        Object.assign(answers.overview.snapshot, {status: {state: 'UNAVAILABLE', reason, remedy: ''}, process: undefined, ageSeconds: age, observation: {...answers.overview.snapshot.observation, state: 'off', reason}});
         answers.overview.diagnosis.findings = [];
-        answers.overview.allocator = {allocator: 'unknown', kind: 'unknown', advice: [], arenaTable: [], largeAllocations: []};
+        answers.overview.snapshot.allocator = undefined;
       }
       return {...answers, ...(answers.leaks && {leaks: []})};
     })));
@@ -531,8 +531,8 @@ describe('on the sample', () => {
     let growth = 'act';
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
-        overview.breakdown = {residentBytes: 480 << 20, totalBytes: 480 << 20, copiedFileBytes: 0, parts: [{part: 'java_heap', bytes: 200 << 20},
-          {part: 'malloc_live', bytes: 99 << 20}, {part: 'mapped_files', bytes: 180 << 20}, {part: 'sockets', bytes: 1 << 20}]};
+        overview.snapshot.memory.resident = {totalBytes: 480 << 20, copiedFileBytes: 0, parts: {'java_heap': 200 << 20,
+          'malloc_live': 99 << 20, 'mapped_files': 180 << 20, 'sockets': 1 << 20}};
         overview.diagnosis.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
         overview.diagnosis.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
@@ -562,8 +562,7 @@ describe('on the sample', () => {
     const page = await open(samplePage(), {}, answering(answers => {
       if (answers.overview) {
         answers.overview.diagnosis = {state: 'too_early', since: new Date().toISOString(), sentence: 'Too early to tell: nothing has been read yet', actions: [], limit: {source: ''}, findings: []};
-        answers.overview.breakdown = {parts: []};
-        answers.overview.budget.lines = [];
+        answers.overview.snapshot.memory = {};
       }
       if (answers.history) {
         answers.history = {
@@ -602,8 +601,8 @@ describe('on the sample', () => {
   });
 
   it('suspects have the line of the application, what grows first, and can be acknowledged where that is allowed', async () => {
-    const still = {...LEAK, number: 8, verdict: 'unused', site: 'com.shop.Still.sit', frames: ['libc.so.6!malloc+0x1'], growthBytesPerHour: 0, lastAccess: {unavailable: 'only leaks are watched'}, lastWrite: {unavailable: 'only leaks are watched'}};
-    const fine = {...LEAK, number: 9, site: 'com.shop.Fine.keep', frames: ['com.shop.Fine.keep(Fine.java:3)'], acknowledged: true};
+    const still = {...LEAK, verdict: 'unused', site: {name: 'com.shop.Still.sit', number: 8, library: 'libc.so.6', frames: ['libc.so.6!malloc+0x1']}, growth: {liveBytes: 110_000_000, bytesPerHour: 0}, grounds: {evidence: 'slots', lastAccess: {unavailable: 'only leaks are watched'}, lastWrite: {unavailable: 'only leaks are watched'}}};
+    const fine = {...LEAK, site: {name: 'com.shop.Fine.keep', number: 9, library: 'libzip.so', frames: ['com.shop.Fine.keep(Fine.java:3)']}, acknowledged: true};
     let isAllowed = true;
     const page = await open(samplePage(), {}, answering(answers => {
       if (answers.leaks) {
@@ -669,7 +668,7 @@ describe('on the sample', () => {
     let idleSeconds = 1800;
     const page = await open(samplePage(), {}, async page => {
       await page.clock.install();
-      await page.route(/\/nativememory\/views\//, changed(answers => ({...answers, ...(answers.leaks && {leaks: [{...LEAK, idleSeconds}]})})));
+      await page.route(/\/nativememory\/views\//, changed(answers => ({...answers, ...(answers.leaks && {leaks: [{...LEAK, suspected: {...LEAK.suspected, idleSeconds}}]})})));
     });
     await page.locator('.verdict summary').filter({hasText: 'Allocated by'}).click();
     idleSeconds = 7200;
@@ -690,12 +689,12 @@ describe('on the sample', () => {
     let site;
     const life = {file: '/data/recording', pid: 7, ended: '2026-01-01T00:00:00Z', reason: 'oom', alarming: true, sentence: 'The previous run was OOM-killed', report: 'line'};
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
-      site = answers.trends?.sites[0].name ?? site;
+      site = answers.trends?.sites[0].figures.key ?? site;
       if (answers.leaks) {
         answers.leaks = [LEAK];
       }
       if (answers.overview) {
-        answers.overview.allocator.largeAllocations = [huge];
+        answers.overview.snapshot.hugeAllocations = [huge];
       }
       if (answers.recording) {
         answers.recording.previousRun = life;
@@ -713,7 +712,7 @@ describe('on the sample', () => {
     await page.focus('[data-chart="resident"]');
     await page.keyboard.press('ArrowLeft');
     const text = await page.evaluate(() => document.querySelector('main').innerText);
-    for (const where of ['pool (7)', site, 'libzip.so', life.sentence, life.report, 'java_heap', LEAK.lastAccess.thread]) {
+    for (const where of ['pool (7)', site, 'libzip.so', life.sentence, life.report, 'java_heap', LEAK.grounds.lastAccess.thread]) {
       assert.ok(text.includes(`</script>${where}`), where);
     }
     assert.equal(await page.evaluate(() => window.hacked), undefined);
@@ -785,11 +784,9 @@ describe('on the sample', () => {
 });
 
 const LEAK = {
-  verdict: 'leak', site: 'com.shop.Cart.zip', number: 7, library: 'libzip.so',
-  frames: ['libzip.so!deflateInit2_+0x1f', 'com.shop.Cart.zip(Cart.java:12)'],
-  sentence: 'com.shop.Cart.zip keeps objects that nobody uses', confidence: 0.97,
-  suspectedBytes: 100_000_000, suspectedBytesLow: 80_000_000, suspectedBytesHigh: 120_000_000, suspectedObjects: 400,
-  liveBytes: 110_000_000, growthBytesPerHour: 60_000_000, oldestSeconds: 7200, medianAgeSeconds: 3600, idleSeconds: 1800,
-  evidence: 'slots', since: '2026-01-01T00:00:00Z',
-  lastAccess: {time: '2026-01-01T00:00:00Z', thread: 'worker-1', frames: ['com.shop.Cart.close(Cart.java:20)']}, acknowledged: false,
+  verdict: 'leak', since: '2026-01-01T00:00:00Z', sentence: 'com.shop.Cart.zip keeps objects that nobody uses', acknowledged: false,
+  site: {name: 'com.shop.Cart.zip', number: 7, library: 'libzip.so', frames: ['libzip.so!deflateInit2_+0x1f', 'com.shop.Cart.zip(Cart.java:12)']},
+  suspected: {bytes: {value: 100_000_000, low: 80_000_000, high: 120_000_000}, objects: {value: 400}, oldestSeconds: 7200, medianAgeSeconds: 3600, idleSeconds: 1800},
+  growth: {liveBytes: 110_000_000, bytesPerHour: 60_000_000},
+  grounds: {evidence: 'slots', confidence: 0.97, lastAccess: {time: '2026-01-01T00:00:00Z', thread: 'worker-1', frames: ['com.shop.Cart.close(Cart.java:20)']}},
 };

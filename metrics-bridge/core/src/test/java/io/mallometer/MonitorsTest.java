@@ -260,7 +260,7 @@ class MonitorsTest {
 
       assertThat(nextPhase(server, name, "one")).isNull();
       mallometer.setCounters(live(10 * MIB, 5));
-      assertThat(nextPhase(server, name, "").get("allocationCount")).isEqualTo(4L);
+      assertThat(nextPhase(server, name, "").get("calls")).isEqualTo(4L);
     }
   }
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -63,10 +64,27 @@ public final class PublicNames {
   /** Checks that names which a service shows in whatever state are in a section. */
   public static void checkListed(String section, Collection<String> shown) {
     Set<String> unknown = new TreeSet<>(shown);
-    unknown.removeAll(names(section));
+    Set<String> listed = names(section);
+    unknown.removeIf(name -> listed.stream().anyMatch(line -> stands(name, line)));
     if (!unknown.isEmpty()) {
       throw new AssertionError(difference(section, Set.of(), unknown));
     }
+  }
+
+  /** Checks the keys of all answers, of which the table of call sites has a section of its own. */
+  public static void checkAnswers(Collection<String> shown) {
+    Map<Boolean, List<String>> ofTable =
+        shown.stream().collect(Collectors.partitioningBy(name -> name.startsWith("table ")));
+    checkListed("keys in the table in JSON", ofTable.get(true));
+    checkListed("keys in JSON", ofTable.get(false));
+  }
+
+  /** Whether a line is of a name, of what it stands for with a star, or of something within it. */
+  private static boolean stands(String name, String line) {
+    return line.equals(name)
+        || line.startsWith(name + ".")
+        || line.startsWith(name + "[]")
+        || line.contains("*") && name.matches(("\\Q" + line + "\\E").replace("*", "\\E.*\\Q"));
   }
 
   /** The names in a section, without their marks. */

@@ -183,7 +183,7 @@ class RobustnessTest {
         .resident()
         .ifPresent(
             split ->
-                assertThat(split.bytes().values().stream().mapToLong(bytes -> bytes).sum())
+                assertThat(split.parts().values().stream().mapToLong(bytes -> bytes).sum())
                     .isEqualTo(split.totalBytes()));
   }
 

@@ -36,10 +36,10 @@ public final class ShownNames {
   /** What is answered without the name of a view; the overview has it under another name. */
   private static final String ROOT = "nativememory";
 
-  private static final String MEMORY = "memory";
+  private static final String MEMORY = "snapshot";
   private static final String REASON = "reason";
 
-  private static final Set<String> HOLDING_OTHERS = Set.of("overview", "views", "report");
+  private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
   /** What a nonsensical parameter is refused with names those that make sense. */
   private static final List<String> CHOICES =
@@ -114,7 +114,6 @@ public final class ShownNames {
     addAnswer(names, ROOT, parse.apply(ask.apply("")));
     addAnswer(names, "sites?group", parse.apply(ask.apply("/sites?group=library")));
     addAnswer(names, "sites?from", parse.apply(ask.apply("/sites?from=10m")));
-    addAnswer(names, "views", parse.apply(ask.apply("/views/overview,history,trends")));
     addAnswer(names, "none", parse.apply(ask.apply("/none")));
     return names;
   }

@@ -104,17 +104,18 @@ class ApplicationTest {
   void endpointTellsCountersDerivedFiguresSizesAndOwnCost() {
     Map<String, Object> body = application.json("/actuator/nativememory");
 
-    assertThat(body).containsEntry("state", "ACTIVE").containsEntry("reason", "preload");
-    Map<String, Object> counters = map(body, "counters");
-    Map<String, Object> allocations = map(counters, "allocations");
-    assertThat(number(allocations, "total"))
+    assertThat(map(body, "status"))
+        .containsEntry("state", "ACTIVE")
+        .containsEntry("reason", "preload");
+    Map<String, Object> counters = map(body, "process");
+    assertThat(number(counters, "allocations"))
         .isGreaterThan(1000)
-        .isEqualTo(number(allocations, "small") + number(allocations, "large"));
+        .isEqualTo(number(counters, "smallAllocations") + number(counters, "largeAllocations"));
     assertThat(number(counters, "liveBytes"))
         .isEqualTo(number(counters, "allocatedBytes") - number(counters, "freedBytes"));
     assertThat((List<?>) counters.get("requestSizes")).hasSize(SizeDistribution.CLASSES);
-    assertThat(map(body, "mallometer").get("allocator").toString()).contains("glibc");
-    assertThat(number(map(body, "mallometer"), "footprintBytes")).isPositive();
+    assertThat(map(body, "self").get("allocator").toString()).contains("glibc");
+    assertThat(number(map(body, "self"), "footprintBytes")).isPositive();
   }
 
   @Test
@@ -122,12 +123,12 @@ class ApplicationTest {
   void endpointTellsWhyNothingIsCountedAndWhatToDo() {
     Map<String, Object> body = application.json("/actuator/nativememory");
 
-    assertThat(body)
+    assertThat(map(body, "status"))
         .containsEntry("state", "UNAVAILABLE")
         .containsEntry("reason", "the library is not preloaded");
-    assertThat(body.get("remedy").toString())
+    assertThat(map(body, "status").get("remedy").toString())
         .contains("MALLOMETER_ATTACH=off forbids attaching", "LD_PRELOAD=/");
-    assertThat(body.get("counters")).isNull();
+    assertThat(body.get("process")).isNull();
   }
 
   @Test
@@ -137,11 +138,11 @@ class ApplicationTest {
       breakdown = application.json("/actuator/nativememory/breakdown");
     }
     long sum = 0;
-    for (Object part : (List<?>) breakdown.get("parts")) {
-      sum += ((Number) ((Map<?, ?>) part).get("bytes")).longValue();
+    for (Object bytes : map(breakdown, "parts").values()) {
+      sum += ((Number) bytes).longValue();
     }
     assertThat(sum).isEqualTo(number(breakdown, "totalBytes")).isGreaterThan(50_000_000);
-    assertThat(number(breakdown, "presumedJvmBytes")).isBetween(0L, 50_000_000L);
+    assertThat(number(breakdown, "presumedBytes")).isBetween(0L, 50_000_000L);
 
     Map<String, Object> budget = application.json("/actuator/nativememory/budget");
     assertThat(budget.get("verdict").toString()).containsAnyOf("limit ", "no limit");
@@ -156,7 +157,7 @@ class ApplicationTest {
   /** Whichever Jackson writes them, whether or not the library is there. */
   @Test
   void everySpringBootWritesTheSameNames() {
-    PublicNames.checkListed("keys in JSON", ServiceNamesTest.answers(application));
+    PublicNames.checkAnswers(ServiceNamesTest.answers(application));
   }
 
   @Test
@@ -192,7 +193,7 @@ class ApplicationTest {
     assertThat(body).containsEntry("kind", "glibc");
     assertThat(number(body, "usedBytes") + number(body, "retainedBytes"))
         .isEqualTo(number(body, "systemBytes"));
-    assertThat((List<?>) body.get("arenaTable")).hasSize((int) number(body, "arenas"));
+    assertThat((List<?>) body.get("byArena")).hasSize((int) number(body, "arenas"));
     assertThat(application.scrape())
         .containsKey("native_allocator_system_bytes{allocator=\"glibc\",region=\"north\"}");
   }

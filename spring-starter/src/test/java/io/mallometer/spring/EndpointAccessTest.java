@@ -124,7 +124,7 @@ class EndpointAccessTest {
               "residentBeforeBytes",
               "residentAfterBytes",
               "returnedBytes",
-              "tookSeconds",
+              "seconds",
               "nextPossible");
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
       theEvidenceIsAZip(

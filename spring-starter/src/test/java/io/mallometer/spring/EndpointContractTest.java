@@ -3,15 +3,22 @@ package io.mallometer.spring;
 import io.mallometer.FaceContract;
 import io.mallometer.Mallometer;
 import io.mallometer.Published;
-import io.mallometer.view.AllocatorView;
-import io.mallometer.view.BreakdownView;
-import io.mallometer.view.CgroupView;
-import io.mallometer.view.DiagnosisView;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Snapshot;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.Views;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The Actuator endpoint, its fields translated to the names that the other faces use. */
 class EndpointContractTest extends FaceContract {
@@ -41,39 +48,41 @@ class EndpointContractTest extends FaceContract {
 
   private static List<Published> translate(Views views) {
     NativeMemoryView body = views.nativeMemory();
+    Snapshot snapshot = body.snapshot();
+    String is = snapshot.status().state().name();
     List<Published> shown = new ArrayList<>();
-    addBreakdown(shown, (BreakdownView) views.view("breakdown").orElseThrow());
-    addCgroup(shown, (CgroupView) views.view("cgroup").orElseThrow());
-    addAllocator(shown, (AllocatorView) views.view("allocator").orElseThrow());
-    shown.add(gauge("mallometer_active", body.state().equals("ACTIVE") ? 1 : 0));
+    addBreakdown(shown, snapshot.memory().resident());
+    addCgroup(shown, snapshot.memory().cgroup());
+    addAllocator(shown, snapshot.allocator());
+    shown.add(gauge("mallometer_active", is.equals("ACTIVE") ? 1 : 0));
     shown.add(gauge("mallometer_snapshot_age_seconds", body.ageSeconds()));
-    body.applicationVersion()
+    snapshot
+        .applicationVersion()
+        .ifPresent(version -> shown.add(gauge("mallometer_application_info", 1, "version", version)));
+    addSelf(shown, snapshot.self());
+    addDiagnosis(shown, snapshot.diagnosis());
+    snapshot.process().ifPresent(counters -> addCounters(shown, counters));
+    snapshot
+        .process()
+        .flatMap(NativeCounters::allocatedBefore)
+        .ifPresent(before -> shown.add(gauge("native_malloc_baseline_bytes", before.bytes())));
+    snapshot
+        .sites()
         .ifPresent(
-            version -> shown.add(gauge("mallometer_application_info", 1, "version", version)));
-    addSelf(shown, body.mallometer());
-    addDiagnosis(shown, (DiagnosisView) views.view("diagnosis").orElseThrow());
-    if (body.counters() != null) {
-      addCounters(shown, body.counters());
-    }
-    if (body.allocatedBefore() != null && !Double.isNaN(body.allocatedBefore().bytes())) {
-      shown.add(gauge("native_malloc_baseline_bytes", body.allocatedBefore().bytes()));
-    }
-    if (body.holders() != null) {
-      addShares(shown, "library", body.holders().libraries());
-      addShares(shown, "site", body.holders().sites());
-    }
-    if (body.leaks().sites() != null) {
-      addLeaks(shown, body.leaks());
-    }
+            sites -> {
+              addShares(shown, "library", sites.libraries());
+              addShares(shown, "site", sites.sites());
+            });
+    snapshot.leaks().ifPresent(leaks -> addLeaks(shown, leaks));
     // JSON leaves out what is unknown.
     shown.removeIf(sample -> Double.isNaN(sample.value()));
     return shown;
   }
 
-  private static void addDiagnosis(List<Published> shown, DiagnosisView diagnosis) {
+  private static void addDiagnosis(List<Published> shown, Diagnosis diagnosis) {
     for (String state : List.of("healthy", "too_early", "watch", "act")) {
-      double is = diagnosis.state().equals(state) ? 1 : 0;
-      shown.add(gauge("mallometer_diagnosis", is, "state", state));
+      double holds = diagnosis.state().tag().equals(state) ? 1 : 0;
+      shown.add(gauge("mallometer_diagnosis", holds, "state", state));
     }
     String left = "mallometer_time_to_limit_seconds";
     addKnown(shown, left, diagnosis.limit().lowerSeconds(), "bound", "lower");
@@ -81,18 +90,17 @@ class EndpointContractTest extends FaceContract {
     addKnown(shown, left, diagnosis.limit().upperSeconds(), "bound", "upper");
   }
 
-  private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {
-    NativeMemoryView.Verdicts sites = leaks.sites();
+  private static void addLeaks(List<Published> shown, LeakSummary sites) {
     shown.add(sites(sites.lost(), "leak", "lost"));
     shown.add(sites(sites.outlasted(), "leak", "outlasted"));
     shown.add(sites(sites.known(), "leak", "known"));
     shown.add(sites(sites.unused(), "unused", ""));
     shown.add(sites(sites.growing(), "growing", ""));
-    shown.add(sites(sites.pool(), "pool", ""));
-    for (NativeMemoryView.Share share : leaks.unused()) {
+    shown.add(sites(sites.pools(), "pool", ""));
+    for (SiteSummary.Share share : sites.unusedBytes()) {
       shown.add(gauge("native_malloc_leak_unused_bytes", share.liveBytes(), "site", share.name()));
     }
-    for (NativeMemoryView.Share share : leaks.suspected()) {
+    for (SiteSummary.Share share : sites.suspected()) {
       shown.add(
           gauge("native_malloc_leak_suspected_bytes", share.liveBytes(), "site", share.name()));
     }
@@ -102,19 +110,28 @@ class EndpointContractTest extends FaceContract {
     return gauge("native_malloc_leak_sites", count, "verdict", verdict, "evidence", evidence);
   }
 
-  private static void addBreakdown(List<Published> shown, BreakdownView breakdown) {
-    for (BreakdownView.Part part : breakdown.parts()) {
-      shown.add(gauge("native_memory_resident_bytes", part.bytes(), "part", part.part()));
-    }
-    if (breakdown.hugePages() != null) {
-      shown.add(gauge("native_memory_thp_bytes", breakdown.hugePages().bytes()));
-    }
+  private static void addBreakdown(List<Published> shown, Optional<ResidentMemory> split) {
+    split
+        .map(ResidentMemory::parts)
+        .orElse(Map.of())
+        .forEach(
+            (part, bytes) ->
+                shown.add(gauge("native_memory_resident_bytes", bytes, "part", part.tag())));
+    split
+        .flatMap(ResidentMemory::hugePages)
+        .ifPresent(huge -> shown.add(gauge("native_memory_thp_bytes", huge.bytes())));
   }
 
-  private static void addCgroup(List<Published> shown, CgroupView cgroup) {
-    for (BreakdownView.Part part : cgroup.parts()) {
-      shown.add(gauge("cgroup_memory_charged_bytes", part.bytes(), "part", part.part()));
+  private static void addCgroup(List<Published> shown, Optional<CgroupMemory> known) {
+    if (known.isEmpty()) {
+      return;
     }
+    CgroupMemory cgroup = known.get();
+    cgroup
+        .parts()
+        .forEach(
+            (part, bytes) ->
+                shown.add(gauge("cgroup_memory_charged_bytes", bytes, "part", part.tag())));
     cgroup
         .events()
         .forEach(
@@ -126,27 +143,29 @@ class EndpointContractTest extends FaceContract {
     addKnown(shown, "cgroup_memory_swap_bytes", cgroup.swapBytes());
   }
 
-  private static void addAllocator(List<Published> shown, AllocatorView allocator) {
-    String[] label = {"allocator", allocator.kind()};
+  private static void addAllocator(List<Published> shown, Optional<AllocatorStatistics> known) {
+    if (known.isEmpty()) {
+      return;
+    }
+    AllocatorStatistics allocator = known.get();
+    String[] label = {"allocator", allocator.kind().tag()};
     addKnown(shown, "native_allocator_system_bytes", allocator.systemBytes(), label);
     addKnown(shown, "native_allocator_used_bytes", allocator.usedBytes(), label);
     addKnown(shown, "native_allocator_retained_bytes", allocator.retainedBytes(), label);
     addKnown(shown, "native_allocator_trimmable_bytes", allocator.trimmableBytes(), label);
     addKnown(shown, "native_allocator_arenas", allocator.arenas(), label);
-    if (!Double.isNaN(allocator.trims())) {
-      shown.add(counter("native_allocator_trims_total", allocator.trims(), label));
-    }
+    shown.add(counter("native_allocator_trims_total", allocator.trims(), label));
   }
 
   private static void addShares(
-      List<Published> shown, String label, List<NativeMemoryView.Share> shares) {
-    for (NativeMemoryView.Share share : shares) {
+      List<Published> shown, String label, List<SiteSummary.Share> shares) {
+    for (SiteSummary.Share share : shares) {
       String name = "native_malloc_" + label + "_live_bytes";
       shown.add(gauge(name, share.liveBytes(), label, share.name()));
     }
   }
 
-  private static void addSampling(List<Published> shown, NativeMemoryView.Sampling sampling) {
+  private static void addSampling(List<Published> shown, SelfReport.Sampling sampling) {
     if (!Double.isNaN(sampling.samples())) {
       String dropped = "mallometer_samples_dropped_total";
       shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
@@ -163,7 +182,7 @@ class EndpointContractTest extends FaceContract {
     }
   }
 
-  private static void addSelf(List<Published> shown, NativeMemoryView.Self self) {
+  private static void addSelf(List<Published> shown, SelfReport self) {
     shown.add(
         gauge(
             "mallometer_build_info",
@@ -175,16 +194,16 @@ class EndpointContractTest extends FaceContract {
             "mode",
             self.mode(),
             "accounting",
-            self.byteUnit()));
+            self.byteUnit().tag()));
     shown.add(counter("mallometer_overhead_seconds_total", self.overheadSeconds()));
     shown.add(gauge("mallometer_footprint_bytes", self.footprintBytes()));
     addSampling(shown, self.sampling());
   }
 
-  private static void addCounters(List<Published> shown, NativeMemoryView.Counters counters) {
+  private static void addCounters(List<Published> shown, NativeCounters counters) {
     String allocations = "native_malloc_allocations_total";
-    shown.add(counter(allocations, counters.allocations().small(), "size", "small"));
-    shown.add(counter(allocations, counters.allocations().large(), "size", "large"));
+    shown.add(counter(allocations, counters.smallAllocations(), "size", "small"));
+    shown.add(counter(allocations, counters.largeAllocations(), "size", "large"));
     shown.add(counter("native_malloc_requested_bytes_total", counters.requestedBytes()));
     shown.add(counter("native_malloc_allocated_bytes_total", counters.allocatedBytes()));
     shown.add(counter("native_malloc_freed_bytes_total", counters.freedBytes()));
@@ -198,10 +217,10 @@ class EndpointContractTest extends FaceContract {
     addHistogram(shown, counters);
   }
 
-  private static void addHistogram(List<Published> shown, NativeMemoryView.Counters counters) {
+  private static void addHistogram(List<Published> shown, NativeCounters counters) {
     String name = "native_malloc_request_size_bytes";
     long cumulative = 0;
-    for (NativeMemoryView.SizeClass sizeClass : counters.requestSizes()) {
+    for (SizeDistribution.SizeClass sizeClass : counters.requestSizes()) {
       cumulative += sizeClass.allocations();
       double bound = sizeClass.upToBytes();
       shown.add(
@@ -212,7 +231,7 @@ class EndpointContractTest extends FaceContract {
               "le",
               Double.isInfinite(bound) ? "+Inf" : "" + (long) bound));
     }
-    shown.add(Published.of(name + "_count", "histogram", counters.allocations().total()));
+    shown.add(Published.of(name + "_count", "histogram", counters.allocations()));
     shown.add(Published.of(name + "_sum", "histogram", counters.requestedBytes()));
   }
 

@@ -72,26 +72,35 @@ class LeakEndpointTest {
     assertThat(verdicts)
         .extracting(one -> one.get("verdict"))
         .containsExactly("leak", "leak", "growing", "pool");
-    assertThat(verdicts.get(0))
-        .containsEntry("site", "com.shop.Report.render")
+    Map<String, Object> leak = verdicts.get(0);
+    assertThat(leak)
         .containsEntry("sentence", "com.shop.Report.render keeps memory")
-        .containsEntry("suspectedBytes", 1_300_000_000)
-        .containsEntry("growthBytesPerHour", 1.9e8)
         .containsEntry("acknowledged", false)
+        .containsKeys("since");
+    assertThat(part(leak, "site"))
+        .containsEntry("name", "com.shop.Report.render")
         .containsEntry(
             "frames",
-            List.of("libzip.so!deflateInit2_+0x1f", "com.shop.Report.render(Some.java:12)"))
-        .containsEntry("lastWrite", Map.of("unavailable", "perf_event_open is forbidden"))
-        .containsKeys("lastAccess", "since", "evidence");
+            List.of("libzip.so!deflateInit2_+0x1f", "com.shop.Report.render(Some.java:12)"));
+    assertThat(part(part(leak, "suspected"), "bytes")).containsEntry("value", 1_300_000_000);
+    assertThat(part(leak, "growth")).containsEntry("bytesPerHour", 1.9e8);
+    assertThat(part(leak, "grounds")).containsKeys("lastAccess", "evidence");
+    assertThat(part(part(leak, "grounds"), "lastWrite"))
+        .containsEntry("unavailable", "perf_event_open is forbidden");
   }
 
   @Test
   void whatIsUnknownIsLeftOutOrNull() {
-    assertThat(verdicts(application.get(PATH)).get(3))
-        .containsEntry("verdict", "pool")
-        .containsKeys("site", "frames", "suspectedBytes")
-        .containsEntry("growthBytesPerHour", null)
-        .doesNotContainKeys("confidence");
+    Map<String, Object> pool = verdicts(application.get(PATH)).get(3);
+    assertThat(pool).containsEntry("verdict", "pool").containsKeys("site");
+    assertThat(part(pool, "suspected")).containsKeys("bytes");
+    assertThat(part(pool, "growth")).containsEntry("bytesPerHour", null);
+    assertThat(part(pool, "grounds")).doesNotContainKeys("confidence");
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> part(Map<String, Object> whole, String name) {
+    return (Map<String, Object>) whole.get(name);
   }
 
   @Test

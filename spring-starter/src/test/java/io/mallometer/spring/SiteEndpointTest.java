@@ -100,14 +100,14 @@ class SiteEndpointTest {
         .containsEntry("number", 7)
         .containsEntry(
             "frames", List.of("libzip.so!allocate+0x1f", "com.shop.Cart.zip(Some.java:12)"))
-        .containsEntry("liveBytes", Map.of("value", 340_000, "low95", 276_631, "high95", 417_266))
-        .containsEntry("oldestAgeSeconds", 3600.0)
+        .containsEntry("liveBytes", Map.of("value", 340_000, "low", 276_631, "high", 417_266))
         .containsKey("bytesPerSecond");
+    assertThat(row(rows(body, "sites").get(0), "ages")).containsEntry("oldest", 3600.0);
     assertThat(row(body, "reading"))
         .containsEntry("time", NOW.toString())
         .containsEntry("samples", 77)
         .containsEntry("byteUnit", "chunk")
-        .containsEntry("droppedSamples", Map.of("no_site", 5, "not_followed", 3));
+        .containsEntry("dropped", Map.of("no_site", 5, "not_followed", 3));
   }
 
   @Test

@@ -3,12 +3,10 @@ package io.mallometer.jmx;
 import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
-import io.mallometer.model.HugeAllocation;
-import io.mallometer.model.TrimReport;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Shows the latest statistics of the allocator. */
 final class Allocator implements Described.OfAllocator {
@@ -35,54 +33,18 @@ final class Allocator implements Described.OfAllocator {
   }
 
   @Override
-  public List<AllocatorMXBean.Arena> getArenaTable() {
-    return statistics().map(AllocatorStatistics::byArena).orElse(List.of()).stream()
-        .map(
-            arena ->
-                new AllocatorMXBean.Arena(
-                    arena.number(),
-                    arena.systemBytes(),
-                    arena.usedBytes(),
-                    arena.retainedBytes(),
-                    arena.releasableBytes(),
-                    arena.topBytes()))
-        .toList();
+  public @Nullable Row getStatistics() {
+    return Row.of(statistics());
   }
 
   @Override
-  public List<AllocatorMXBean.LargeRequest> getLargeAllocations() {
-    return mallometer.scraped().hugeAllocations().stream().map(Allocator::request).toList();
+  public List<Row> getLargeAllocations() {
+    return mallometer.scraped().hugeAllocations().stream().map(Row::of).toList();
   }
 
   @Override
-  public List<AllocatorMXBean.AdviceLine> getAdvice() {
-    return statistics().map(AllocatorStatistics::advice).orElse(List.of()).stream()
-        .map(
-            advice ->
-                new AllocatorMXBean.AdviceLine(advice.topic(), advice.reason(), advice.setting()))
-        .toList();
-  }
-
-  @Override
-  public AllocatorMXBean.Trim trim() {
-    TrimReport report = mallometer.allocator().trim();
-    return new AllocatorMXBean.Trim(
-        report.outcome().name(),
-        report.explanation(),
-        NativeMemory.known(report.residentBeforeBytes()),
-        NativeMemory.known(report.residentAfterBytes()),
-        NativeMemory.known(report.returnedBytes()),
-        Double.isNaN(report.seconds()) ? null : (Double) report.seconds(),
-        report.nextPossible().map(Instant::toString).orElse(null));
-  }
-
-  static AllocatorMXBean.LargeRequest request(HugeAllocation allocation) {
-    return new AllocatorMXBean.LargeRequest(
-        allocation.number(),
-        allocation.time().toString(),
-        allocation.bytes(),
-        allocation.threadId(),
-        allocation.threadName());
+  public Row trim() {
+    return Row.of(mallometer.allocator().trim());
   }
 
   private static AllocatorMXBean.Figures figures(AllocatorStatistics known) {

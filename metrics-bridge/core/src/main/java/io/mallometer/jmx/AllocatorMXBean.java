@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
-public interface AllocatorMXBean extends Described.OfAllocator {
+public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach {
 
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp
    * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
-   * bytes}, {@code threadId}, {@code threadName} as in {@link LargeRequest}, and {@code
+   * bytes}, {@code threadId}, {@code threadName} as in {@code LargeAllocations}, and {@code
    * missedBefore}: how many requests between this one and the one before are not known any more.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.large";
@@ -57,62 +57,4 @@ public interface AllocatorMXBean extends Described.OfAllocator {
       @Nullable Long retainedBytes,
       @Nullable Long trimmableBytes,
       @Nullable Long trims) {}
-
-  /**
-   * One arena, as composite data. Bytes.
-   *
-   * @param number 0 is the main one
-   * @param systemBytes obtained from the system
-   * @param usedBytes in use
-   * @param retainedBytes free
-   * @param releasableBytes whole pages that a trim would give back, resident or not
-   * @param topBytes free at the end
-   */
-  record Arena(
-      long number,
-      long systemBytes,
-      long usedBytes,
-      long retainedBytes,
-      long releasableBytes,
-      long topBytes) {}
-
-  /**
-   * One piece of advice, as composite data.
-   *
-   * @param topic what it is about
-   * @param reason what was found, in words and numbers
-   * @param setting what to set, literally
-   */
-  record AdviceLine(String topic, String reason, String setting) {}
-
-  /**
-   * One huge request, as composite data.
-   *
-   * @param number 1 for the process's first
-   * @param time ISO 8601
-   * @param bytes what was asked for
-   * @param threadId the kernel's number of the thread
-   * @param threadName the kernel's name of the thread, at most 15 bytes
-   */
-  record LargeRequest(long number, String time, long bytes, int threadId, String threadName) {}
-
-  /**
-   * What became of a trim, as composite data.
-   *
-   * @param outcome DONE, REFUSED or UNSUPPORTED
-   * @param explanation one sentence
-   * @param residentBeforeBytes the resident set before; null if unknown or not done
-   * @param residentAfterBytes the same after
-   * @param returnedBytes by how much the resident set shrank; negative if it grew meanwhile
-   * @param seconds how long it took; null if not done
-   * @param nextPossible from when on it is not refused as too early, ISO 8601; null if unknown
-   */
-  record Trim(
-      String outcome,
-      String explanation,
-      @Nullable Long residentBeforeBytes,
-      @Nullable Long residentAfterBytes,
-      @Nullable Long returnedBytes,
-      @Nullable Double seconds,
-      @Nullable String nextPossible) {}
 }

@@ -2,11 +2,8 @@ package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
-import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.Estimate;
 import io.mallometer.model.Grouping;
-import io.mallometer.model.SiteGroup;
 import io.mallometer.model.SiteOrder;
 import io.mallometer.model.StackFrame;
 import io.mallometer.report.ReportFormat;
@@ -50,20 +47,20 @@ final class CallSiteTables implements Described.OfCallSites {
   }
 
   @Override
-  public List<CallSitesMXBean.Site> getTopSites() {
+  public List<Row> getTopSites() {
     return mallometer.sites().read().ofApplication().sortedBy(SiteOrder.LIVE).stream()
         .limit(TABLE_ROWS)
-        .map(CallSiteTables::row)
+        .map(Row::of)
         .toList();
   }
 
   @Override
-  public List<CallSitesMXBean.Group> getTopLibraries() {
+  public List<Row> getTopLibraries() {
     return groups(Grouping.LIBRARY, SiteOrder.LIVE, TABLE_ROWS);
   }
 
   @Override
-  public List<CallSitesMXBean.Group> groups(String grouping, String sort, int limit) {
+  public List<Row> groups(String grouping, String sort, int limit) {
     if (limit < 1 || limit > MOST_ROWS) {
       throw new IllegalArgumentException(
           "limit is %d and must be from 1 to %d".formatted(limit, MOST_ROWS));
@@ -141,48 +138,13 @@ final class CallSiteTables implements Described.OfCallSites {
         "file is '%s' and must be the path of a file".formatted(file));
   }
 
-  private List<CallSitesMXBean.Group> groups(Grouping grouping, SiteOrder order, int limit) {
+  private List<Row> groups(Grouping grouping, SiteOrder order, int limit) {
     CallSites read = mallometer.sites().read();
     CallSites shown = grouping == Grouping.LIBRARY ? read : read.ofApplication();
     return shown.groupedBy(grouping).stream()
         .sorted(order.comparator())
         .limit(limit)
-        .map(CallSiteTables::row)
+        .map(Row::of)
         .toList();
-  }
-
-  private static CallSitesMXBean.Site row(CallSite site) {
-    return new CallSitesMXBean.Site(
-        site.number(),
-        site.name(),
-        site.library(),
-        site.samples(),
-        interval(site.liveBytes()),
-        interval(site.liveObjects()),
-        interval(site.allocatedBytes()),
-        interval(site.allocatedObjects()),
-        knownFraction(site.bytesPerSecond()),
-        knownFraction(site.ages().median()));
-  }
-
-  private static CallSitesMXBean.Group row(SiteGroup group) {
-    return new CallSitesMXBean.Group(
-        group.key(),
-        group.sites(),
-        group.samples(),
-        interval(group.liveBytes()),
-        interval(group.liveObjects()),
-        interval(group.allocatedBytes()),
-        interval(group.allocatedObjects()),
-        knownFraction(group.bytesPerSecond()));
-  }
-
-  private static CallSitesMXBean.Interval interval(Estimate estimate) {
-    return new CallSitesMXBean.Interval(
-        Math.round(estimate.value()), Math.round(estimate.low()), Math.round(estimate.high()));
-  }
-
-  private static @Nullable Double knownFraction(double value) {
-    return Double.isNaN(value) ? null : (Double) value;
   }
 }

@@ -1,5 +1,22 @@
 package io.mallometer.jmx;
 
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.Observation;
+import io.mallometer.model.OwnerReport;
+import io.mallometer.model.RecordingStatus;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ScopeCounts;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteGroup;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Status;
+import io.mallometer.model.TrimReport;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +30,18 @@ final class Described {
 
   private Described() {}
 
+  /** An operation of each MBean, which {@link DescribedMBean} answers. */
+  public interface OfEach {
+
+    /**
+     * An attribute as text.
+     *
+     * @throws IllegalArgumentException if there is no such attribute
+     */
+    @Description("An attribute as text for people")
+    String text(String attribute);
+  }
+
   /** Attributes and operations of {@link NativeMemoryMXBean}. */
   public interface OfNativeMemory {
 
@@ -25,32 +54,48 @@ final class Described {
     @Description("Actions, most urgent first; empty if none is needed")
     List<String> getActions();
 
-    @Description("Sizes that successful native allocations requested, by class; empty if unknown")
-    List<SizeClass> getSizeDistribution();
+    @Description(
+        value = "Sizes that successful native allocations requested, by class; empty if unknown",
+        rows = SizeDistribution.SizeClass.class)
+    List<Row> getSizeDistribution();
 
-    @Description("The most memory that the configuration may need, line by line; empty if unknown")
-    List<BudgetLine> getBudget();
+    @Description(
+        value = "The most memory that the configuration may need; null if unknown",
+        rows = MemoryBudget.class)
+    @Nullable Row getBudget();
 
-    @Description("Whether the limit is large enough for the configuration; empty if unknown")
-    String getBudgetVerdict();
+    @Description(
+        value = "The resident set by part, and its huge pages; null before the first split",
+        rows = ResidentMemory.class)
+    @Nullable Row getResident();
 
-    @Description("How much of the resident set is in transparent huge pages; empty if unknown")
-    String getHugePages();
+    @Description(
+        value = "The memory cgroup as the kernel accounts for it; null outside one",
+        rows = CgroupMemory.class)
+    @Nullable Row getCgroup();
 
-    @Description("The last hour, oldest first: by the second, ten seconds, the minute")
-    List<HistoryRow> getHistory();
+    @Description(
+        value = "The last hour, oldest first: by the second, ten seconds, the minute",
+        rows = HistoryPoint.class)
+    List<Row> getHistory();
 
-    @Description("The file that the last hour is recorded in; empty if there is none")
-    String getRecordingPath();
-
-    @Description("Why there is no such file although one was configured; empty otherwise")
-    String getRecordingFailure();
+    @Description(
+        value = "The file that the last hour is recorded in, or why there is none",
+        rows = RecordingStatus.class)
+    Row getRecording();
 
     @Description("Whether native allocations are counted now")
     boolean isActive();
 
-    @Description("ACTIVE, DISABLED or UNAVAILABLE")
-    String getStatus();
+    @Description(
+        value = "Whether native allocations are counted, why, and what to do if they are not",
+        rows = Status.class)
+    Row getStatus();
+
+    @Description(
+        value = "Version, mode and cost of mallometer, and the result of an attach",
+        rows = SelfReport.class)
+    Row getSelf();
 
     @Description(
         "Version, allocator, mode and accounting of the counting library, in one text for"
@@ -60,48 +105,24 @@ final class Described {
     @Description("Version of the application; null if it is not known")
     @Nullable String getApplicationVersion();
 
-    @Description("How the library came into the process, or why nothing is counted")
-    String getReason();
-
-    @Description("What to do if nothing is counted: a command or a setting")
-    String getRemedy();
-
-    @Description("Version of the native library")
-    String getBuild();
-
-    @Description("The allocator that serves the allocations")
-    String getAllocator();
-
-    @Description("How the library came to count: preload, attached or none")
-    String getMode();
-
-    @Description(
-        "When counting began: the start of the process, or the attach, ISO 8601; empty if it has"
-            + " not")
-    String getSince();
-
-    @Description("Result of the attach, and the memory allocated before it; null without an attach")
-    @Nullable AttachmentFigures getAttachment();
-
-    @Description("Meaning of one byte of allocated, freed and live: usable, chunk or requested")
-    String getByteUnit();
-
-    @Description("Notes of the library on its own work, such as a part that is off, and why")
-    String getRemark();
-
     @Description("Starts a measurement of this MBean; a measurement that is running is dropped")
     void hook();
 
     @Description(
-        "Ends the measurement of this MBean and returns its counts; null if none is running")
-    @Nullable Statistics unhook();
-
-    @Description("Counts of the running measurement of this MBean; null if none is running")
-    @Nullable Statistics statistics();
+        value =
+            "Ends the measurement of this MBean and returns its counts; null if none is running",
+        rows = ScopeCounts.class)
+    @Nullable Row unhook();
 
     @Description(
-        "Ends the process's phase and returns its counts, null if unknown; begins the next")
-    @Nullable Statistics nextPhase(
+        value = "Counts of the running measurement of this MBean; null if none is running",
+        rows = ScopeCounts.class)
+    @Nullable Row statistics();
+
+    @Description(
+        value = "Ends the process's phase and returns its counts, null if unknown; begins the next",
+        rows = ScopeCounts.class)
+    @Nullable Row nextPhase(
         @Description(name = "name", value = "Name of the next phase; an empty one begins none")
             String name);
   }
@@ -118,19 +139,22 @@ final class Described {
     @Description("The allocator's figures by kind, for JMX exporters; empty if unknown")
     Map<String, AllocatorMXBean.Figures> getByKind();
 
-    @Description("The arenas one by one, where the allocator reports them; empty if unknown")
-    List<AllocatorMXBean.Arena> getArenaTable();
-
-    @Description("The latest requests above the size MALLOMETER_HUGE, oldest first")
-    List<AllocatorMXBean.LargeRequest> getLargeAllocations();
-
-    @Description("Advice on memory that the allocator retains; empty if there is none")
-    List<AllocatorMXBean.AdviceLine> getAdvice();
+    @Description(
+        value = "The latest statistics, the arenas one by one, and advice; null if unknown",
+        rows = AllocatorStatistics.class)
+    @Nullable Row getStatistics();
 
     @Description(
-        "Asks the allocator to return free memory; returns how much came back, or why it was"
-            + " refused")
-    AllocatorMXBean.Trim trim();
+        value = "The latest requests above the size MALLOMETER_HUGE, oldest first",
+        rows = HugeAllocation.class)
+    List<Row> getLargeAllocations();
+
+    @Description(
+        value =
+            "Asks the allocator to return free memory; returns how much came back, or why it was"
+                + " refused",
+        rows = TrimReport.class)
+    Row trim();
   }
 
   /** Attributes and operations of {@link CallSitesMXBean}. */
@@ -143,19 +167,23 @@ final class Described {
         "Why there are no call sites, or no Java frames in them; empty if nothing is missing")
     String getReason();
 
-    @Description("The 20 call sites, by their whole stack, with most live bytes, most first")
-    List<CallSitesMXBean.Site> getTopSites();
+    @Description(
+        value = "The 20 call sites, by their whole stack, with most live bytes, most first",
+        rows = CallSite.class)
+    List<Row> getTopSites();
 
-    @Description("The 20 libraries with most live bytes, most first")
-    List<CallSitesMXBean.Group> getTopLibraries();
+    @Description(
+        value = "The 20 libraries with most live bytes, most first",
+        rows = SiteGroup.class)
+    List<Row> getTopLibraries();
 
     /**
      * Call sites taken together.
      *
      * @throws IllegalArgumentException if an argument is none of those that it may be
      */
-    @Description("Call sites in groups, largest first")
-    List<CallSitesMXBean.Group> groups(
+    @Description(value = "Call sites in groups, largest first", rows = SiteGroup.class)
+    List<Row> groups(
         @Description(name = "grouping", value = "How to group: site, library, frame or package")
             String grouping,
         @Description(
@@ -210,25 +238,17 @@ final class Described {
     @Description("When the sites were judged, ISO 8601")
     String getTime();
 
-    @Description("Whether accesses to objects are observed: off, starting, on or failed")
-    String getState();
-
-    @Description("Parts of the observation that are off, and why; empty if none is")
-    String getReason();
-
-    @Description("Result of the latest search for lost memory, or why there was none")
-    String getLostMemory();
-
-    @Description("Epochs of observation that ended")
-    long getEpochs();
-
-    @Description("Epochs without a result, because the kernel cleared accessed bits")
-    long getVoidEpochs();
+    @Description(
+        value = "Whether accesses to objects are observed, and the result of the latest search",
+        rows = Observation.class)
+    Row getObservation();
 
     @Description(
-        "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100;"
-            + " verdicts do not cover objects that were allocated before an attach")
-    List<LeakDetectorMXBean.Site> getVerdicts();
+        value =
+            "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100;"
+                + " verdicts do not cover objects that were allocated before an attach",
+        rows = SiteVerdict.class)
+    List<Row> getVerdicts();
 
     /**
      * The stack of a site that has a verdict.
@@ -255,10 +275,12 @@ final class Described {
      * program for as long as the options allow.
      */
     @Description(
-        "Searches the Java heap for the objects that hold a call site's memory; stops the"
-            + " program for as long"
-            + " as mallometer.owners.max-pause allows")
-    LeakDetectorMXBean.Owners owners(
+        value =
+            "Searches the Java heap for the objects that hold a call site's memory; stops the"
+                + " program for as long"
+                + " as mallometer.owners.max-pause allows",
+        rows = OwnerReport.class)
+    Row owners(
         @Description(name = "number", value = "The site's number") int number,
         @Description(
                 name = "links",

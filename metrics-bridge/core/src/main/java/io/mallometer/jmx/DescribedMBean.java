@@ -2,6 +2,9 @@ package io.mallometer.jmx;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 import javax.management.Attribute;
 import javax.management.AttributeList;
 import javax.management.AttributeNotFoundException;
@@ -18,6 +21,12 @@ import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
 import javax.management.ReflectionException;
 import javax.management.StandardEmitterMBean;
+import javax.management.openmbean.OpenMBeanAttributeInfoSupport;
+import javax.management.openmbean.OpenMBeanOperationInfoSupport;
+import javax.management.openmbean.OpenMBeanParameterInfo;
+import javax.management.openmbean.OpenMBeanParameterInfoSupport;
+import javax.management.openmbean.OpenType;
+import javax.management.openmbean.SimpleType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +35,18 @@ import org.jspecify.annotations.Nullable;
  * one of the same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
+
+  /** Tables are hard to read in JConsole, and composite data within them is not shown at all. */
+  private static final MBeanOperationInfo TEXT =
+      new OpenMBeanOperationInfoSupport(
+          "text",
+          "An attribute as text for people",
+          new OpenMBeanParameterInfo[] {
+            new OpenMBeanParameterInfoSupport(
+                "attribute", "Name of the attribute, such as Verdicts", SimpleType.STRING)
+          },
+          SimpleType.STRING,
+          MBeanOperationInfo.INFO);
 
   private final Figures figures;
   private final Class<?> contract;
@@ -63,6 +84,19 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     return figures.has(name) ? figures.value(name) : super.getAttribute(name);
   }
 
+  @Override
+  public @Nullable Object invoke(String action, Object[] arguments, String[] signature)
+      throws MBeanException, ReflectionException {
+    if (!action.equals(TEXT.getName()) || arguments.length != 1) {
+      return super.invoke(action, arguments, signature);
+    }
+    try {
+      return OpenText.of(getAttribute(String.valueOf(arguments[0])));
+    } catch (AttributeNotFoundException e) {
+      throw new MBeanException(new IllegalArgumentException(e.getMessage()));
+    }
+  }
+
   /** Returns the attributes without those that cannot be read. */
   @Override
   public AttributeList getAttributes(String[] names) {
@@ -94,17 +128,58 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   @Override
   public MBeanInfo getMBeanInfo() {
     MBeanInfo details = super.getMBeanInfo();
-    List<MBeanAttributeInfo> attributes = new ArrayList<>(List.of(details.getAttributes()));
+    List<MBeanAttributeInfo> attributes = new ArrayList<>();
+    for (MBeanAttributeInfo attribute : details.getAttributes()) {
+      attributes.add(typed(attribute));
+    }
     attributes.addAll(figures.describe());
     return new MBeanInfo(
         details.getClassName(),
         details.getDescription(),
         attributes.toArray(MBeanAttributeInfo[]::new),
         details.getConstructors(),
-        details.getOperations(),
+        Stream.concat(Stream.of(details.getOperations()).map(this::typed), Stream.of(TEXT))
+            .toArray(MBeanOperationInfo[]::new),
         details.getNotifications(),
         new ImmutableDescriptor(
             "immutableInfo=true", "interfaceClassName=" + contract.getName(), "mxbean=true"));
+  }
+
+  /** An attribute of records with its components. */
+  private MBeanAttributeInfo typed(MBeanAttributeInfo info) {
+    Optional<OpenType<?>> type = typeOfRows(info, info.getType());
+    return type.isEmpty()
+        ? info
+        : new OpenMBeanAttributeInfoSupport(
+            info.getName(), info.getDescription(), type.get(), true, false, false);
+  }
+
+  private MBeanOperationInfo typed(MBeanOperationInfo info) {
+    Optional<OpenType<?>> type = typeOfRows(info, info.getReturnType());
+    return type.isEmpty()
+        ? info
+        : new MBeanOperationInfo(
+            info.getName(),
+            info.getDescription(),
+            info.getSignature(),
+            info.getReturnType(),
+            info.getImpact(),
+            new ImmutableDescriptor(Map.of("openType", type.get())));
+  }
+
+  /** Empty until it is registered: the server asks for the description then, and nobody reads. */
+  private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
+    String kind = field(info, "rows", Record.class.getName());
+    if (!registered || kind.equals(Record.class.getName())) {
+      return Optional.empty();
+    }
+    try {
+      Class<?> known = Class.forName(kind, true, contract.getClassLoader());
+      return Optional.of(
+          type.startsWith("[") ? OpenRecords.tableOf(known) : OpenRecords.type(known));
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException("the class is named in a constant of the program", e);
+    }
   }
 
   @Override

@@ -17,6 +17,10 @@ public @interface Description {
   @DescriptorKey("meaning")
   String value();
 
+  /** The kind of record of a {@link Row}, or of a list of them. */
+  @DescriptorKey("rows")
+  Class<? extends Record> rows() default Record.class;
+
   /** The name of a parameter. */
   @DescriptorKey("parameterName")
   String name() default "";

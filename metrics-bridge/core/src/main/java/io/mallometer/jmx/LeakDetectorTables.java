@@ -1,18 +1,11 @@
 package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
-import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
-import io.mallometer.model.OwnerReport;
-import io.mallometer.model.OwnerReport.Path;
-import io.mallometer.model.OwnerReport.Way;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Shows verdicts. */
 final class LeakDetectorTables implements Described.OfLeakDetector {
@@ -32,33 +25,13 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
-  public String getState() {
-    return report().observation().state().tag();
+  public Row getObservation() {
+    return Row.of(report().observation());
   }
 
   @Override
-  public String getReason() {
-    return report().observation().reason();
-  }
-
-  @Override
-  public String getLostMemory() {
-    return report().observation().lostMemory();
-  }
-
-  @Override
-  public long getEpochs() {
-    return report().observation().epochs();
-  }
-
-  @Override
-  public long getVoidEpochs() {
-    return report().observation().voidEpochs();
-  }
-
-  @Override
-  public List<LeakDetectorMXBean.Site> getVerdicts() {
-    return report().suspicious().stream().limit(MOST_ROWS).map(LeakDetectorTables::row).toList();
+  public List<Row> getVerdicts() {
+    return report().suspicious().stream().limit(MOST_ROWS).map(Row::of).toList();
   }
 
   @Override
@@ -85,89 +58,14 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
-  public LeakDetectorMXBean.Owners owners(int number, int links) {
+  public Row owners(int number, int links) {
     if (links < 0 || links > MOST_LINKS) {
       throw new IllegalArgumentException("links must be from 0 to " + MOST_LINKS);
     }
-    OwnerReport report = mallometer.leaks().owners(number, links);
-    return new LeakDetectorMXBean.Owners(
-        report.outcome().name(),
-        report.explanation(),
-        report.samples(),
-        report.pauses(),
-        lines(report),
-        report.remarks());
-  }
-
-  /** Returns a line for each way in which samples are held, and below it one for each path. */
-  private static List<String> lines(OwnerReport report) {
-    List<String> lines = new ArrayList<>();
-    for (Way way : report.ways()) {
-      lines.add(line(way, report.samples()));
-      for (Path path : way.paths()) {
-        lines.add(
-            "    %s: %s, %d of the holders looked at"
-                .formatted(
-                    path.holding().words(),
-                    path.text().isEmpty() ? "no path" : path.text(),
-                    path.holders()));
-      }
-    }
-    return lines;
-  }
-
-  private static String line(Way way, int all) {
-    return String.format(
-        Locale.ROOT,
-        "%d of %d (%.0f %%, interval %.0f to %.0f %%) %s%s%s",
-        way.samples(),
-        all,
-        100 * way.share(),
-        100 * way.shareLow(),
-        100 * way.shareHigh(),
-        way.holding().words(),
-        way.holder().isEmpty() ? "" : ": " + way.holder(),
-        way.throughNative() ? ", through native memory" : "");
+    return Row.of(mallometer.leaks().owners(number, links));
   }
 
   private LeakReport report() {
     return mallometer.leaks().report();
-  }
-
-  private static LeakDetectorMXBean.Site row(SiteVerdict verdict) {
-    return new LeakDetectorMXBean.Site(
-        verdict.verdict().tag(),
-        verdict.site().name(),
-        verdict.site().library(),
-        verdict.site().number(),
-        verdict.sentence(),
-        known(verdict.grounds().confidence()),
-        NativeMemory.known(verdict.suspected().bytes().value()),
-        NativeMemory.known(verdict.suspected().bytes().low()),
-        NativeMemory.known(verdict.suspected().bytes().high()),
-        NativeMemory.known(verdict.suspected().objects().value()),
-        NativeMemory.known(verdict.growth().liveBytes()),
-        NativeMemory.known(verdict.growth().bytesPerHour()),
-        known(verdict.suspected().idleSeconds()),
-        known(verdict.suspected().oldestSeconds()),
-        verdict.grounds().evidence().tag(),
-        verdict.since().toString(),
-        place(verdict.grounds().lastAccess()),
-        place(verdict.grounds().lastWrite()),
-        verdict.acknowledged());
-  }
-
-  private static String place(LastUse use) {
-    return use.time().isPresent()
-        ? "%s by %s: %s"
-            .formatted(
-                use.time().get(),
-                use.thread(),
-                String.join(" < ", use.frames().stream().map(StackFrame::toString).toList()))
-        : "not available: " + use.unavailable();
-  }
-
-  private static @Nullable Double known(double value) {
-    return Double.isFinite(value) ? (Double) value : null;
   }
 }

@@ -2,20 +2,12 @@ package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
-import io.mallometer.model.Attachment;
-import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
-import io.mallometer.model.RecordingStatus;
-import io.mallometer.model.ResidentMemory;
-import io.mallometer.model.ResidentMemory.HugePages;
+import io.mallometer.model.Phase;
 import io.mallometer.model.ScopeFigures;
 import io.mallometer.model.SelfReport;
-import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Shows the latest snapshot. */
@@ -49,47 +41,35 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public List<SizeClass> getSizeDistribution() {
-    return snapshot()
-        .process()
-        .map(counters -> sizeClasses(counters.allocationsBySize()))
-        .orElse(List.of());
+  public List<Row> getSizeDistribution() {
+    return snapshot().process().map(NativeCounters::requestSizes).orElse(List.of()).stream()
+        .map(Row::of)
+        .toList();
   }
 
   @Override
-  public List<BudgetLine> getBudget() {
-    return snapshot().memory().budget().map(NativeMemory::lines).orElse(List.of());
+  public @Nullable Row getBudget() {
+    return Row.of(snapshot().memory().budget());
   }
 
   @Override
-  public String getBudgetVerdict() {
-    return snapshot().memory().budget().map(MemoryBudget::verdict).orElse("");
+  public @Nullable Row getResident() {
+    return Row.of(snapshot().memory().resident());
   }
 
   @Override
-  public String getHugePages() {
-    return snapshot()
-        .memory()
-        .resident()
-        .flatMap(ResidentMemory::hugePages)
-        .map(HugePages::sentence)
-        .orElse("");
+  public @Nullable Row getCgroup() {
+    return Row.of(snapshot().memory().cgroup());
   }
 
   @Override
-  public List<HistoryRow> getHistory() {
-    return mallometer.history().points().stream().map(HistoryRow::of).toList();
+  public List<Row> getHistory() {
+    return mallometer.history().points().stream().map(Row::of).toList();
   }
 
   @Override
-  public String getRecordingPath() {
-    RecordingStatus recording = mallometer.history().recording();
-    return recording.state() == RecordingStatus.State.ON ? recording.path() : "";
-  }
-
-  @Override
-  public String getRecordingFailure() {
-    return mallometer.history().recording().reason();
+  public Row getRecording() {
+    return Row.of(mallometer.history().recording());
   }
 
   @Override
@@ -98,8 +78,13 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public String getStatus() {
-    return snapshot().status().state().name();
+  public Row getStatus() {
+    return Row.of(snapshot().status());
+  }
+
+  @Override
+  public Row getSelf() {
+    return Row.of(snapshot().self());
   }
 
   @Override
@@ -115,55 +100,6 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public String getReason() {
-    return snapshot().status().reason();
-  }
-
-  @Override
-  public String getRemedy() {
-    return snapshot().status().remedy();
-  }
-
-  @Override
-  public String getBuild() {
-    return snapshot().self().build();
-  }
-
-  @Override
-  public String getAllocator() {
-    return snapshot().self().allocator();
-  }
-
-  @Override
-  public String getMode() {
-    return snapshot().self().mode();
-  }
-
-  @Override
-  public String getSince() {
-    return snapshot().self().since().map(Instant::toString).orElse("");
-  }
-
-  @Override
-  public @Nullable AttachmentFigures getAttachment() {
-    Optional<NativeCounters> counted = snapshot().process();
-    Optional<Attachment> attachment = snapshot().self().attachment();
-    return counted.isPresent() && attachment.isPresent()
-        ? AttachmentFigures.of(attachment.get(), counted.get().baseline())
-        : null;
-  }
-
-  @Override
-  public String getByteUnit() {
-    return snapshot().self().byteUnit().tag();
-  }
-
-  @Override
-  public String getRemark() {
-    return snapshot().self().remark();
-  }
-
-  @Override
   public synchronized void hook() {
     if (scope != null) {
       scope.close();
@@ -172,46 +108,32 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public synchronized @Nullable Statistics unhook() {
+  public synchronized @Nullable Row unhook() {
     @Nullable NativeScope open = scope;
     scope = null;
-    return open == null ? null : statistics(open.unhook());
+    return open == null ? null : row(open.unhook());
   }
 
   @Override
-  public synchronized @Nullable Statistics statistics() {
-    return scope == null ? null : statistics(scope.figures());
-  }
-
-  private static @Nullable Statistics statistics(ScopeFigures figures) {
-    return figures.counts().map(Statistics::of).orElse(null);
+  public synchronized @Nullable Row statistics() {
+    return scope == null ? null : row(scope.figures());
   }
 
   @Override
-  public @Nullable Statistics nextPhase(String name) {
+  public @Nullable Row nextPhase(String name) {
     return mallometer
         .monitors()
         .nextPhase(name)
-        .flatMap(phase -> phase.figures().counts())
-        .map(Statistics::of)
+        .map(Phase::figures)
+        .map(NativeMemory::row)
         .orElse(null);
+  }
+
+  private static @Nullable Row row(ScopeFigures figures) {
+    return Row.of(figures.counts());
   }
 
   private Snapshot snapshot() {
     return mallometer.scraped();
-  }
-
-  private static List<BudgetLine> lines(MemoryBudget budget) {
-    return budget.lines().stream()
-        .map(line -> new BudgetLine(line.item(), line.bytes(), line.basis(), line.detail()))
-        .toList();
-  }
-
-  private static List<SizeClass> sizeClasses(SizeDistribution distribution) {
-    List<SizeClass> classes = new ArrayList<>(SizeDistribution.CLASSES);
-    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
-      classes.add(new SizeClass((long) SizeDistribution.upperBound(i), distribution.count(i)));
-    }
-    return classes;
   }
 }

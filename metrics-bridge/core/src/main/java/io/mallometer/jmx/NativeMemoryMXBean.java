@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The operations work on one scope that belongs to this MBean. They disturb only other users of
  * the same MBean.
  */
-public interface NativeMemoryMXBean extends Described.OfNativeMemory {
+public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.OfEach {
 
   /**
    * The type of the notifications, one for each event of a monitor. The user data is composite data

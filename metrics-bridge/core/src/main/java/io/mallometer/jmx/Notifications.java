@@ -30,17 +30,6 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
           SimpleType.STRING,
           SimpleType.LONG);
 
-  private static final OpenRow LEAK =
-      new OpenRow(
-          "Leak",
-          "A call site that leaks",
-          new String[] {"site", "library", "number", "suspectedBytes", "confidence"},
-          SimpleType.STRING,
-          SimpleType.STRING,
-          SimpleType.INTEGER,
-          SimpleType.LONG,
-          SimpleType.DOUBLE);
-
   private static final OpenRow MONITOR =
       new OpenRow(
           "MonitorEvent",
@@ -136,13 +125,7 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
             leaks.incrementAndGet(),
             leak.since().toEpochMilli(),
             leak.sentence());
-    notification.setUserData(
-        LEAK.of(
-            leak.site().name(),
-            leak.site().library(),
-            leak.site().number(),
-            Math.round(leak.suspected().bytes().value()),
-            leak.grounds().confidence()));
+    notification.setUserData(OpenRecords.row(leak));
     sendNotification(notification);
   }
 

@@ -719,7 +719,7 @@ public record Meter(
   }
 
   private static Map<ResidentPart, Long> residentParts(Snapshot snapshot) {
-    return snapshot.memory().resident().map(ResidentMemory::bytes).orElse(Map.of());
+    return snapshot.memory().resident().map(ResidentMemory::parts).orElse(Map.of());
   }
 
   private static boolean knowsHugePages(Snapshot snapshot) {
@@ -736,7 +736,7 @@ public record Meter(
   }
 
   private static Map<ChargedPart, Long> chargedParts(Snapshot snapshot) {
-    return snapshot.memory().cgroup().map(CgroupMemory::bytes).orElse(Map.of());
+    return snapshot.memory().cgroup().map(CgroupMemory::parts).orElse(Map.of());
   }
 
   private static Map<String, Long> cgroupEvents(Snapshot snapshot) {

@@ -1,5 +1,9 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.BYTES_PER_SECOND;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -8,25 +12,8 @@ import java.util.Optional;
 /**
  * The growth of the process's memory as a table whose rows add up to the growth of the total. Each
  * end of the window is the mean of the readings of up to one minute.
- *
- * @param from the first reading of the window
- * @param to the last reading of the window
- * @param basis what the total is: {@value #CHARGED}, what the kernel charges to the cgroup, or
- *     {@value #RESIDENT}, the resident set; both without pages of files that the kernel can drop
- * @param total the total
- * @param rows disjoint parts of the total, those that grew most first; falling ones are last
- * @param counts figures that explain a row and are no bytes
- * @param files the mapped files whose resident pages the kernel can drop, those that grew most
- *     first; they are no part of the total
  */
-public record Account(
-    Instant from,
-    Instant to,
-    String basis,
-    Row total,
-    List<Row> rows,
-    List<Count> counts,
-    List<FilePages> files) {
+public record Account(@Figure("The first reading of the window") Instant from, @Figure("The last reading of the window") Instant to, @Figure("What the total is: charged, what the kernel charges to the cgroup, or resident, the resident set; both without pages of files that the kernel can drop") String basis, @Figure("The total") Row total, @Figure("Disjoint parts of the total, those that grew most first; falling ones are last") List<Row> rows, @Figure("Figures that explain a row and are no bytes") List<Count> counts, @Figure("The mapped files whose resident pages the kernel can drop, those that grew most first; they are no part of the total") List<FilePages> files) {
 
   /** The basis of an account of a process whose cgroup has a limit. */
   public static final String CHARGED = "charged";
@@ -35,7 +22,7 @@ public record Account(
   public static final String RESIDENT = "resident";
 
   /** What a row consists of. */
-  public enum Kind {
+  public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
     /** Live bytes of malloc of one call site, by its name. */
@@ -89,6 +76,7 @@ public record Account(
     }
 
     /** Returns the kind as JSON has it, such as {@code site}. */
+    @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -96,32 +84,8 @@ public record Account(
 
   /**
    * One part of the total.
-   *
-   * @param kind what it consists of
-   * @param name the call site's name, else the kind in words
-   * @param place the source line of a call site that a person can change, such as {@code
-   *     Cache.java:12}; of thread stacks the call site that started most threads; empty if unknown
-   * @param bytes the bytes at the end of the window
-   * @param growthBytes the bytes at the end less those at the start
-   * @param lowerPerSecond the lower end of the 95 % interval of the growth in a second
-   * @param bytesPerSecond the growth in a second
-   * @param upperPerSecond the upper end
-   * @param exact whether the bytes are counted, not estimated from samples
-   * @param plateau whether the row grew, and does not in the last third of the window
-   * @param maximumBytes the largest size that a setting allows; {@code NaN} without one
    */
-  public record Row(
-      Kind kind,
-      String name,
-      String place,
-      double bytes,
-      double growthBytes,
-      double lowerPerSecond,
-      double bytesPerSecond,
-      double upperPerSecond,
-      boolean exact,
-      boolean plateau,
-      double maximumBytes) {
+  public record Row(@Figure("What it consists of") Kind kind, @Figure("The call site's name, else the kind in words") String name, @Figure("The source line of a call site that a person can change, such as Cache.java:12; of thread stacks the call site that started most threads; empty if unknown") String place, @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes, @Figure(value = "The bytes at the end less those at the start", unit = BYTES) double growthBytes, @Figure(value = "The lower end of the 95 % interval of the growth in a second", unit = BYTES_PER_SECOND) double lowerPerSecond, @Figure(value = "The growth in a second", unit = BYTES_PER_SECOND) double bytesPerSecond, @Figure(value = "The upper end", unit = BYTES_PER_SECOND) double upperPerSecond, @Figure("Whether the bytes are counted, not estimated from samples") boolean exact, @Figure("Whether the row grew, and does not in the last third of the window") boolean plateau, @Figure(value = "The largest size that a setting allows; NaN without one", unit = BYTES) double maximumBytes) {
 
     /** Returns whether the row grows, with the interval's certainty, and has not stopped. */
     public boolean grows() {
@@ -138,15 +102,8 @@ public record Account(
 
   /**
    * A count at the end of the window.
-   *
-   * @param name what is counted: {@value #THREADS}, {@value #CLASSES}, or the threads of a pool, by
-   *     their name with {@code #} for each number
-   * @param count the count
-   * @param growth the count less that at the start
-   * @param perMinute the growth in a minute
-   * @param steady whether the growth's 95 % interval excludes zero
    */
-  public record Count(String name, double count, double growth, double perMinute, boolean steady) {
+  public record Count(@Figure("What is counted: threads, classes, or the threads of a pool, by their name with # for each number") String name, @Figure(value = "The count", unit = COUNT) double count, @Figure(value = "The count less that at the start", unit = COUNT) double growth, @Figure("The growth in a minute") double perMinute, @Figure("Whether the growth's 95 % interval excludes zero") boolean steady) {
 
     /** All threads of the process. */
     public static final String THREADS = "threads";
@@ -157,12 +114,8 @@ public record Account(
 
   /**
    * Resident pages of a mapped file.
-   *
-   * @param name the file's name without its directory
-   * @param bytes the bytes at the end of the window
-   * @param growthBytes those less the bytes at the start
    */
-  public record FilePages(String name, double bytes, double growthBytes) {}
+  public record FilePages(@Figure("The file's name without its directory") String name, @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes, @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
 
   public Account {
     rows = List.copyOf(rows);

@@ -1,11 +1,8 @@
 package io.mallometer.model;
 
-/**
- * Advice on memory: an action and its reason.
- *
- * @param topic what it is about: {@code arenas}, {@code trim}, {@code trim-threshold}, {@code
- *     decay}, {@code allocator}, {@code huge-pages}
- * @param reason what was found, in words and numbers
- * @param setting what to set, literally
- */
-public record Advice(String topic, String reason, String setting) {}
+/** Advice on memory: an action and its reason. */
+public record Advice(
+    @Figure("What it is about: arenas, trim, trim-threshold, decay, allocator, huge-pages")
+        String topic,
+    @Figure("What was found, in words and numbers") String reason,
+    @Figure("What to set, literally") String setting) {}

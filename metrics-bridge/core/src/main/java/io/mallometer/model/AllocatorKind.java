@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /** Kind of the allocator that serves the process. */
-public enum AllocatorKind {
+public enum AllocatorKind implements Tagged {
   /** The GNU C library's own. */
   GLIBC("glibc"),
   /** jemalloc. */
@@ -20,6 +20,7 @@ public enum AllocatorKind {
   }
 
   /** The name that people see in tags and tables. */
+  @Override
   public String tag() {
     return tag;
   }

@@ -1,5 +1,9 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,59 +15,54 @@ import java.util.List;
  * <p>System memory is what it has from the operating system: used by the program, retained for
  * later requests, and its own overhead. All three are virtual. Pages of retained memory may or may
  * not be resident: glibc's retained memory stays what it was when a trim gives its pages back.
- *
- * @param time when it was read; that is done less often than the counters are read
- * @param kind whose statistics these are
- * @param arenas arenas that exist
- * @param systemBytes obtained from the system and not returned, singly mapped objects included
- * @param usedBytes in use by the program, the allocator's overhead for each object included
- * @param retainedBytes free and kept for later requests
- * @param mappedBytes objects that are mapped singly; part of used
- * @param releasableBytes part of retained: whole pages that a trim would give back, resident or not
- * @param residentBytes resident, in the allocator's own view
- * @param trimmableBytes resident pages that a trim would give back, at least: see {@link
- *     #withResident}
- * @param trims trims through the native library since the process started
- * @param byArena the arenas, at most the first {@value #MOST_ARENAS}, where the allocator tells
- * @param advice what could be done about memory that the allocator keeps; empty if all is well
- * @param costSeconds how long the reading took, with one arena after the other locked
  */
 public record AllocatorStatistics(
-    Instant time,
-    AllocatorKind kind,
-    double arenas,
-    double systemBytes,
-    double usedBytes,
-    double retainedBytes,
-    double mappedBytes,
-    double releasableBytes,
-    double residentBytes,
-    double trimmableBytes,
-    long trims,
-    List<Arena> byArena,
-    List<Advice> advice,
-    double costSeconds) {
+    @Figure("When it was read; that is done less often than the counters are read") Instant time,
+    @Figure("Whose statistics these are") AllocatorKind kind,
+    @Figure(value = "Arenas that exist", unit = COUNT) double arenas,
+    @Figure(
+            value = "Obtained from the system and not returned, singly mapped objects included",
+            unit = BYTES)
+        double systemBytes,
+    @Figure(
+            value = "In use by the program, the allocator's overhead for each object included",
+            unit = BYTES)
+        double usedBytes,
+    @Figure(value = "Free and kept for later requests", unit = BYTES) double retainedBytes,
+    @Figure(value = "Objects that are mapped singly; part of used", unit = BYTES)
+        double mappedBytes,
+    @Figure(
+            value = "Part of retained: whole pages that a trim would give back, resident or not",
+            unit = BYTES)
+        double releasableBytes,
+    @Figure(value = "Resident, in the allocator's own view", unit = BYTES) double residentBytes,
+    @Figure(
+            value = "Resident pages that a trim would give back, at least: see withResident",
+            unit = BYTES)
+        double trimmableBytes,
+    @Figure(value = "Trims through the native library since the process started", unit = COUNT)
+        long trims,
+    @Figure("The arenas, at most the first 256, where the allocator tells") List<Arena> byArena,
+    @Figure("What could be done about memory that the allocator keeps; empty if all is " + "well")
+        List<Advice> advice,
+    @Figure(
+            value = "How long the reading took, with one arena after the other locked",
+            unit = SECONDS)
+        double costSeconds) {
 
   /** The most arenas that {@link #byArena} holds. */
   public static final int MOST_ARENAS = 256;
 
-  /**
-   * One arena of glibc.
-   *
-   * @param number 0 is the main one
-   * @param systemBytes obtained from the system and not returned
-   * @param usedBytes in use
-   * @param retainedBytes free
-   * @param releasableBytes whole pages that a trim would give back, resident or not
-   * @param topBytes free at the end; only the main arena gives that back
-   */
+  /** One arena of glibc. */
   public record Arena(
-      long number,
-      long systemBytes,
-      long usedBytes,
-      long retainedBytes,
-      long releasableBytes,
-      long topBytes) {}
+      @Figure("0 is the main one") long number,
+      @Figure(value = "Obtained from the system and not returned", unit = BYTES) long systemBytes,
+      @Figure(value = "In use", unit = BYTES) long usedBytes,
+      @Figure(value = "Free", unit = BYTES) long retainedBytes,
+      @Figure(value = "Whole pages that a trim would give back, resident or not", unit = BYTES)
+          long releasableBytes,
+      @Figure(value = "Free at the end; only the main arena gives that back", unit = BYTES)
+          long topBytes) {}
 
   public AllocatorStatistics {
     byArena = List.copyOf(byArena);

@@ -1,30 +1,42 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import io.mallometer.internal.text.Words;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Result of an attach to a running process.
- *
- * @param words pointers to malloc and its relatives that lead to mallometer
- * @param wordsRefused pointers that the system did not let change, whose calls are not counted
- * @param callsUnseen places from which the program calls malloc past all such pointers
- * @param lockSeconds the time that threads that load libraries had to wait
- * @param driftBytes the live bytes that glibc reports less those counted; 0 before the first
- *     comparison
- * @param driftBoundBytes the largest normal difference: the errors of both readings, and the memory
- *     that glibc and the loader allocate for threads; 0 before the first comparison
- */
+/** Result of an attach to a running process. */
 public record Attachment(
-    int words,
-    int wordsRefused,
-    int callsUnseen,
-    double lockSeconds,
-    double driftBytes,
-    double driftBoundBytes) {
+    @Figure(value = "Pointers to malloc and its relatives that lead to mallometer", unit = COUNT)
+        int words,
+    @Figure(
+            value = "Pointers that the system did not let change, whose calls are not counted",
+            unit = COUNT)
+        int wordsRefused,
+    @Figure(
+            value = "Places from which the program calls malloc past all such pointers",
+            unit = COUNT)
+        int callsUnseen,
+    @Figure(value = "The time that threads that load libraries had to wait", unit = SECONDS)
+        double lockSeconds,
+    @Figure(
+            value =
+                "The live bytes that glibc reports less those counted; 0 before the first "
+                    + "comparison",
+            unit = BYTES)
+        double driftBytes,
+    @Figure(
+            value =
+                "The largest normal difference: the errors of both readings, and the memory "
+                    + "that glibc and the loader allocate for threads; 0 before the first "
+                    + "comparison",
+            unit = BYTES)
+        double driftBoundBytes) {
 
-  /** Returns the calls that are known to be missed, in words; empty if there are none. */
+  @Figure("Calls that are known to be missed, in words; empty if there are none")
   public String gaps() {
     if (complete()) {
       return "";
@@ -49,7 +61,7 @@ public record Attachment(
     return driftBytes != 0 && !(Math.abs(driftBytes) <= driftBoundBytes);
   }
 
-  /** Returns whether no call is known to be missed. */
+  @Figure("Whether no call is known to be missed")
   public boolean complete() {
     return wordsRefused == 0 && callsUnseen == 0 && !drifts();
   }

@@ -1,17 +1,26 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+
 import io.mallometer.internal.text.Words;
 
 /**
  * Memory that was live when mallometer attached to the process. It is part of {@link
  * NativeCounters#liveBytes()} as long as it is not freed.
- *
- * @param bytes live bytes at the attach; 0 if counting began with the process, {@code NaN} if they
- *     are unknown
- * @param errorBytes how many bytes more or less that may have been; where {@code bytes} is unknown,
- *     the most that may have been live
  */
-public record Baseline(double bytes, double errorBytes) {
+public record Baseline(
+    @Figure(
+            value =
+                "Live bytes at the attach; 0 if counting began with the process, unknown if "
+                    + "they are unknown",
+            unit = BYTES)
+        double bytes,
+    @Figure(
+            value =
+                "How many bytes more or less that may have been; where bytes is unknown, the "
+                    + "most that may have been live",
+            unit = BYTES)
+        double errorBytes) {
 
   /** Baseline of a process that was counted from its start. */
   public static final Baseline NONE = new Baseline(0, 0);
@@ -30,6 +39,7 @@ public record Baseline(double bytes, double errorBytes) {
    * Returns the baseline in words, such as {@code 84.1 MiB ± 300 KiB were allocated before the
    * attach}.
    */
+  @Figure("The same in words")
   public String sentence() {
     String error = Words.bytes(errorBytes);
     return known()

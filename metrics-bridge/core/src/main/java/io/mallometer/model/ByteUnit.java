@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /** Meaning of one byte of allocated, freed and live memory. */
-public enum ByteUnit {
+public enum ByteUnit implements Tagged {
   /** {@code malloc_usable_size()} of the object, asked of the allocator at each event. */
   USABLE("usable"),
 
@@ -27,6 +27,7 @@ public enum ByteUnit {
    * The name as it appears in the tag {@code accounting} of the meter {@code
    * mallometer.build.info}.
    */
+  @Override
   public String tag() {
     return tag;
   }

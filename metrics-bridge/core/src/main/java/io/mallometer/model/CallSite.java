@@ -1,51 +1,56 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.BYTES_PER_SECOND;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * Code that allocates, identified by its whole stack.
- *
- * @param number the site's number, which it keeps while the process lives
- * @param frames the stack, innermost first: native frames, then Java frames
- * @param name who allocates, by the rule of {@code SiteNaming}: {@code Class.method}, or {@code
- *     library!symbol}; many stacks may share it
- * @param library the library that asked for the memory: of the innermost native frame outside of
- *     the C and C++ libraries, else of the innermost frame; {@code [java]} if that is Java's; empty
- *     if unknown
- * @param samples how many allocations were looked at
- * @param allocatedObjects objects allocated since the process started
- * @param allocatedBytes their bytes, in the unit of {@link SelfReport#byteUnit()}
- * @param liveObjects those of them that have not been freed
- * @param liveBytes their bytes
- * @param bytesPerSecond bytes allocated for each second, over the shortest of 30 s, 1, 2, 5, 10, 30
- *     and 60 minutes in which 30 samples were taken, else over the longest that is known; {@code
- *     NaN} at the first reading
- * @param rateSeconds how long ago that time began; {@code NaN} where the rate is unknown
- * @param ages how old the live objects are
- */
+/** Code that allocates, identified by its whole stack. */
 public record CallSite(
-    int number,
-    List<StackFrame> frames,
-    String name,
-    String library,
-    long samples,
-    Estimate allocatedObjects,
-    Estimate allocatedBytes,
-    Estimate liveObjects,
-    Estimate liveBytes,
-    double bytesPerSecond,
-    double rateSeconds,
-    Ages ages)
+    @Figure("The site's number, which it keeps while the process lives") int number,
+    @Figure("The stack, innermost first: native frames, then Java frames") List<StackFrame> frames,
+    @Figure(
+            "Who allocates, by the rule of SiteNaming: Class.method, or library!symbol; "
+                + "many stacks may share it")
+        String name,
+    @Figure(
+            "The library that asked for the memory: of the innermost native frame outside "
+                + "of the C and C++ libraries, else of the innermost frame; [java] if that is "
+                + "Java's; empty if unknown")
+        String library,
+    @Figure(value = "How many allocations were looked at", unit = COUNT) long samples,
+    @Figure(value = "Objects allocated since counting began", unit = COUNT)
+        Estimate allocatedObjects,
+    @Figure(value = "Bytes allocated since counting began", unit = BYTES) Estimate allocatedBytes,
+    @Figure(value = "Live objects", unit = COUNT) Estimate liveObjects,
+    @Figure(value = "Live bytes", unit = BYTES) Estimate liveBytes,
+    @Figure(
+            value =
+                "Bytes allocated for each second, over the shortest of 30 s, 1, 2, 5, 10, 30 "
+                    + "and 60 minutes in which 30 samples were taken, else over the longest that is "
+                    + "known; unknown at the first reading",
+            unit = BYTES_PER_SECOND)
+        double bytesPerSecond,
+    @Figure(
+            value = "How long ago that time began; unknown where the rate is unknown",
+            unit = SECONDS)
+        double rateSeconds,
+    @Figure("How old the live objects are") Ages ages)
     implements SiteFigures {
 
   /**
-   * Returns quantiles of the ages of live sampled objects, each weighted with the bytes that it
-   * stands for, in seconds; {@code NaN} if there are none.
+   * Quantiles of the ages of live sampled objects, each weighted with the bytes that it stands for;
+   * {@code NaN} if there are none.
    */
-  public record Ages(double median, double ninetyPercent, double oldest) {
+  public record Ages(
+      @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,
+      @Figure(value = "The age that a tenth of them exceeds", unit = SECONDS) double ninetyPercent,
+      @Figure(value = "The age of the oldest that was seen", unit = SECONDS) double oldest) {
 
     /** Figures of no objects. */
     public static final Ages UNKNOWN = new Ages(Double.NaN, Double.NaN, Double.NaN);

@@ -1,5 +1,8 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import io.mallometer.internal.text.Words;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -11,25 +14,21 @@ import java.util.Optional;
 /**
  * One reading of all call sites, immutable.
  *
- * @param time when they were read
  * @param sites the sites, most live bytes first
- * @param samples allocations that were looked at since counting began
- * @param dropped by reason, such as {@code no_site}, {@code not_followed}: samples that are not or
- *     not wholly in the sites
- * @param byteUnit what one byte is
- * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
- * @param origin since when allocations are in the sites, and what was allocated before
  * @param buildIds of libraries in the stacks, in hexadecimal digits, by the name that frames have;
  *     a library that has none is missing, as is a name that libraries with several ids share
  */
 public record CallSites(
-    Instant time,
+    @Figure("When they were read") Instant time,
     List<CallSite> sites,
-    long samples,
-    Map<String, Long> dropped,
-    ByteUnit byteUnit,
-    String reason,
-    Origin origin,
+    @Figure(value = "Allocations that were looked at since counting began", unit = COUNT)
+        long samples,
+    @Figure(value = "Samples that are not or not wholly in the sites, by reason", unit = COUNT)
+        Map<String, Long> dropped,
+    @Figure("What one byte is") ByteUnit byteUnit,
+    @Figure("Why there are no sites, or no Java frames in them; empty if nothing is " + "missing")
+        String reason,
+    @Figure("Since when allocations are in the sites, and what was allocated before") Origin origin,
     Map<String, String> buildIds) {
 
   /** What glibc takes for each object beyond its usable size. */
@@ -38,13 +37,16 @@ public record CallSites(
   /**
    * Origin of a reading: the time from which allocations are in the sites. Those that were made
    * before an attach are in none, so their live bytes are what the sites do not explain.
-   *
-   * @param mode how the library came to count, as {@link SelfReport#mode()}
-   * @param since when counting began; empty if it did not
-   * @param allocatedBeforeBytes live bytes that were allocated before an attach, estimated: 0
-   *     without attach, {@code NaN} if unknown
    */
-  public record Origin(String mode, Optional<Instant> since, double allocatedBeforeBytes) {
+  public record Origin(
+      @Figure("How the library came to count: preload, attached or none") String mode,
+      @Figure("When counting began; empty if it did not") Optional<Instant> since,
+      @Figure(
+              value =
+                  "Live bytes that were allocated before an attach, estimated: 0 without "
+                      + "attach, unknown where nothing tells",
+              unit = BYTES)
+          double allocatedBeforeBytes) {
 
     /** Origin of sites that cover all allocations of the process. */
     public static final Origin START = new Origin(SelfReport.PRELOAD, Optional.empty(), 0);

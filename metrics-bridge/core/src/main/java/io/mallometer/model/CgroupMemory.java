@@ -1,49 +1,60 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.RATIO;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The memory cgroup of the process, as the kernel accounts for it.
- *
- * @param version 1 or 2
- * @param chargedBytes what is charged now: the sum of all parts
- * @param bytes charged bytes by part; absent where this kernel does not tell
- * @param limitBytes the hard limit, the lowest of this cgroup and those above it that are visible;
- *     {@code NaN} without one
- * @param highBytes the limit above which the kernel slows the processes down and reclaims; {@code
- *     NaN} without one
- * @param workingSetBytes charged without inactive files: what Kubernetes evicts by; {@code NaN} if
- *     unknown
- * @param swapBytes swapped out; {@code NaN} if unknown
- * @param events how often something happened since the cgroup was made, by the kernel's name:
- *     {@code high}, {@code max}, {@code oom}, {@code oom_kill}
- * @param pressure time lost waiting for memory; empty if the kernel does not tell
- */
+/** The memory cgroup of the process, as the kernel accounts for it. */
 public record CgroupMemory(
-    int version,
-    long chargedBytes,
-    Map<ChargedPart, Long> bytes,
-    double limitBytes,
-    double highBytes,
-    double workingSetBytes,
-    double swapBytes,
-    Map<String, Long> events,
-    Optional<Pressure> pressure) {
+    @Figure("1 or 2") int version,
+    @Figure(value = "What is charged now: the sum of all parts", unit = BYTES) long chargedBytes,
+    @Figure(value = "Charged bytes by part; absent where this kernel does not tell", unit = BYTES)
+        Map<ChargedPart, Long> parts,
+    @Figure(
+            value =
+                "The hard limit, the lowest of this cgroup and those above it that are "
+                    + "visible; unknown without one",
+            unit = BYTES)
+        double limitBytes,
+    @Figure(
+            value =
+                "The limit above which the kernel slows the processes down and reclaims; "
+                    + "unknown without one",
+            unit = BYTES)
+        double highBytes,
+    @Figure(
+            value =
+                "Charged without inactive files: what Kubernetes evicts by; unknown where "
+                    + "nothing tells",
+            unit = BYTES)
+        double workingSetBytes,
+    @Figure(value = "Swapped out; unknown where nothing tells", unit = BYTES) double swapBytes,
+    @Figure(
+            value =
+                "How often something happened since the cgroup was made, by the kernel's "
+                    + "name: high, max, oom, oom_kill",
+            unit = COUNT)
+        Map<String, Long> events,
+    @Figure("Time lost waiting for memory; empty if the kernel does not tell")
+        Optional<Pressure> pressure) {
 
-  /**
-   * Time in which tasks of the cgroup waited for memory.
-   *
-   * @param someSeconds at least one task waited; only grows
-   * @param fullSeconds all tasks waited; only grows
-   * @param someRatio10s share of the last ten seconds in which at least one waited, 0 to 1
-   * @param fullRatio10s share of the last ten seconds in which all waited, 0 to 1
-   */
+  /** Time in which tasks of the cgroup waited for memory. */
   public record Pressure(
-      double someSeconds, double fullSeconds, double someRatio10s, double fullRatio10s) {}
+      @Figure(value = "At least one task waited; only grows", unit = SECONDS) double someSeconds,
+      @Figure(value = "All tasks waited; only grows", unit = SECONDS) double fullSeconds,
+      @Figure(
+              value = "Share of the last ten seconds in which at least one waited, 0 to 1",
+              unit = RATIO)
+          double someRatio10s,
+      @Figure(value = "Share of the last ten seconds in which all waited, 0 to 1", unit = RATIO)
+          double fullRatio10s) {}
 
   public CgroupMemory {
-    bytes = Map.copyOf(bytes);
+    parts = Map.copyOf(parts);
     events = Map.copyOf(events);
   }
 
@@ -52,7 +63,7 @@ public record CgroupMemory(
    * kernel drops before it kills, or without inactive files where only those are known.
    */
   public double usedBytes() {
-    Long files = bytes.get(ChargedPart.PAGE_CACHE);
+    Long files = parts.get(ChargedPart.PAGE_CACHE);
     if (files != null) {
       return chargedBytes - files;
     }

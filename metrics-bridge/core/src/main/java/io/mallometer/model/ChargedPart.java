@@ -4,7 +4,7 @@ package io.mallometer.model;
  * A part of the memory that the kernel charges to a cgroup, whose limit decides about an
  * out-of-memory kill.
  */
-public enum ChargedPart {
+public enum ChargedPart implements Tagged {
   /** Anonymous memory of this process. */
   THIS_PROCESS("this_process"),
   /** Anonymous memory of the other processes in the cgroup, and of those that ended. */
@@ -27,6 +27,7 @@ public enum ChargedPart {
   }
 
   /** The name that people see in tags and tables. */
+  @Override
   public String tag() {
     return tag;
   }

@@ -1,5 +1,8 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -8,29 +11,12 @@ import java.util.Optional;
 /**
  * The diagnosis on the process: one state, one sentence, and actions. Every face shows the same.
  *
- * @param state the first of act, watch, too early and healthy that holds
- * @param since when this state began
- * @param sentence what is the case, without a final full stop
- * @param actions what a person can do, at most three, most urgent first
- * @param limit the memory limit, and when it is reached
  * @param previous the previous run; empty if none is recorded
- * @param findings everything that was looked at, the gravest first: the reasons of the sentence
- * @param account the growth that the rules read; empty before three readings
- * @param named the names of the account's rows that the sentence names, in its order
  */
-public record Diagnosis(
-    State state,
-    Instant since,
-    String sentence,
-    List<String> actions,
-    Limit limit,
-    Optional<PreviousRun> previous,
-    List<Finding> findings,
-    Optional<Account> account,
-    List<String> named) {
+public record Diagnosis(@Figure("The first of act, watch, too early and healthy that holds") State state, @Figure("When this state began") Instant since, @Figure("What is the case, without a final full stop") String sentence, @Figure("What a person can do, at most three, most urgent first") List<String> actions, @Figure("The memory limit, and when it is reached") Limit limit, Optional<PreviousRun> previous, @Figure("Everything that was looked at, the gravest first: the reasons of the sentence") List<Finding> findings, @Figure("The growth that the rules read; empty before three readings") Optional<Account> account, @Figure("The names of the account's rows that the sentence names, in its order") List<String> named) {
 
   /** The states, the mildest first. */
-  public enum State {
+  public enum State implements Tagged {
     /** None of the others, with evidence. */
     HEALTHY,
     /** None of the graver ones, and the evidence is younger than the question needs. */
@@ -41,6 +27,7 @@ public record Diagnosis(
     ACT;
 
     /** Returns the value of the label {@code state}, such as {@code too_early}. */
+    @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -54,23 +41,8 @@ public record Diagnosis(
   /**
    * The memory limit, and the time at which memory reaches it if growth continues. The Java heap is
    * projected to its maximum.
-   *
-   * @param bytes the limit; {@code NaN} without one
-   * @param usedBytes the bytes that count toward it, without pages of files; {@code NaN} if unknown
-   * @param source the origin of the limit: {@value #CGROUP}, {@value #MACHINE}, {@value #STATED} by
-   *     an option, or empty without a limit
-   * @param lowerSeconds the lower end of the 95 % interval of the time until memory reaches the
-   *     limit; {@code NaN} unless memory grows toward it
-   * @param seconds the estimate
-   * @param upperSeconds the upper end; infinite if memory may never reach the limit
    */
-  public record Limit(
-      double bytes,
-      double usedBytes,
-      String source,
-      double lowerSeconds,
-      double seconds,
-      double upperSeconds) {
+  public record Limit(@Figure(value = "The limit; NaN without one", unit = BYTES) double bytes, @Figure(value = "The bytes that count toward it, without pages of files; NaN if unknown", unit = BYTES) double usedBytes, @Figure("The origin of the limit: cgroup, machine, stated by an option, or empty without a limit") String source, @Figure(value = "The lower end of the 95 % interval of the time until memory reaches the limit; NaN unless memory grows toward it", unit = SECONDS) double lowerSeconds, @Figure(value = "The estimate", unit = SECONDS) double seconds, @Figure(value = "The upper end; infinite if memory may never reach the limit", unit = SECONDS) double upperSeconds) {
 
     /** The source of a limit that a person stated for this process. */
     public static final String STATED = "stated";
@@ -103,13 +75,8 @@ public record Diagnosis(
 
   /**
    * One finding: a topic that was examined, and its result.
-   *
-   * @param topic what it is about: {@code limit}, {@code previous}, {@code leaks}, {@code growth},
-   *     {@code retained}, {@code budget}, {@code unexplained} or {@code counting}
-   * @param state the state that it asks for
-   * @param text what was found, in words and numbers
    */
-  public record Finding(String topic, State state, String text) {}
+  public record Finding(@Figure("What it is about: limit, previous, leaks, growth, retained, budget, unexplained or counting") String topic, @Figure("The state that it asks for") State state, @Figure("What was found, in words and numbers") String text) {}
 
   public Diagnosis {
     actions = List.copyOf(actions);

@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 /**
  * A sum that was estimated from samples, with its uncertainty.
  *
@@ -12,13 +14,16 @@ package io.mallometer.model;
  * the 2, where Fay and Feuer have 1, makes up for the variance being estimated as well. Quantiles
  * are Wilson and Hilferty's.
  *
- * @param value the estimate, without bias
  * @param variance the estimate's variance, itself estimated; 0 if the value is exact
  * @param samples how many samples it stands on
  * @param most what was counted of the whole process: no interval reaches beyond it; infinite if
  *     unknown
  */
-public record Estimate(double value, double variance, long samples, double most) {
+public record Estimate(
+    @Figure(value = "The estimate, without bias", unit = COUNT) double value,
+    double variance,
+    long samples,
+    double most) {
 
   /** Estimate of zero. */
   public static final Estimate ZERO = new Estimate(0, 0, 0);
@@ -53,6 +58,7 @@ public record Estimate(double value, double variance, long samples, double most)
   }
 
   /** The lower end of the 95 % interval. */
+  @Figure(value = "The lower end of the 95 % interval", unit = COUNT)
   public double low() {
     if (!(variance > 0) || !(value > 0)) {
       return value;
@@ -65,6 +71,7 @@ public record Estimate(double value, double variance, long samples, double most)
    * The upper end of the 95 % interval. Where there are no samples, the root of the variance is
    * what one would stand for. Never more than the whole, unless the estimate itself is.
    */
+  @Figure(value = "The upper end of the 95 % interval", unit = COUNT)
   public double high() {
     double high = highOfSamples();
     return high > most ? Math.max(value, most) : high;

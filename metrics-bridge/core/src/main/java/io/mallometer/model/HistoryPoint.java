@@ -1,37 +1,35 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import java.time.Instant;
 
 /**
  * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
- * @param time the time of the reading, by the wall clock
- * @param liveBytes live bytes of native memory
  * @param netBytes bytes allocated less bytes freed since counting began; below 0 if much memory
  *     from before an attach is freed. If live bytes are unknown, only this figure shows growth
- * @param liveObjects live native objects
- * @param allocations successful native allocations since the process started
- * @param allocatedBytes native memory allocated since the process started
- * @param residentBytes the resident set
- * @param chargedBytes what the kernel charges to the memory cgroup
- * @param workingSetBytes the charged memory without inactive files
  * @param usedBytes the bytes that count toward the cgroup's limit
  * @param residentUsedBytes the resident bytes that count toward any other limit
- * @param limitBytes the cgroup's limit
  */
 public record HistoryPoint(
-    Instant time,
-    double liveBytes,
+    @Figure("The time of the reading, by the wall clock") Instant time,
+    @Figure(value = "Live bytes of native memory", unit = BYTES) double liveBytes,
     double netBytes,
-    double liveObjects,
-    double allocations,
-    double allocatedBytes,
-    double residentBytes,
-    double chargedBytes,
-    double workingSetBytes,
+    @Figure(value = "Live native objects", unit = COUNT) double liveObjects,
+    @Figure(value = "Successful native allocations since the process started", unit = COUNT)
+        double allocations,
+    @Figure(value = "Native memory allocated since the process started", unit = BYTES)
+        double allocatedBytes,
+    @Figure(value = "The resident set", unit = BYTES) double residentBytes,
+    @Figure(value = "What the kernel charges to the memory cgroup", unit = BYTES)
+        double chargedBytes,
+    @Figure(value = "The charged memory without inactive files", unit = BYTES)
+        double workingSetBytes,
     double usedBytes,
     double residentUsedBytes,
-    double limitBytes) {
+    @Figure(value = "The cgroup's limit", unit = BYTES) double limitBytes) {
 
   /** The figures of a snapshot. */
   public static HistoryPoint of(Snapshot snapshot) {

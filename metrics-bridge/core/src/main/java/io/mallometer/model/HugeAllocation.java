@@ -1,15 +1,14 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+
 import java.time.Instant;
 
-/**
- * One successful request above {@link SelfReport#hugeThresholdBytes()}.
- *
- * @param number 1 for the process's first; a gap in the numbers is what was missed
- * @param time when it was made
- * @param bytes what was asked for
- * @param threadId the kernel's number of the thread
- * @param threadName the kernel's name of the thread: the first 15 bytes of the Java name
- */
+/** One successful request above {@link SelfReport#hugeThresholdBytes()}. */
 public record HugeAllocation(
-    long number, Instant time, long bytes, int threadId, String threadName) {}
+    @Figure("1 for the process's first; a gap in the numbers is what was missed") long number,
+    @Figure("When it was made") Instant time,
+    @Figure(value = "What was asked for", unit = BYTES) long bytes,
+    @Figure("The kernel's number of the thread") int threadId,
+    @Figure("The kernel's name of the thread: the first 15 bytes of the Java name")
+        String threadName) {}

@@ -4,16 +4,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The last access to an object of a site that a watchpoint saw.
- *
- * @param time when; empty if unavailable
- * @param thread the thread's name
- * @param frames the stack, innermost first
- * @param unavailable why nothing is known; empty if something is
- */
+/** The last access to an object of a site that a watchpoint saw. */
 public record LastUse(
-    Optional<Instant> time, String thread, List<StackFrame> frames, String unavailable) {
+    @Figure("When; empty if unavailable") Optional<Instant> time,
+    @Figure("The thread's name") String thread,
+    @Figure("The stack, innermost first") List<StackFrame> frames,
+    @Figure("Why nothing is known; empty if something is") String unavailable) {
 
   public LastUse {
     frames = List.copyOf(frames);

@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.util.Locale;
 
 /** The evidence for a verdict. */
-public enum LeakEvidence {
+public enum LeakEvidence implements Tagged {
   /** Of a leak: no address of the sampled objects exists, so no code can use or free them. */
   LOST,
 
@@ -23,6 +23,7 @@ public enum LeakEvidence {
   NONE;
 
   /** The name as it appears in JSON. */
+  @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import io.mallometer.model.SiteSummary.Share;
 import java.time.Instant;
 import java.util.List;
@@ -12,30 +14,23 @@ import java.util.Optional;
  * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go.
  *
- * @param time when the sites were judged
- * @param lost sites with the verdict {@link Verdict#LEAK} by {@link LeakEvidence#LOST}
- * @param outlasted those by {@link LeakEvidence#OUTLASTED}
- * @param known those by {@link LeakEvidence#KNOWN}
- * @param unused sites with the verdict {@link Verdict#UNUSED}
- * @param growing sites with the verdict {@link Verdict#GROWING}
- * @param pools sites with the verdict {@link Verdict#POOL}
- * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
- *     SiteSummary#OTHER}; empty if none leaks
- * @param unusedBytes the same of the unused ones; empty if there is none
  * @param worst the leaking sites that keep most, at most {@value #WORST}, most first
  * @param worstInWords the first of them: of those that grow the one that keeps most; empty if none
  *     leaks
  */
 public record LeakSummary(
-    Instant time,
-    int lost,
-    int outlasted,
-    int known,
-    int unused,
-    int growing,
-    int pools,
-    List<Share> suspected,
-    List<Share> unusedBytes,
+    @Figure("When the sites were judged") Instant time,
+    @Figure(value = "Sites with the verdict leak by lost", unit = COUNT) int lost,
+    @Figure(value = "Those by outlasted", unit = COUNT) int outlasted,
+    @Figure(value = "Those by known", unit = COUNT) int known,
+    @Figure(value = "Sites with the verdict unused", unit = COUNT) int unused,
+    @Figure(value = "Sites with the verdict growing", unit = COUNT) int growing,
+    @Figure(value = "Sites with the verdict pool", unit = COUNT) int pools,
+    @Figure(
+            "Suspected bytes of the leaking ones by name, most first, the last being "
+                + "other; empty if none leaks")
+        List<Share> suspected,
+    @Figure("The same of the unused ones; empty if there is none") List<Share> unusedBytes,
     List<SiteVerdict> worst,
     Optional<String> worstInWords) {
 
@@ -54,7 +49,7 @@ public record LeakSummary(
     worst = List.copyOf(worst);
   }
 
-  /** Sites with the verdict {@link Verdict#LEAK}. */
+  @Figure(value = "Sites with the verdict leak", unit = COUNT)
   public int leaking() {
     return lost + outlasted + known;
   }

@@ -29,8 +29,8 @@ public record MemoryMoment(
     Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
     return new MemoryMoment(
         snapshot.time(),
-        resident.isPresent() ? resident.get().bytes() : Map.of(),
-        cgroup.isPresent() ? cgroup.get().bytes() : Map.of(),
+        resident.isPresent() ? resident.get().parts() : Map.of(),
+        cgroup.isPresent() ? cgroup.get().parts() : Map.of(),
         cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN);
   }
 }

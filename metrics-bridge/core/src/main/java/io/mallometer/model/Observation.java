@@ -1,54 +1,49 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.util.List;
 import java.util.Locale;
 
 /**
  * State of the observation of objects: whether accesses are seen, and the cost.
  *
- * @param state whether it works
- * @param reason what is off and why; empty if nothing is
- * @param method by what accessed bits are cleared: {@code cold}, {@code clear_refs}; empty while
- *     off
  * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
  * @param epochEndNanos when the latest epoch ended that says something, by the same clock; 0 before
- * @param epochSeconds how long the present epoch is to be
- * @param epochs epochs that ended
- * @param voidEpochs those of them in which the kernel itself cleared accessed bits: they say
- *     nothing
- * @param cpuSeconds processor time that it took
  * @param arenaBytes address space that is reserved for slots
- * @param residentBytes what of it slots take in whole pages
- * @param limitBytes what they may take beyond the bytes of their objects
- * @param slots by size, smallest first
- * @param placed sampled objects that were put into slots
- * @param notPlaced those for which no slot or memory was left
- * @param tooLarge those that are larger than the largest slot
- * @param watchReason why the place of the last use cannot be looked for; empty if it can
- * @param lostMemory what the latest search for lost memory came to, or why there was none
  */
 public record Observation(
-    State state,
-    String reason,
-    String method,
+    @Figure("Whether it works") State state,
+    @Figure("What is off and why; empty if nothing is") String reason,
+    @Figure("By what accessed bits are cleared: cold, clear_refs; empty while off") String method,
     long startedNanos,
     long epochEndNanos,
-    double epochSeconds,
-    long epochs,
-    long voidEpochs,
-    double cpuSeconds,
+    @Figure(value = "How long the present epoch is to be", unit = SECONDS) double epochSeconds,
+    @Figure(value = "Epochs that ended", unit = COUNT) long epochs,
+    @Figure(
+            value =
+                "Those of them in which the kernel itself cleared accessed bits: they say "
+                    + "nothing",
+            unit = COUNT)
+        long voidEpochs,
+    @Figure(value = "Processor time that it took", unit = SECONDS) double cpuSeconds,
     long arenaBytes,
-    long residentBytes,
-    long limitBytes,
-    List<Slots> slots,
-    long placed,
-    long notPlaced,
-    long tooLarge,
-    String watchReason,
-    String lostMemory) {
+    @Figure(value = "What of it slots take in whole pages", unit = BYTES) long residentBytes,
+    @Figure(value = "What they may take beyond the bytes of their objects", unit = BYTES)
+        long limitBytes,
+    @Figure("By size, smallest first") List<Slots> slots,
+    @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
+    @Figure(value = "Those for which no slot or memory was left", unit = COUNT) long notPlaced,
+    @Figure(value = "Those that are larger than the largest slot", unit = COUNT) long tooLarge,
+    @Figure("Why the place of the last use cannot be looked for; empty if it can")
+        String watchReason,
+    @Figure("What the latest search for lost memory came to, or why there was none")
+        String lostMemory) {
 
   /** State of the observation: whether accesses are seen. */
-  public enum State {
+  public enum State implements Tagged {
     /** No reader requested it, or the environment forbids it. */
     OFF,
     /** What the system can do is being tried out. */
@@ -59,19 +54,17 @@ public record Observation(
     FAILED;
 
     /** The name as it appears in JSON. */
+    @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /**
-   * Slots of one size.
-   *
-   * @param bytes their size
-   * @param count how many there are
-   * @param inUse how many of them hold an object
-   */
-  public record Slots(long bytes, int count, int inUse) {}
+  /** Slots of one size. */
+  public record Slots(
+      @Figure(value = "Their size", unit = BYTES) long bytes,
+      @Figure(value = "How many there are", unit = COUNT) int count,
+      @Figure(value = "How many of them hold an object", unit = COUNT) int inUse) {}
 
   public Observation {
     slots = List.copyOf(slots);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Part of the process that a call site belongs to. */
-public enum Owner {
+public enum Owner implements Tagged {
   /** The program and the libraries that it uses. */
   APPLICATION,
 
@@ -42,6 +42,7 @@ public enum Owner {
   private static final String UNSAFE = "!Unsafe_";
 
   /** The name in addresses. */
+  @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
   }

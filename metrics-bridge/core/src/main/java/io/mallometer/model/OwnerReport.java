@@ -1,34 +1,38 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.RATIO;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 
 /**
  * Which Java objects hold the sampled native memory of a call site, or why that was not looked at.
- *
- * @param outcome whether it was looked at
- * @param explanation one sentence: the answer, or why there is none and what to do
- * @param time when the search ended
- * @param site the call site's number
- * @param samples how many live samples of it were looked for and are still live; 0 if none
- * @param pauses how long the program stood still for each walk, in seconds
- * @param estimatedPauseSeconds how long the first pause was estimated to be, or for a refusal the
- *     one that was refused; {@code NaN} if it was not estimated
- * @param ways how samples are held, firmest first, most samples first; of each way at least two
- *     samples and 30 % of all. A sample can be held in several ways
- * @param remarks what limits the answer, each one sentence
  */
 public record OwnerReport(
-    Outcome outcome,
-    String explanation,
-    Instant time,
-    int site,
-    int samples,
-    List<Double> pauses,
-    double estimatedPauseSeconds,
-    List<Way> ways,
-    List<String> remarks) {
+    @Figure("Whether it was looked at") Outcome outcome,
+    @Figure("One sentence: the answer, or why there is none and what to do") String explanation,
+    @Figure("When the search ended") Instant time,
+    @Figure("The call site's number") int site,
+    @Figure(
+            value = "How many live samples of it were looked for and are still live; 0 if none",
+            unit = COUNT)
+        int samples,
+    @Figure(value = "How long the program stood still for each walk, in seconds", unit = SECONDS)
+        List<Double> pauses,
+    @Figure(
+            value =
+                "How long the first pause was estimated to be, or for a refusal the one that "
+                    + "was refused; unknown if it was not estimated",
+            unit = SECONDS)
+        double estimatedPauseSeconds,
+    @Figure(
+            "How samples are held, firmest first, most samples first; of each way at "
+                + "least two samples and 30 % of all. A sample can be held in several ways")
+        List<Way> ways,
+    @Figure("What limits the answer, each one sentence") List<String> remarks) {
 
   /** Whether the heap was searched. */
   public enum Outcome {
@@ -40,19 +44,19 @@ public record OwnerReport(
     UNSUPPORTED
   }
 
-  /**
-   * What a search would do now.
-   *
-   * @param pauseSeconds for how long its first walk would stop the program, estimated
-   * @param refusal why it would be refused; empty if it would not
-   */
-  public record Outlook(double pauseSeconds, String refusal) {}
+  /** What a search would do now. */
+  public record Outlook(
+      @Figure(
+              value = "For how long its first walk would stop the program, estimated",
+              unit = SECONDS)
+          double pauseSeconds,
+      @Figure("Why it would be refused; empty if it would not") String refusal) {}
 
   /**
    * How firmly Java objects hold native memory, firmest first. Each is only said as far as the
    * search has looked: {@link #HELD} where nobody asked what keeps the holder.
    */
-  public enum Holding {
+  public enum Holding implements Tagged {
     /** A path of strong references leads to a static field, a thread, or a JNI global reference. */
     KEPT("kept"),
     /** Only a local variable of a thread keeps it, as far as was looked. */
@@ -84,49 +88,51 @@ public record OwnerReport(
     }
 
     /** The name in JSON: {@code local-variable}, for example. */
+    @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
 
-  /**
-   * A field that has addresses of samples.
-   *
-   * @param holding the firmest way in which the holders looked at are held
-   * @param holder class and field, such as {@code DirectByteBuffer.address}; empty for {@link
-   *     Holding#NOBODY}
-   * @param samples how many samples are held so
-   * @param share that as a share of all samples, 0 to 1
-   * @param shareLow the lower end of its 95 % interval
-   * @param shareHigh its upper end
-   * @param throughNative whether the address leads to the samples through native memory: a hint, as
-   *     the memory was read while the program ran
-   * @param paths what keeps the holders, as far as it was looked at; most frequent first
-   */
+  /** A field that has addresses of samples. */
   public record Way(
-      Holding holding,
-      String holder,
-      int samples,
-      double share,
-      double shareLow,
-      double shareHigh,
-      boolean throughNative,
-      List<Path> paths) {
+      @Figure("The firmest way in which the holders looked at are held") Holding holding,
+      @Figure("Class and field, such as DirectByteBuffer.address; empty for nobody") String holder,
+      @Figure(value = "How many samples are held so", unit = COUNT) int samples,
+      @Figure(value = "That as a share of all samples, 0 to 1", unit = RATIO) double share,
+      @Figure(value = "The lower end of its 95 % interval", unit = RATIO) double shareLow,
+      @Figure(value = "Its upper end", unit = RATIO) double shareHigh,
+      @Figure(
+              "Whether the address leads to the samples through native memory: a hint, as "
+                  + "the memory was read while the program ran")
+          boolean throughNative,
+      @Figure("What keeps the holders, as far as it was looked at; most frequent first")
+          List<Path> paths) {
 
     public Way {
       paths = List.copyOf(paths);
     }
+
+    @Figure("How they are held, in words")
+    public String words() {
+      return holding.words();
+    }
   }
 
-  /**
-   * A path from a holder to what keeps it, containers folded.
-   *
-   * @param holding how firm it is
-   * @param text such as {@code Deflater.zsRef <- ArrayList <- static ReportCache.open}; as far as
-   *     it is known if something deeper keeps the holder
-   * @param holders of so many of the holders that were looked at
-   */
-  public record Path(Holding holding, String text, int holders) {}
+  /** A path from a holder to what keeps it, containers folded. */
+  public record Path(
+      @Figure("How firm it is") Holding holding,
+      @Figure(
+              "Such as Deflater.zsRef <- ArrayList <- static ReportCache.open; as far as it "
+                  + "is known if something deeper keeps the holder")
+          String text,
+      @Figure(value = "Of so many of the holders that were looked at", unit = COUNT) int holders) {
+
+    @Figure("How firm it is, in words")
+    public String words() {
+      return holding.words();
+    }
+  }
 
   public OwnerReport {
     pauses = List.copyOf(pauses);

@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+
 import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
@@ -7,22 +9,23 @@ import java.util.Optional;
  * Memory of the process as the operating system sees it, with and without the native library. Parts
  * that cannot be read on this system are empty.
  *
- * @param residentBytes the resident set at the latest poll; {@code NaN} if unknown
  * @param residentFileBytes the pages of files in it, without copies that the process wrote; {@code
  *     NaN} if the kernel does not tell
- * @param resident the latest split of the resident set, some seconds older than the rest
- * @param cgroup the memory cgroup at the latest poll; empty outside one
- * @param budget the budget at the latest split
  * @param machineBytes the machine's memory; {@code NaN} if unknown
  * @param availableBytes the machine's memory that programs can still get; {@code NaN} if unknown
  * @param statedLimitBytes the limit that a person stated; {@code NaN} without one
  */
 public record ProcessMemory(
-    double residentBytes,
+    @Figure(
+            value = "The resident set at the latest poll; unknown where nothing tells",
+            unit = BYTES)
+        double residentBytes,
     double residentFileBytes,
-    Optional<ResidentMemory> resident,
-    Optional<CgroupMemory> cgroup,
-    Optional<MemoryBudget> budget,
+    @Figure("The latest split of the resident set, some seconds older than the rest")
+        Optional<ResidentMemory> resident,
+    @Figure("The memory cgroup at the latest poll; empty outside one")
+        Optional<CgroupMemory> cgroup,
+    @Figure("The budget at the latest split") Optional<MemoryBudget> budget,
     double machineBytes,
     double availableBytes,
     double statedLimitBytes) {

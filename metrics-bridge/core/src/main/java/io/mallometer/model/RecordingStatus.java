@@ -3,12 +3,13 @@ package io.mallometer.model;
 /**
  * State of the recording: the file with the last hour, which outlives the process.
  *
- * @param state whether it is
- * @param path the file; empty if no recording was requested
  * @param life the number in the file's header that no other life has; 0 unless recording
- * @param reason why it is off although it was asked for; empty otherwise
  */
-public record RecordingStatus(State state, String path, long life, String reason) {
+public record RecordingStatus(
+    @Figure("Whether it is") State state,
+    @Figure("The file; empty if no recording was requested") String path,
+    long life,
+    @Figure("Why it is off although it was asked for; empty otherwise") String reason) {
 
   /** State of a recording. */
   public enum State {

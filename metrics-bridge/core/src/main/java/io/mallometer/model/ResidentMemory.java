@@ -1,5 +1,9 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -9,35 +13,44 @@ import java.util.Set;
 /**
  * The resident memory of the process, split into parts.
  *
- * @param time when it was read; the split is made less often than the counters are read
- * @param totalBytes the resident set: the sum of all mappings, and of all parts
- * @param bytes resident bytes by part. A part that cannot be told apart on this JVM is absent; its
- *     memory is in another part, in doubt in {@link ResidentPart#UNEXPLAINED}
- * @param presumedBytes what of {@link ResidentPart#GC_AND_JVM} nothing identifies: anonymous memory
- *     that counts as the JVM's because its tables may be as large
- * @param copiedFileBytes what of {@link ResidentPart#MAPPED_FILES} the process has written, such as
- *     relocated data of libraries and class data archives: its own pages, which the kernel cannot
- *     read from the file again
- * @param nativeMemoryTracking whether the JVM's own figures were there to help
- * @param mappings how many mappings were read
- * @param costSeconds processor time that this split took
  * @param mallocBytes resident memory of malloc, whoever uses it; it is divided among several parts
- * @param largestFiles resident pages of mapped files, without copies that the process wrote, by the
- *     file's name; of the {@value #MOST_FILES} files with most
- * @param hugePages what of it is in transparent huge pages; empty where the kernel does not tell
  */
 public record ResidentMemory(
-    Instant time,
-    long totalBytes,
-    Map<ResidentPart, Long> bytes,
-    long presumedBytes,
-    long copiedFileBytes,
-    boolean nativeMemoryTracking,
-    int mappings,
-    double costSeconds,
+    @Figure("When it was read; the split is made less often than the counters are read")
+        Instant time,
+    @Figure(value = "The resident set: the sum of all mappings, and of all parts", unit = BYTES)
+        long totalBytes,
+    @Figure(
+            value =
+                "Resident bytes by part. A part that cannot be told apart on this JVM is "
+                    + "absent; its memory is in another part, in doubt in unexplained",
+            unit = BYTES)
+        Map<ResidentPart, Long> parts,
+    @Figure(
+            value =
+                "What of gc_and_jvm nothing identifies: anonymous memory that counts as the "
+                    + "JVM's because its tables may be as large",
+            unit = BYTES)
+        long presumedBytes,
+    @Figure(
+            value =
+                "What of mapped_files the process has written, such as relocated data of "
+                    + "libraries and class data archives: its own pages, which the kernel cannot "
+                    + "read from the file again",
+            unit = BYTES)
+        long copiedFileBytes,
+    @Figure("Whether the JVM's own figures were there to help") boolean nativeMemoryTracking,
+    @Figure(value = "How many mappings were read", unit = COUNT) int mappings,
+    @Figure(value = "Processor time that this split took", unit = SECONDS) double costSeconds,
     long mallocBytes,
-    Map<String, Long> largestFiles,
-    Optional<HugePages> hugePages) {
+    @Figure(
+            value =
+                "Resident pages of mapped files, without copies that the process wrote, by the "
+                    + "file's name; of the 10 files with most",
+            unit = BYTES)
+        Map<String, Long> largestFiles,
+    @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
+        Optional<HugePages> hugePages) {
 
   /** The most files that are listed. */
   public static final int MOST_FILES = 10;
@@ -53,7 +66,7 @@ public record ResidentMemory(
   public ResidentMemory(
       Instant time,
       long totalBytes,
-      Map<ResidentPart, Long> bytes,
+      Map<ResidentPart, Long> parts,
       long presumedBytes,
       long copiedFileBytes,
       boolean nativeMemoryTracking,
@@ -62,13 +75,13 @@ public record ResidentMemory(
     this(
         time,
         totalBytes,
-        bytes,
+        parts,
         presumedBytes,
         copiedFileBytes,
         nativeMemoryTracking,
         mappings,
         costSeconds,
-        bytes.entrySet().stream()
+        parts.entrySet().stream()
             .filter(part -> OF_MALLOC.contains(part.getKey()))
             .mapToLong(Map.Entry::getValue)
             .sum(),
@@ -77,13 +90,13 @@ public record ResidentMemory(
   }
 
   public ResidentMemory {
-    bytes = Map.copyOf(bytes);
+    parts = Map.copyOf(parts);
     largestFiles = Map.copyOf(largestFiles);
   }
 
   /** Returns the resident bytes of a part; empty if the part could not be separated. */
   public Optional<Long> of(ResidentPart part) {
-    return Optional.ofNullable(bytes.get(part));
+    return Optional.ofNullable(parts.get(part));
   }
 
   /** Returns the pages of files without the copies that the process wrote. */
@@ -94,21 +107,19 @@ public record ResidentMemory(
   /**
    * Resident memory in transparent huge pages, which the kernel makes resident as a whole at the
    * first access to any byte of it.
-   *
-   * @param bytes in huge pages, as the kernel counts them
-   * @param parts the same for each part of the resident set, most first; memory of malloc is {@link
-   *     ResidentPart#MALLOC}, in use or not
-   * @param sentence the result in one sentence
    */
-  public record HugePages(long bytes, List<Part> parts, String sentence) {
+  public record HugePages(
+      @Figure(value = "In huge pages, as the kernel counts them", unit = BYTES) long bytes,
+      @Figure(
+              "The same for each part of the resident set, most first; memory of malloc is "
+                  + "malloc, in use or not")
+          List<Part> parts,
+      @Figure("The result in one sentence") String sentence) {
 
-    /**
-     * The huge pages of one part.
-     *
-     * @param part whose
-     * @param bytes in huge pages
-     */
-    public record Part(ResidentPart part, long bytes) {}
+    /** The huge pages of one part. */
+    public record Part(
+        @Figure("Whose") ResidentPart part,
+        @Figure(value = "In huge pages", unit = BYTES) long bytes) {}
 
     public HugePages {
       parts = List.copyOf(parts);

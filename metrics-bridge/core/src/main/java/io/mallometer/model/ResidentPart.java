@@ -4,7 +4,7 @@ package io.mallometer.model;
  * A part of the resident memory: every page of the process belongs to exactly one part, so that the
  * parts add up to the resident set size.
  */
-public enum ResidentPart {
+public enum ResidentPart implements Tagged {
   /** The reserved range of the Java heap. */
   JAVA_HEAP("java_heap"),
   /** Class metadata outside the compressed class space. */
@@ -46,6 +46,7 @@ public enum ResidentPart {
   }
 
   /** The name that people see in tags and tables. */
+  @Override
   public String tag() {
     return tag;
   }

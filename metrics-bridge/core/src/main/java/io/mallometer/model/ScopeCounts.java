@@ -1,53 +1,65 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 /**
  * Counts of a scope. {@link NativeCounters} describes the events and units.
  *
  * @param allocationsBySize successful allocations by requested size
- * @param frees frees, also of objects that were allocated outside of the scope
- * @param failed allocation calls that failed
- * @param requestedBytes bytes asked for by successful allocations
- * @param allocatedBytes bytes handed out
- * @param freedBytes bytes given back, in the unit of {@code allocatedBytes}
- * @param netBytes allocated less freed bytes; negative if more was freed. {@code NaN} if counting
- *     was off for some time within the scope
- * @param peakBytes the most by which live bytes exceeded those at the scope's beginning; 0 if they
- *     never did. {@code NaN} if unknown
- * @param peakErrorBytes how much higher or lower the true peak can be; 0 in the scope of a thread,
- *     whose peak is exact. {@code NaN} if the peak is unknown
- * @param largestBytes the largest successful request within the scope; 0 if there was none. In a
- *     scope over the process the true size may be lower, by up to {@code largestErrorBytes}. {@code
- *     NaN} if unknown
- * @param largestErrorBytes 0 if {@code largestBytes} is exact; {@code NaN} if that is unknown
  */
 public record ScopeCounts(
     SizeDistribution allocationsBySize,
-    long frees,
-    long failed,
-    long requestedBytes,
-    long allocatedBytes,
-    long freedBytes,
-    double netBytes,
-    double peakBytes,
-    double peakErrorBytes,
-    double largestBytes,
-    double largestErrorBytes) {
+    @Figure(value = "Frees, also of objects that were allocated outside of the scope", unit = COUNT)
+        long frees,
+    @Figure(value = "Allocation calls that failed", unit = COUNT) long failed,
+    @Figure(value = "Bytes asked for by successful allocations", unit = BYTES) long requestedBytes,
+    @Figure(value = "Bytes handed out", unit = BYTES) long allocatedBytes,
+    @Figure(value = "Bytes given back, in the unit of allocatedBytes", unit = BYTES)
+        long freedBytes,
+    @Figure(
+            value =
+                "Allocated less freed bytes; negative if more was freed. unknown if counting "
+                    + "was off for some time within the scope",
+            unit = BYTES)
+        double netBytes,
+    @Figure(
+            value =
+                "The most by which live bytes exceeded those at the scope's beginning; 0 if "
+                    + "they never did. unknown where nothing tells",
+            unit = BYTES)
+        double peakBytes,
+    @Figure(
+            value =
+                "How much higher or lower the true peak can be; 0 in the scope of a thread, "
+                    + "whose peak is exact. unknown if the peak is unknown",
+            unit = BYTES)
+        double peakErrorBytes,
+    @Figure(
+            value =
+                "The largest successful request within the scope; 0 if there was none. In a "
+                    + "scope over the process the true size may be lower, by up to "
+                    + "largestErrorBytes. unknown where nothing tells",
+            unit = BYTES)
+        double largestBytes,
+    @Figure(value = "0 if largestBytes is exact; unknown if that is unknown", unit = BYTES)
+        double largestErrorBytes) {
 
   /** Counts of a scope in which nothing was allocated and nothing freed. */
   public static final ScopeCounts NONE =
       new ScopeCounts(SizeDistribution.of(sizeClass -> 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-  /** Returns the number of successful allocations of all sizes. */
+  @Figure(value = "Successful allocations of all sizes", unit = COUNT)
   public long calls() {
     return allocationsBySize.total();
   }
 
-  /** Returns the number of successful allocations of at most 4096 bytes. */
+  @Figure(value = "Successful allocations of at most 4096 bytes", unit = COUNT)
   public long smallCalls() {
     return allocationsBySize.small();
   }
 
-  /** Returns the number of successful allocations above 4096 bytes. */
+  @Figure(value = "Successful allocations above 4096 bytes", unit = COUNT)
   public long largeCalls() {
     return allocationsBySize.large();
   }

@@ -1,64 +1,64 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.RATIO;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Instant;
 import java.util.Optional;
 
-/**
- * Version, mode and cost of mallometer itself.
- *
- * @param build the native library's version, such as {@code "0.1.0"}; {@value #UNKNOWN} without it
- * @param allocator the object that serves the allocations, such as {@code "glibc 2.36"} or {@code
- *     "jemalloc 5.3.0"}; without the library {@value #UNKNOWN}, or {@code "musl"} where musl is the
- *     C library
- * @param mode how the library came to count: {@code "preload"}, {@code "attached"} or {@code
- *     "none"}
- * @param since the time at which counting began: the start of the process, or the attach; empty
- *     without the library
- * @param attachment the result of an attach; empty if there was none
- * @param byteUnit the unit of allocated, freed and live bytes
- * @param footprintBytes memory that the native library has mapped in this process, resident or not:
- *     its image with its tables, and its thread blocks; {@code NaN} without it
- * @param overheadSeconds the sum of three times since the process started: the time of samples,
- *     estimated from their work; the elapsed time of reading the counters of the process and
- *     decoding them in polls; and the CPU time of the library's threads. It only grows. It does not
- *     include brackets of a thread, nor the counting itself, some nanoseconds in each malloc.
- *     {@code NaN} without the library
- * @param pollSeconds the time that the reading of this snapshot took; {@code NaN} without the
- *     library
- * @param threadsWithoutBlock threads that share one slower counter block because the table of
- *     65,536 blocks was full; {@code NaN} without the library
- * @param hugeThresholdBytes requests above this size count as {@link
- *     NativeCounters#hugeAllocations()}; {@code NaN} without the library
- * @param sampling the samples of the library
- * @param remark the reason of the state, or what is off and why; empty if nothing is
- */
+/** Version, mode and cost of mallometer itself. */
 public record SelfReport(
-    String build,
-    String allocator,
-    String mode,
-    Optional<Instant> since,
-    Optional<Attachment> attachment,
-    ByteUnit byteUnit,
-    double footprintBytes,
-    double overheadSeconds,
-    double pollSeconds,
-    double threadsWithoutBlock,
-    double hugeThresholdBytes,
-    Sampling sampling,
-    String remark) {
+    @Figure("The native library's version, such as '0.1.0'; unknown without it") String build,
+    @Figure(
+            "The object that serves the allocations, such as 'glibc 2.36' or 'jemalloc "
+                + "5.3.0'; without the library unknown, or 'musl' where musl is the C library")
+        String allocator,
+    @Figure("How the library came to count: 'preload', 'attached' or 'none'") String mode,
+    @Figure(
+            "The time at which counting began: the start of the process, or the attach; "
+                + "empty without the library")
+        Optional<Instant> since,
+    @Figure("The result of an attach; empty if there was none") Optional<Attachment> attachment,
+    @Figure("The unit of allocated, freed and live bytes") ByteUnit byteUnit,
+    @Figure(
+            value =
+                "Memory that the native library has mapped in this process, resident or not: "
+                    + "its image with its tables, and its thread blocks; unknown without it",
+            unit = BYTES)
+        double footprintBytes,
+    @Figure(
+            value =
+                "The sum of three times since the process started: the time of samples, "
+                    + "estimated from their work; the elapsed time of reading the counters of the "
+                    + "process and decoding them in polls; and the CPU time of the library's "
+                    + "threads. It only grows. It does not include brackets of a thread, nor the "
+                    + "counting itself, some nanoseconds in each malloc. unknown without the "
+                    + "library",
+            unit = SECONDS)
+        double overheadSeconds,
+    @Figure(
+            value = "The time that the reading of this snapshot took; unknown without the library",
+            unit = SECONDS)
+        double pollSeconds,
+    @Figure(
+            value =
+                "Threads that share one slower counter block because the table of 65,536 "
+                    + "blocks was full; unknown without the library",
+            unit = COUNT)
+        double threadsWithoutBlock,
+    @Figure(
+            value = "Requests above this size count as huge; unknown " + "without the library",
+            unit = BYTES)
+        double hugeThresholdBytes,
+    @Figure("The samples of the library") Sampling sampling,
+    @Figure("The reason of the state, or what is off and why; empty if nothing is") String remark) {
 
   /**
    * Samples of the library since the process started. All {@code NaN} without it, and while it
    * samples nothing.
    *
-   * @param intervalBytes the mean bytes between two samples; 1 if every allocation is a sample
-   * @param samples allocations that became samples
-   * @param withoutSite samples of call sites for which there was no room
-   * @param notFollowed samples that could not be followed until they are freed
-   * @param bySizeOnly allocations at which the sampler stopped, one in up to 128, and whose call
-   *     path had no room in its table: only the size decided whether they became samples
-   * @param overheadTarget the share of one processor's time that samples may take; {@code NaN} if
-   *     it is not limited
    * @param share the factor by which the sampler reduces the probabilities of rare code to keep the
    *     target; 1 if it does not
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
@@ -66,12 +66,28 @@ public record SelfReport(
    * @param slots the addresses of the sampled objects on pages of their own
    */
   public record Sampling(
-      double intervalBytes,
-      double samples,
-      double withoutSite,
-      double notFollowed,
-      double bySizeOnly,
-      double overheadTarget,
+      @Figure(
+              value = "The mean bytes between two samples; 1 if every allocation is a sample",
+              unit = BYTES)
+          double intervalBytes,
+      @Figure(value = "Allocations that became samples", unit = COUNT) double samples,
+      @Figure(value = "Samples of call sites for which there was no room", unit = COUNT)
+          double withoutSite,
+      @Figure(value = "Samples that could not be followed until they are freed", unit = COUNT)
+          double notFollowed,
+      @Figure(
+              value =
+                  "Allocations at which the sampler stopped, one in up to 128, and whose call "
+                      + "path had no room in its table: only the size decided whether they became "
+                      + "samples",
+              unit = COUNT)
+          double bySizeOnly,
+      @Figure(
+              value =
+                  "The share of one processor's time that samples may take; unknown if it is "
+                      + "not limited",
+              unit = RATIO)
+          double overheadTarget,
       double share,
       double tableBytes,
       SlotPages slots) {

@@ -1,5 +1,8 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -7,29 +10,21 @@ import java.util.function.ToDoubleFunction;
 /**
  * Change of a call site between two moments. What is not known of one of them is {@code NaN}: of
  * more than 4,096 sites only the largest are kept.
- *
- * @param number the site's number
- * @param name who allocates
- * @param library the library that asked for the memory
- * @param frames the stack, innermost first
- * @param liveBytesBefore bytes in use at the first moment, estimated
- * @param liveBytesAfter bytes in use at the second
- * @param liveObjectsBefore objects in use at the first moment, estimated
- * @param liveObjectsAfter objects in use at the second
- * @param allocatedBytes bytes allocated in between, estimated
- * @param allocatedObjects objects allocated in between, estimated
  */
 public record SiteChange(
-    int number,
-    String name,
-    String library,
-    List<StackFrame> frames,
-    double liveBytesBefore,
-    double liveBytesAfter,
-    double liveObjectsBefore,
-    double liveObjectsAfter,
-    double allocatedBytes,
-    double allocatedObjects) {
+    @Figure("The site's number") int number,
+    @Figure("Who allocates") String name,
+    @Figure("The library that asked for the memory") String library,
+    @Figure("The stack, innermost first") List<StackFrame> frames,
+    @Figure(value = "Bytes in use at the first moment, estimated", unit = BYTES)
+        double liveBytesBefore,
+    @Figure(value = "Bytes in use at the second", unit = BYTES) double liveBytesAfter,
+    @Figure(value = "Objects in use at the first moment, estimated", unit = COUNT)
+        double liveObjectsBefore,
+    @Figure(value = "Objects in use at the second", unit = COUNT) double liveObjectsAfter,
+    @Figure(value = "Bytes allocated in between, estimated", unit = BYTES) double allocatedBytes,
+    @Figure(value = "Objects allocated in between, estimated", unit = COUNT)
+        double allocatedObjects) {
 
   /** Order by growth of the live bytes, unknown growth last. */
   public static final Comparator<SiteChange> MOST_GROWTH_FIRST =
@@ -47,12 +42,14 @@ public record SiteChange(
     frames = List.copyOf(frames);
   }
 
-  /** Returns the growth of the live bytes; negative if they shrank. */
+  /** Returns the growth of the live bytes. */
+  @Figure(value = "By how much live bytes grew; negative if they shrank", unit = BYTES)
   public double liveBytesGrowth() {
     return liveBytesAfter - liveBytesBefore;
   }
 
-  /** Returns the growth of the live objects; negative if they shrank. */
+  /** Returns the growth of the live objects. */
+  @Figure(value = "By how much live objects grew; negative if they shrank", unit = COUNT)
   public double liveObjectsGrowth() {
     return liveObjectsAfter - liveObjectsBefore;
   }

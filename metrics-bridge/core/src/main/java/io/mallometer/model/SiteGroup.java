@@ -1,27 +1,25 @@
 package io.mallometer.model;
 
-/**
- * Call sites taken together.
- *
- * @param key what they have in common, by a {@link Grouping}
- * @param sites how many they are
- * @param samples how many allocations were looked at
- * @param allocatedObjects objects allocated since the process started
- * @param allocatedBytes their bytes
- * @param liveObjects those of them that have not been freed
- * @param liveBytes their bytes
- * @param bytesPerSecond bytes allocated for each second, lately; {@code NaN} if that of any site is
- *     unknown
- */
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.BYTES_PER_SECOND;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
+/** Call sites taken together. */
 public record SiteGroup(
-    String key,
-    int sites,
-    long samples,
-    Estimate allocatedObjects,
-    Estimate allocatedBytes,
-    Estimate liveObjects,
-    Estimate liveBytes,
-    double bytesPerSecond)
+    @Figure("What they have in common, by a Grouping") String key,
+    @Figure(value = "How many they are", unit = COUNT) int sites,
+    @Figure(value = "How many allocations were looked at", unit = COUNT) long samples,
+    @Figure(value = "Objects allocated since counting began", unit = COUNT)
+        Estimate allocatedObjects,
+    @Figure(value = "Bytes allocated since counting began", unit = BYTES) Estimate allocatedBytes,
+    @Figure(value = "Live objects", unit = COUNT) Estimate liveObjects,
+    @Figure(value = "Live bytes", unit = BYTES) Estimate liveBytes,
+    @Figure(
+            value =
+                "Bytes allocated for each second, lately; unknown if that of any site is "
+                    + "unknown",
+            unit = BYTES_PER_SECOND)
+        double bytesPerSecond)
     implements SiteFigures {
 
   /** A group of one. */

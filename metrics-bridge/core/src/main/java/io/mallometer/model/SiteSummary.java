@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+
 import java.time.Instant;
 import java.util.List;
 
@@ -10,21 +12,23 @@ import java.util.List;
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go with each
  * reading. There are never more than {@value #STAYING} and {@link #OTHER}.
  *
- * @param time when the call sites were read
- * @param libraries live bytes by library, most first, the last being {@link #OTHER}
- * @param sites live bytes by site of the application, most first, the last being {@link #OTHER},
- *     which HotSpot's own sites and mallometer's are a part of
  * @param largestSites live bytes of the {@value #LARGEST} sites of the application that have most,
  *     most first
- * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
- *     estimated: 0 without attach, {@code NaN} if unknown
  */
 public record SiteSummary(
-    Instant time,
-    List<Share> libraries,
-    List<Share> sites,
+    @Figure("When the call sites were read") Instant time,
+    @Figure("Live bytes by library, most first, the last being OTHER") List<Share> libraries,
+    @Figure(
+            "Live bytes by site of the application, most first, the last being OTHER, "
+                + "which HotSpot's own sites and mallometer's are a part of")
+        List<Share> sites,
     List<Share> largestSites,
-    double allocatedBeforeBytes) {
+    @Figure(
+            value =
+                "Live bytes that were allocated before an attach and are in no site, "
+                    + "estimated: 0 without attach, unknown where nothing tells",
+            unit = BYTES)
+        double allocatedBeforeBytes) {
 
   /** Name for all that are not listed by their own name. */
   public static final String OTHER = "other";
@@ -38,14 +42,13 @@ public record SiteSummary(
   /** Most sites that are recorded. */
   public static final int LARGEST = 20;
 
-  /**
-   * Live bytes under one name, estimated.
-   *
-   * @param name at most 200 characters, without addresses and numbers that differ between two
-   *     processes
-   * @param liveBytes bytes
-   */
-  public record Share(String name, double liveBytes) {}
+  /** Live bytes under one name, estimated. */
+  public record Share(
+      @Figure(
+              "At most 200 characters, without addresses and numbers that differ between "
+                  + "two processes")
+          String name,
+      @Figure(value = "Bytes", unit = BYTES) double liveBytes) {}
 
   /** A summary of sites in which everything is that the process allocated. */
   public SiteSummary(

@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+
 import java.time.Instant;
 import java.util.List;
 
@@ -12,26 +14,26 @@ import java.util.List;
  */
 public record SiteTrends(List<Instant> times, List<Group> groups, String reason) {
 
-  /**
-   * Sites that have something in common.
-   *
-   * @param figures what they hold now
-   * @param liveBytes what they held at each of the times; of more than 4,096 sites the small ones
-   *     count as nothing
-   * @param largest those of the sites that hold most, most first
-   */
-  public record Group(SiteGroup figures, List<Double> liveBytes, List<CallSite> largest) {
+  /** Sites that have something in common. */
+  public record Group(
+      @Figure("What they hold now") SiteGroup figures,
+      @Figure(
+              value =
+                  "What they held at each of the times; of more than 4,096 sites the small ones "
+                      + "count as nothing",
+              unit = BYTES)
+          List<Double> history,
+      @Figure("Those of the sites that hold most, most first") List<CallSite> largest) {
 
     public Group {
-      liveBytes = List.copyOf(liveBytes);
+      history = List.copyOf(history);
       largest = List.copyOf(largest);
     }
 
     /** Returns the growth from the first moment to the last; {@code NaN} if there are none. */
+    @Figure(value = "By how much live bytes grew from the first time to the last", unit = BYTES)
     public double growthBytes() {
-      return liveBytes.isEmpty()
-          ? Double.NaN
-          : liveBytes.get(liveBytes.size() - 1) - liveBytes.get(0);
+      return history.isEmpty() ? Double.NaN : history.get(history.size() - 1) - history.get(0);
     }
   }
 

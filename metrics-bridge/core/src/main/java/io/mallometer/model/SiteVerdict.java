@@ -1,50 +1,42 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.BYTES_PER_HOUR;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.RATIO;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Verdict on the memory of a call site.
- *
- * @param verdict the verdict
- * @param since the time from which on the verdict holds; for a site that never had another verdict,
- *     the first evaluation
- * @param sentence the verdict in plain words
- * @param site the call site
- * @param suspected the lost or idle objects; of a healthy site by the latest evaluation
- * @param growth the live bytes of the site and their growth
- * @param grounds the grounds of the verdict
- * @param acknowledged whether a person acknowledged the site
- */
+/** Verdict on the memory of a call site. */
 public record SiteVerdict(
-    Verdict verdict,
-    Instant since,
-    String sentence,
-    Site site,
-    Suspected suspected,
-    Growth growth,
-    Grounds grounds,
-    boolean acknowledged) {
+    @Figure("The verdict") Verdict verdict,
+    @Figure(
+            "The time from which on the verdict holds; for a site that never had another "
+                + "verdict, the first evaluation")
+        Instant since,
+    @Figure("The verdict in plain words") String sentence,
+    @Figure("The call site") Site site,
+    @Figure("The lost or idle objects; of a healthy site by the latest evaluation")
+        Suspected suspected,
+    @Figure("The live bytes of the site and their growth") Growth growth,
+    @Figure("The grounds of the verdict") Grounds grounds,
+    @Figure("Whether a person acknowledged the site") boolean acknowledged) {
 
   /**
    * The call sites of one name and library that have a verdict in common. The number and the stack
    * are those of the one on which the verdict stands.
-   *
-   * @param name the site's name
-   * @param library the library that asked for the memory
-   * @param number the call site's number
-   * @param stacks how many call sites there are
-   * @param frames the allocation stack, innermost first
-   * @param others stacks of the other call sites, most bytes first, at most {@value #MOST_OTHERS}
    */
   public record Site(
-      String name,
-      String library,
-      int number,
-      int stacks,
-      List<StackFrame> frames,
-      List<Stack> others) {
+      @Figure("The site's name") String name,
+      @Figure("The library that asked for the memory") String library,
+      @Figure("The call site's number") int number,
+      @Figure(value = "How many call sites there are", unit = COUNT) int stacks,
+      @Figure("The allocation stack, innermost first") List<StackFrame> frames,
+      @Figure("Stacks of the other call sites, most bytes first, at most nine")
+          List<Stack> others) {
 
     /** Most stacks that are listed beside the one of the verdict. */
     public static final int MOST_OTHERS = 9;
@@ -65,14 +57,11 @@ public record SiteVerdict(
     }
   }
 
-  /**
-   * One stack of a call site that has several.
-   *
-   * @param number the call site's number
-   * @param liveBytes its live bytes
-   * @param frames the allocation stack, innermost first
-   */
-  public record Stack(int number, double liveBytes, List<StackFrame> frames) {
+  /** One stack of a call site that has several. */
+  public record Stack(
+      @Figure("The call site's number") int number,
+      @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
+      @Figure("The allocation stack, innermost first") List<StackFrame> frames) {
 
     public Stack {
       frames = List.copyOf(frames);
@@ -85,24 +74,35 @@ public record SiteVerdict(
    * above 16 MiB and objects from before the observation are left out. For a leak with the evidence
    * {@link LeakEvidence#LOST} the suspected objects also contain the other live objects, times the
    * share that two searches found to be lost.
-   *
-   * @param bytes the bytes of the suspected objects; {@code NaN} without slots
-   * @param objects the number of suspected objects; {@code NaN} without slots
-   * @param thresholdSeconds the idle time from which on objects of this site are suspected; {@code
-   *     NaN} without slots, and for lost objects
-   * @param idleSeconds the smallest idle time of a suspected object; {@code NaN} if there are none,
-   *     and for lost objects
-   * @param medianAgeSeconds the age that half of the suspected bytes exceed, or half of the live
-   *     bytes if no object is idle; {@code NaN} if unknown
-   * @param oldestSeconds the age of the oldest suspected object
    */
   public record Suspected(
-      Estimate bytes,
-      Estimate objects,
-      double thresholdSeconds,
-      double idleSeconds,
-      double medianAgeSeconds,
-      double oldestSeconds) {
+      @Figure(
+              value = "The bytes of the suspected objects; unknown without slots",
+              unit = BYTES,
+              always = true)
+          Estimate bytes,
+      @Figure(value = "The number of suspected objects; unknown without slots", unit = COUNT)
+          Estimate objects,
+      @Figure(
+              value =
+                  "The idle time from which on objects of this site are suspected; unknown "
+                      + "without slots, and for lost objects",
+              unit = SECONDS)
+          double thresholdSeconds,
+      @Figure(
+              value =
+                  "The smallest idle time of a suspected object; unknown if there are none, and "
+                      + "for lost objects",
+              unit = SECONDS)
+          double idleSeconds,
+      @Figure(
+              value =
+                  "The age that half of the suspected bytes exceed, or half of the live bytes "
+                      + "if no object is idle; unknown where nothing tells",
+              unit = SECONDS)
+          double medianAgeSeconds,
+      @Figure(value = "The age of the oldest suspected object", unit = SECONDS)
+          double oldestSeconds) {
 
     /** The same, of a whole of so many bytes. */
     public Suspected atMost(double wholeBytes) {
@@ -125,27 +125,33 @@ public record SiteVerdict(
   /**
    * The live memory of a site, and its growth. Both are bytes that the program asked for. It is not
    * known how many of them are resident, so they are not compared with a memory limit.
-   *
-   * @param liveBytes its live bytes
-   * @param bytesPerHour the rise of live bytes in an hour, at the rate of the last minutes; 0 if
-   *     they do not rise; {@code NaN} if unknown, and for verdicts other than leak, unused and
-   *     growing
-   * @param stopped the time since which a leak or unused memory has not grown; empty if it grows or
-   *     this is unknown, and for other verdicts
    */
-  public record Growth(double liveBytes, double bytesPerHour, Optional<Instant> stopped) {}
+  public record Growth(
+      @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
+      @Figure(
+              value =
+                  "The rise of live bytes in an hour, at the rate of the last minutes; 0 if "
+                      + "they do not rise; unknown where nothing tells, and for verdicts other than "
+                      + "leak, unused and growing",
+              unit = BYTES_PER_HOUR,
+              always = true)
+          double bytesPerHour,
+      @Figure(
+              "The time since which a leak or unused memory has not grown; empty if it "
+                  + "grows or this is unknown, and for other verdicts")
+          Optional<Instant> stopped) {}
 
-  /**
-   * The evidence for a verdict.
-   *
-   * @param evidence what was observed of the objects
-   * @param confidence how likely the verdict {@link Verdict#LEAK} is right, by how often it was in
-   *     simulations; {@code NaN} for others, and where memory is lost
-   * @param lastAccess where an object of the site was last used
-   * @param lastWrite where one was last written
-   */
+  /** The evidence for a verdict. */
   public record Grounds(
-      LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {}
+      @Figure("What was observed of the objects") LeakEvidence evidence,
+      @Figure(
+              value =
+                  "How likely the verdict leak is right, by how often it was in simulations; "
+                      + "unknown for others, and where memory is lost",
+              unit = RATIO)
+          double confidence,
+      @Figure("Where an object of the site was last used") LastUse lastAccess,
+      @Figure("Where one was last written") LastUse lastWrite) {}
 
   /** Returns the same verdict, acknowledged or not. */
   public SiteVerdict acknowledged(boolean fine) {

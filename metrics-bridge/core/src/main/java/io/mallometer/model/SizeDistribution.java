@@ -1,7 +1,12 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 
 /**
  * Number of allocations of each size: a histogram over 20 fixed classes of requested size.
@@ -21,6 +26,12 @@ public final class SizeDistribution {
   private static final int SMALLEST_LIMIT_LOG2 = 4;
 
   private final long[] counts;
+
+  /** The allocations of one size class. */
+  public record SizeClass(
+      @Figure(value = "The largest request in the class; absent for the last", unit = BYTES)
+          double upToBytes,
+      @Figure(value = "Allocations of such sizes", unit = COUNT) long allocations) {}
 
   private SizeDistribution(long[] counts) {
     this.counts = counts;
@@ -69,6 +80,13 @@ public final class SizeDistribution {
   /** Allocations in one class, from 0 to {@code CLASSES - 1}. */
   public long count(int sizeClass) {
     return counts[sizeClass];
+  }
+
+  /** Returns all classes, smallest sizes first. */
+  public List<SizeClass> classes() {
+    return IntStream.range(0, CLASSES)
+        .mapToObj(i -> new SizeClass(upperBound(i), counts[i]))
+        .toList();
   }
 
   /** Allocations of a class and of all with smaller sizes. */

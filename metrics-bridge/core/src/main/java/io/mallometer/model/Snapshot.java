@@ -9,37 +9,37 @@ import java.util.Optional;
 /**
  * One reading of everything, immutable. All faces show the same snapshot until the next poll.
  *
- * @param time when it was read
- * @param status whether mallometer counted at that time
- * @param process what was counted in the whole process since it started; present exactly while the
- *     status is {@link Status#active() active}
- * @param self what mallometer itself is and costs
- * @param memory where the memory of the process goes as the operating system sees it; known with
- *     and without the native library
- * @param allocator the latest statistics of the allocator below, some seconds older than the rest;
- *     empty without the native library
- * @param hugeAllocations the latest requests above {@link SelfReport#hugeThresholdBytes()}, oldest
- *     first; the library keeps 64
- * @param sites who holds most of the live memory, some seconds older than the rest; empty if call
- *     sites are not recorded
- * @param leaks how many sites leak, some seconds older than the rest; empty if the use of objects
- *     is not seen
  * @param diagnosis the judgement on the process
- * @param applicationVersion the version of the application, such as {@code "2.3.1"}; empty if it is
- *     not known
  */
 public record Snapshot(
-    Instant time,
-    Status status,
-    Optional<NativeCounters> process,
-    SelfReport self,
-    ProcessMemory memory,
-    Optional<AllocatorStatistics> allocator,
-    List<HugeAllocation> hugeAllocations,
-    Optional<SiteSummary> sites,
-    Optional<LeakSummary> leaks,
+    @Figure("When it was read") Instant time,
+    @Figure("Whether mallometer counted at that time") Status status,
+    @Figure(
+            "What was counted in the whole process since it started; present exactly "
+                + "while the status is active")
+        Optional<NativeCounters> process,
+    @Figure("What mallometer itself is and costs") SelfReport self,
+    @Figure(
+            "Where the memory of the process goes as the operating system sees it; known "
+                + "with and without the native library")
+        ProcessMemory memory,
+    @Figure(
+            "The latest statistics of the allocator below, some seconds older than the "
+                + "rest; empty without the native library")
+        Optional<AllocatorStatistics> allocator,
+    @Figure("The latest requests above the huge threshold, oldest first; the " + "library keeps 64")
+        List<HugeAllocation> hugeAllocations,
+    @Figure(
+            "Who holds most of the live memory, some seconds older than the rest; empty "
+                + "if call sites are not recorded")
+        Optional<SiteSummary> sites,
+    @Figure(
+            "How many sites leak, some seconds older than the rest; empty if the use of "
+                + "objects is not seen")
+        Optional<LeakSummary> leaks,
     Diagnosis diagnosis,
-    Optional<String> applicationVersion) {
+    @Figure("The version of the application, such as '2.3.1'; empty if it is not known")
+        Optional<String> applicationVersion) {
 
   public Snapshot {
     hugeAllocations = List.copyOf(hugeAllocations);

@@ -1,17 +1,18 @@
 package io.mallometer.model;
 
-/**
- * Whether mallometer counts, the reason, and the remedy.
- *
- * @param state whether native allocations are counted
- * @param reason while {@link State#ACTIVE} how the library came in, as {@link SelfReport#mode()},
- *     followed by what is not counted if something is known not to be, such as {@code attached;
- *     incomplete: 3 calls of malloc are not seen}; otherwise why nothing is counted, in one
- *     sentence without a final full stop
- * @param remedy what to do, literally where that is possible: a command line or a setting that can
- *     be copied. Empty if there is nothing to do
- */
-public record Status(State state, String reason, String remedy) {
+/** Whether mallometer counts, the reason, and the remedy. */
+public record Status(
+    @Figure("Whether native allocations are counted") State state,
+    @Figure(
+            "While active how the library came in, followed by what "
+                + "is not counted if something is known not to be, such as attached; "
+                + "incomplete: 3 calls of malloc are not seen; otherwise why nothing is "
+                + "counted, in one sentence without a final full stop")
+        String reason,
+    @Figure(
+            "What to do, literally where that is possible: a command line or a setting "
+                + "that can be copied. Empty if there is nothing to do")
+        String remedy) {
 
   /** The status while the preloaded library counts. */
   public static Status counting() {

@@ -1,28 +1,26 @@
 package io.mallometer.model;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import java.time.Instant;
 import java.util.Optional;
 
-/**
- * Result of an attempt to trim.
- *
- * @param outcome whether it was done
- * @param explanation one sentence; for a refusal why, and when it is possible again
- * @param time when it ended
- * @param residentBeforeBytes the resident set of the process before; {@code NaN} if unknown or not
- *     done
- * @param residentAfterBytes the same after
- * @param seconds how long it took
- * @param nextPossible from when on a trim is not refused as too early; empty where it never is done
- */
+/** Result of an attempt to trim. */
 public record TrimReport(
-    Outcome outcome,
-    String explanation,
-    Instant time,
-    double residentBeforeBytes,
-    double residentAfterBytes,
-    double seconds,
-    Optional<Instant> nextPossible) {
+    @Figure("Whether it was done") Outcome outcome,
+    @Figure("One sentence; for a refusal why, and when it is possible again") String explanation,
+    @Figure("When it ended") Instant time,
+    @Figure(
+            value =
+                "The resident set of the process before; unknown where nothing tells or not "
+                    + "done",
+            unit = BYTES)
+        double residentBeforeBytes,
+    @Figure(value = "The same after", unit = BYTES) double residentAfterBytes,
+    @Figure(value = "How long it took", unit = SECONDS) double seconds,
+    @Figure("From when on a trim is not refused as too early; empty where it never is " + "done")
+        Optional<Instant> nextPossible) {
 
   /** Returns whether the allocator was asked to give memory back. */
   public enum Outcome {
@@ -38,6 +36,9 @@ public record TrimReport(
    * Returns the bytes by which the resident set shrank; negative if other threads took more during
    * the trim than came back; {@code NaN} if unknown.
    */
+  @Figure(
+      value = "By how much the resident set shrank; negative if others took more meanwhile",
+      unit = BYTES)
   public double returnedBytes() {
     return residentBeforeBytes - residentAfterBytes;
   }

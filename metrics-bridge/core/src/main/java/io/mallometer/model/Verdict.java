@@ -3,7 +3,7 @@ package io.mallometer.model;
 import java.util.Locale;
 
 /** Verdict on the memory of a call site. */
-public enum Verdict {
+public enum Verdict implements Tagged {
   /** Objects that the program will not use again, and more of them arrive. */
   LEAK,
 
@@ -26,6 +26,7 @@ public enum Verdict {
   HEALTHY;
 
   /** The name as it appears in the tag {@code verdict} and in JSON. */
+  @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -139,7 +139,7 @@ final class Evidence {
   private static void split(StringBuilder text, ResidentMemory resident) {
     line(text, "");
     line(text, "Resident %s, of which", Words.bytes(resident.totalBytes()));
-    resident.bytes().entrySet().stream()
+    resident.parts().entrySet().stream()
         .sorted(Map.Entry.<ResidentPart, Long>comparingByValue(Comparator.reverseOrder()))
         .forEach(
             part -> line(text, "  %-24s %s", part.getKey().tag(), Words.bytes(part.getValue())));

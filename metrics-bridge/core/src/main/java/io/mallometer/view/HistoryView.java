@@ -1,6 +1,10 @@
 package io.mallometer.view;
 
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Figure;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.ResidentPart;
@@ -16,29 +20,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Answer of {@code nativememory/history}: the last hour in columns, for charts. All columns under
  * one list of times are as long as that; what is unknown is {@code NaN} or null.
- *
- * @param memory where the memory was
- * @param malloc what was counted
  */
-public record HistoryView(Memory memory, Malloc malloc) implements View {
+public record HistoryView(
+    @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)
+    implements View {
 
-  /**
-   * Division of the memory: five minutes by 15 s, the rest by the minute.
-   *
-   * @param times milliseconds since 1970
-   * @param limitBytes the cgroup's limit
-   * @param residentBytes the sum of the resident parts
-   * @param chargedBytes the sum of what is charged by part
-   * @param resident the resident set by part, those parts that were ever known
-   * @param charged the cgroup by part
-   */
+  /** Division of the memory: five minutes by 15 s, the rest by the minute. */
   public record Memory(
-      List<Long> times,
-      @Whole List<Double> limitBytes,
-      @Whole List<Double> residentBytes,
-      @Whole List<Double> chargedBytes,
-      List<Column> resident,
-      List<Column> charged) {
+      @Figure("Milliseconds since 1970") List<Long> times,
+      @Figure(value = "The cgroup's limit", unit = BYTES) List<Double> limitBytes,
+      @Figure(value = "The sum of the resident parts", unit = BYTES) List<Double> residentBytes,
+      @Figure(value = "The sum of what is charged by part", unit = BYTES) List<Double> chargedBytes,
+      @Figure("The resident set by part, those parts that were ever known") List<Column> resident,
+      @Figure("The cgroup by part") List<Column> charged) {
 
     private static Memory of(List<MemoryMoment> moments) {
       return new Memory(
@@ -68,32 +62,22 @@ public record HistoryView(Memory memory, Malloc malloc) implements View {
     }
   }
 
-  /**
-   * One part over time.
-   *
-   * @param name as in the tag {@code part}
-   * @param bytes at each time
-   */
-  public record Column(String name, List<@Nullable Long> bytes) {}
+  /** One part over time. */
+  public record Column(
+      @Figure("As in the tag part") String name,
+      @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**
    * Counts: five minutes by the poll, a quarter of an hour by ten seconds, the rest by the minute.
    * Rates are those since the time before.
-   *
-   * @param times milliseconds since 1970
-   * @param liveBytes bytes in use
-   * @param liveObjects objects in use
-   * @param residentBytes the resident set
-   * @param allocationsPerSecond allocations
-   * @param allocatedBytesPerSecond bytes handed out
    */
   public record Malloc(
-      List<Long> times,
-      @Whole List<Double> liveBytes,
-      @Whole List<Double> liveObjects,
-      @Whole List<Double> residentBytes,
-      @Whole List<Double> allocationsPerSecond,
-      @Whole List<Double> allocatedBytesPerSecond) {
+      @Figure("Milliseconds since 1970") List<Long> times,
+      @Figure(value = "Bytes in use", unit = BYTES) List<Double> liveBytes,
+      @Figure(value = "Objects in use", unit = COUNT) List<Double> liveObjects,
+      @Figure(value = "The resident set", unit = BYTES) List<Double> residentBytes,
+      @Figure(value = "Allocations", unit = COUNT) List<Double> allocationsPerSecond,
+      @Figure(value = "Bytes handed out", unit = BYTES) List<Double> allocatedBytesPerSecond) {
 
     private static Malloc of(List<HistoryPoint> points) {
       return new Malloc(

@@ -1,7 +1,10 @@
 package io.mallometer.view;
 
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
 import io.mallometer.Mallometer;
-import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Figure;
 import io.mallometer.model.Snapshot;
 import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
@@ -14,45 +17,30 @@ import java.util.stream.Stream;
 /**
  * Answer of {@code nativememory/overview}: everything that changes with each poll, in one body, for
  * a page that many people watch.
- *
- * @param pid the process id
- * @param started when the process started, in ISO 8601; another one means another process
- * @param askAgainSeconds how long who watches should wait before asking again: 10, or up to 60
- *     where there are so many that they would ask more than twice a second together
- * @param trimAllowed whether a POST to {@code trim} is answered at all
- * @param diagnosis the judgement on the process
- * @param memory the counters
- * @param breakdown resident memory by part
- * @param cgroup the memory cgroup
- * @param budget what the configuration may need
- * @param allocator the allocator below
- * @param views what else can be asked for, by name
- * @param exports files for people and other tools, by name
  */
 public record OverviewView(
-    long pid,
-    Optional<Instant> started,
-    int askAgainSeconds,
-    boolean trimAllowed,
-    DiagnosisView diagnosis,
-    NativeMemoryView memory,
-    BreakdownView breakdown,
-    CgroupView cgroup,
-    BudgetView budget,
-    AllocatorView allocator,
-    List<String> views,
-    List<Export> exports)
+    @Figure("The process id") long pid,
+    @Figure("When the process started, in ISO 8601; another one means another process")
+        Optional<Instant> started,
+    @Figure(
+            value =
+                "How long who watches should wait before asking again: 10, or up to 60 where "
+                    + "there are so many that they would ask more than twice a second together",
+            unit = SECONDS)
+        int askAgainSeconds,
+    @Figure("Whether a POST to trim is answered at all") boolean trimAllowed,
+    @Figure("The judgement on the process") Diagnosis diagnosis,
+    @Figure("The latest snapshot") NativeMemoryView snapshot,
+    @Figure("What else can be asked for, by name") List<String> views,
+    @Figure("Files for people and other tools, by name") List<Export> exports)
     implements View {
 
-  /**
-   * A file that can be had.
-   *
-   * @param name what it is called
-   * @param address what to ask for
-   * @param extension what the file's name ends with
-   * @param title what it is for
-   */
-  public record Export(String name, String address, String extension, String title) {
+  /** A file that can be had. */
+  public record Export(
+      @Figure("What it is called") String name,
+      @Figure("What to ask for") String address,
+      @Figure("What the file's name ends with") String extension,
+      @Figure("What it is for") String title) {
 
     private static final List<Export> ALL =
         Stream.of(
@@ -86,19 +74,14 @@ public record OverviewView(
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
     Snapshot snapshot = mallometer.snapshot();
-    ProcessMemory memory = snapshot.memory();
     return new OverviewView(
         SELF.pid(),
         STARTED,
         askAgainSeconds,
         trimAllowed,
-        DiagnosisView.of(snapshot.diagnosis()),
+        snapshot.diagnosis(),
         NativeMemoryView.of(
             snapshot, mallometer.clock(), mallometer.leaks().report().observation()),
-        BreakdownView.of(snapshot),
-        CgroupView.of(memory),
-        BudgetView.of(memory),
-        AllocatorView.of(snapshot),
         Views.NAMES,
         Export.ALL);
   }

@@ -1,8 +1,7 @@
 package io.mallometer.view;
 
-/**
- * Reason for the refusal of a request.
- *
- * @param reason what is wrong, and what would be right
- */
-public record RefusalView(String reason) implements View {}
+import io.mallometer.model.Figure;
+
+/** Reason for the refusal of a request. */
+public record RefusalView(@Figure("What is wrong, and what would be right") String reason)
+    implements View {}

@@ -236,7 +236,7 @@ public record SiteQuery(
   }
 
   /** At most so many rows. */
-  static <T, R> List<R> rows(List<T> all, int most, Function<T, R> row) {
-    return new MappedRows<>(all.subList(0, Math.min(most, all.size())), row);
+  static <T> List<T> first(List<T> all, int most) {
+    return all.subList(0, Math.min(most, all.size()));
   }
 }

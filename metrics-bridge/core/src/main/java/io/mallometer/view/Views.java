@@ -3,15 +3,21 @@ package io.mallometer.view;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
 import io.mallometer.internal.text.TimeSpan;
+import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.Owner;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.TrimReport;
 import io.mallometer.model.Verdict;
@@ -145,8 +151,8 @@ public final class Views {
     return HistoryView.of(mallometer.history().memory(), mallometer.history().points());
   }
 
-  private LeaksView leaks() {
-    return LeaksView.of(mallometer.leaks().report(), false);
+  private View leaks() {
+    return new View.Of(mallometer.leaks().report().suspicious());
   }
 
   private TrendsView trends() {
@@ -172,11 +178,11 @@ public final class Views {
     ProcessMemory memory = snapshot.memory();
     return Optional.ofNullable(
         switch (name) {
-          case "breakdown" -> BreakdownView.of(snapshot);
-          case "cgroup" -> CgroupView.of(memory);
-          case "budget" -> BudgetView.of(memory);
-          case "allocator" -> AllocatorView.of(snapshot);
-          case "diagnosis" -> DiagnosisView.of(snapshot.diagnosis());
+          case "breakdown" -> new View.Of(memory.resident());
+          case "cgroup" -> new View.Of(memory.cgroup());
+          case "budget" -> new View.Of(memory.budget());
+          case "allocator" -> new View.Of(snapshot.allocator());
+          case "diagnosis" -> new View.Of(snapshot.diagnosis());
           case "overview" -> overview();
           case "history" -> history();
           case "trends" -> trends();
@@ -305,7 +311,7 @@ public final class Views {
     LeakReport report = chosen(mallometer.leaks().report(), parameters);
     @Nullable String format = parameters.get("format");
     if (format == null || format.equals("json")) {
-      return Told.ok(LeaksView.of(report, true));
+      return Told.ok(new View.Of(report.sites()));
     }
     LeakFormat wanted = Choice.of("format", format, LeakFormat.values(), LeakFormat::id);
     return new Answer.Exported(wanted.contentType(), out -> wanted.write(report, true, out));
@@ -365,6 +371,32 @@ public final class Views {
         out -> ReportFormat.writeChanges(changes, now, figure, out));
   }
 
+  /**
+   * Returns the kinds of records that are answers, by what is asked for. A native image keeps them,
+   * and the list of public names is written from them.
+   */
+  public static Map<String, Class<? extends Record>> kinds() {
+    return Map.ofEntries(
+        Map.entry("allocator", AllocatorStatistics.class),
+        Map.entry("recording", RecordingView.class),
+        Map.entry("breakdown", ResidentMemory.class),
+        Map.entry("budget", MemoryBudget.class),
+        Map.entry("cgroup", CgroupMemory.class),
+        Map.entry("diagnosis", Diagnosis.class),
+        Map.entry("history", HistoryView.class),
+        Map.entry("leaks []", SiteVerdict.class),
+        Map.entry("nativememory", NativeMemoryView.class),
+        Map.entry("owner-report", OwnerReport.class),
+        Map.entry("owners", OwnersView.class),
+        Map.entry("overview", OverviewView.class),
+        Map.entry("refusal", RefusalView.class),
+        Map.entry("sites", SitesView.class),
+        Map.entry("sites?from", SiteChangesView.class),
+        Map.entry("sites?group", SiteGroupsView.class),
+        Map.entry("trends", TrendsView.class),
+        Map.entry("trim", TrimReport.class));
+  }
+
   /** Returns every name that {@link #answer} knows. */
   public static List<String> names() {
     return Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
@@ -420,7 +452,7 @@ public final class Views {
               .formatted(site));
     }
     mallometer.leaks().acknowledge(site, fine);
-    return Told.ok(LeaksView.of(mallometer.leaks().report(), false));
+    return Told.ok(leaks());
   }
 
   private boolean isKnown(String site) {
@@ -457,7 +489,7 @@ public final class Views {
             case REFUSED -> Outcome.TOO_EARLY;
             case UNSUPPORTED -> Outcome.UNSUPPORTED;
           },
-          OwnerReportView.of(report));
+          new View.Of(report));
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
     }
@@ -506,6 +538,6 @@ public final class Views {
           case REFUSED -> Outcome.TOO_EARLY;
           case UNSUPPORTED -> Outcome.UNSUPPORTED;
         },
-        TrimView.of(report));
+        new View.Of(report));
   }
 }

@@ -382,7 +382,7 @@
 
   // ---- The diagnosis
 
-  function showAnswer({diagnosis, memory, views, exports}) {
+  function showAnswer({diagnosis, snapshot, views, exports}) {
     const {state, since, actions, findings} = diagnosis;
     const section = element('answer');
     const [sign, word] = stateWords(state);
@@ -404,20 +404,23 @@
         make('span', {class: 'hidden'}, `${word}: `), `${finding.text}.`);
     }));
     element('why').hidden = findings.length === 0;
-    element('remedy').hidden = memory.remedy === '';
-    fill(element('remedy'), memory.remedy, () => ['What to do: ', make('code', {}, memory.remedy)]);
-    showBeginning(memory);
+    const {remedy} = snapshot.status;
+    element('remedy').hidden = remedy === '';
+    fill(element('remedy'), remedy, () => ['What to do: ', make('code', {}, remedy)]);
+    showBeginning(snapshot);
   }
 
   // After an attach: since when, what there was before, and what is missed.
-  function showBeginning({allocatedBefore: before, mallometer: own}) {
+  function showBeginning({process, sites, self: own}) {
+    const before = process?.allocatedBefore;
+    const stillLive = before && sites?.allocatedBeforeBytes;
     element('beginning').hidden = !before;
     if (before) {
-      const left = isKnown(before.liveBytes) ? `; about ${bytes(before.liveBytes)} of that are still live` : '';
+      const left = isKnown(stillLive) ? `; about ${bytes(stillLive)} of that are still live` : '';
       const gaps = own.attachment?.gaps ? ` Not complete: ${own.attachment.gaps}.` : '';
-      setText(element('beginning'), `Counted since ${moment(own.since, minuteTime)} (${own.mode}); ${before.text}${left}.${gaps}`);
+      setText(element('beginning'), `Counted since ${moment(own.since, minuteTime)} (${own.mode}); ${before.sentence}${left}.${gaps}`);
     }
-    setText(element('holders-before'), isKnown(before?.liveBytes) ? `About ${bytes(before.liveBytes)} were allocated before the attach and are in no row.` : '');
+    setText(element('holders-before'), isKnown(stillLive) ? `About ${bytes(stillLive)} were allocated before the attach and are in no row.` : '');
   }
 
   // ---- The limit
@@ -427,7 +430,8 @@
   const HOUR = 3600;
   const FORETOLD = 60 * 24 * HOUR;
 
-  function showLimit({diagnosis: {limit, findings}, breakdown}) {
+  function showLimit({diagnosis: {limit, findings}, snapshot}) {
+    const breakdown = snapshot.memory?.resident ?? {};
     const whole = limit.bytes ?? breakdown.totalBytes;
     const used = limit.usedBytes ?? breakdown.totalBytes;
     const isApproached = limit.seconds > 0 && limit.seconds < FORETOLD;
@@ -467,8 +471,8 @@
   }
 
   // The parts of the resident set, small ones together, and what else counts. Of files only copies that the process wrote count.
-  function filling({parts: all, copiedFileBytes, totalBytes}, used) {
-    const parts = all.map(({part, bytes: amount}) => ({part, bytes: part === 'mapped_files' ? copiedFileBytes ?? 0 : amount}));
+  function filling({parts: all = {}, copiedFileBytes, totalBytes}, used) {
+    const parts = Object.entries(all).map(([part, amount]) => ({part, bytes: part === 'mapped_files' ? copiedFileBytes ?? 0 : amount}));
     const sum = list => list.reduce((total, part) => total + part.bytes, 0);
     const counted = sum(parts);
     const isLarge = part => part.bytes >= SMALL * counted;
@@ -489,10 +493,10 @@
     return made;
   }
 
-  function showProcess({pid, started, memory}) {
+  function showProcess({pid, started, snapshot: {ageSeconds}}) {
     setText(element('process'), `Process ${pid}${isKnown(started) ? `, started ${moment(started)}` : ''}`);
-    if (memory.ageSeconds > 60) {
-      say(`The figures are ${duration(memory.ageSeconds)} old: mallometer has not read the counters since.`, true);
+    if (ageSeconds > 60) {
+      say(`The figures are ${duration(ageSeconds)} old: mallometer has not read the counters since.`, true);
     }
   }
 
@@ -520,7 +524,7 @@
   // ---- Who holds it
 
   const HOLDER_COLUMNS = [
-    ['live', 'Live', group => group.liveBytes.value],
+    ['live', 'Live', group => group.figures.liveBytes.value],
     ['growth', 'Growth', group => group.growthBytes ?? -Infinity],
   ];
   const holders = {sites: {sort: 'live', open: new Set(), trends: null}, libraries: {sort: 'live', open: new Set(), trends: null}};
@@ -561,22 +565,23 @@
   }
 
   function holderRows(kind, state, group, i) {
-    const isOpen = state.open.has(group.name);
-    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${group.name}`}, ...breakable(group.name));
+    const {key: name, liveBytes} = group.figures;
+    const isOpen = state.open.has(name);
+    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${name}`}, ...breakable(name));
     button.addEventListener('click', () => {
-      if (!state.open.delete(group.name)) {
-        state.open.add(group.name);
+      if (!state.open.delete(name)) {
+        state.open.add(name);
       }
       showHolders(kind);
     });
-    const {value, low95, high95} = group.liveBytes;
+    const {value, low, high} = liveBytes;
     const row = make('tr', {},
       make('th', {scope: 'row'}, button),
-      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low95, high95))),
+      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low, high))),
       make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
-    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.stacks.map(stack => make('div', {class: 'stack'},
-      make('p', {}, `${bytes(stack.liveBytes)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.medianAgeSeconds)}, the oldest ${duration(stack.oldestAgeSeconds)}`),
+    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.largest.map(stack => make('div', {class: 'stack'},
+      make('p', {}, `${bytes(stack.liveBytes.value)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.ages?.median)}, the oldest ${duration(stack.ages?.oldest)}`),
       frames(stack.frames)))));
     details.hidden = !isOpen;
     return [row, details];
@@ -626,19 +631,19 @@
 
   function showLeaks(leaks) {
     latestLeaks = leaks;
-    const rank = leak => leak.acknowledged ? 2 : leak.growthBytesPerHour > 0 ? 0 : 1;
+    const rank = leak => leak.acknowledged ? 2 : leak.growth.bytesPerHour > 0 ? 0 : 1;
     const ordered = [...leaks].sort((a, b) => rank(a) - rank(b));
     suspects = leaks.length;
     sayNothingSuspected();
-    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ordered.map(leak => owned.get(leak.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ordered.map(leak => owned.get(leak.site.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
       make('h3', {}, ...breakable(applicationLine(leak))),
       make('p', {}, make('span', {class: 'badge'}, make('span', {'aria-hidden': 'true'}, `${VERDICTS[leak.verdict] ?? '?'} `), leak.verdict),
         leak.acknowledged ? ' acknowledged: ' : ' ', leak.sentence ?? ''),
       leakFigures(leak),
       ...lastUses(leak),
-      make('details', {'data-key': `${leak.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? []),
-        ...(leak.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
-      ...ownerParts(leak),
+      make('details', {'data-key': `${leak.site.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.site.frames ?? []),
+        ...(leak.site.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
+      ...ownerParts(leak.site),
       changeAllowed ? acknowledgeButton(leak) : '')));
   }
 
@@ -684,16 +689,16 @@
     }
   }
 
-  function ownerReport({explanation, ways, samples, remarks, pauseSeconds, time}) {
+  function ownerReport({explanation, ways, samples, remarks, pauses, time}) {
     const path = ({words, text, holders}) => make('li', {}, `${words}${text ? ': ' : ''}`, ...breakable(text ?? ''), ` (${count(holders)} of the holders looked at)`);
-    const paused = pauseSeconds.reduce((sum, seconds) => sum + seconds, 0);
+    const paused = pauses.reduce((sum, seconds) => sum + seconds, 0);
     return [
       make('p', {}, ...breakable(explanation)),
       make('ul', {class: 'ways'}, ...ways.map(way => make('li', {},
         ...breakable(`${count(way.samples)} of ${count(samples)} (${share(way.shareLow, 1)} to ${share(way.shareHigh, 1)}) ${way.words}${way.holder ? `: ${way.holder}` : ''}${way.throughNative ? ', through native memory' : ''}`),
         way.paths.length > 0 ? make('ul', {}, ...way.paths.map(path)) : ''))),
       ...remarks.map(remark => make('p', {class: 'note'}, `${remark}.`)),
-      make('p', {class: 'note'}, `Searched at ${moment(time)}; the program stood still ${count(pauseSeconds.length)} times, for ${Math.round(1000 * paused)} ms in all.`),
+      make('p', {class: 'note'}, `Searched at ${moment(time)}; the program stood still ${count(pauses.length)} times, for ${Math.round(1000 * paused)} ms in all.`),
     ];
   }
 
@@ -731,18 +736,18 @@
   const sayNothingSuspected = () => empty('leaks', suspects > 0 ? '' : nothingSuspected);
 
   // The line of the Java method that gives the site its name.
-  const applicationLine = ({site = '', frames = []}) => frames.find(frame => frame === site || frame.startsWith(`${site}(`)) ?? site;
+  const applicationLine = ({site: {name, frames = []}}) => frames.find(frame => frame === name || frame.startsWith(`${name}(`)) ?? name;
 
-  function acknowledgeButton({site, number, acknowledged}) {
+  function acknowledgeButton({site: {name, number}, acknowledged}) {
     const button = make('button', {type: 'button', 'data-key': `${number} acknowledge`}, acknowledged ? 'Withdraw the acknowledgement' : 'Acknowledge');
     button.addEventListener('click', async () => {
       const result = element('leaks-result');
       try {
-        const response = await change(`leaks/${encodeURIComponent(site)}`, acknowledged ? 'DELETE' : 'POST');
+        const response = await change(`leaks/${encodeURIComponent(name)}`, acknowledged ? 'DELETE' : 'POST');
         if (!response.ok) {
           throw new Error(await reason(response));
         }
-        setText(result, acknowledged ? `The acknowledgement of ${site} is withdrawn.` : `${site} is acknowledged.`);
+        setText(result, acknowledged ? `The acknowledgement of ${name} is withdrawn.` : `${name} is acknowledged.`);
         showLeaks(await response.json());
         jobs[0].due = 0;
         tick();
@@ -753,21 +758,21 @@
     return button;
   }
 
-  function leakFigures(leak) {
+  function leakFigures({suspected, growth: rise, grounds}) {
     const list = make('dl', {class: 'figures'});
     const pairs = [
-      ['Live', bytes(leak.liveBytes), ''],
-      ['Suspected', leak.suspectedBytes > 0 ? bytes(leak.suspectedBytes) : UNKNOWN, isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
-      ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
-      ['Oldest', duration(leak.oldestSeconds), ''],
-      ['Not accessed for', duration(leak.idleSeconds), ''],
-      ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `evidence: ${leak.evidence}` : ''],
+      ['Live', bytes(rise.liveBytes), ''],
+      ['Suspected', suspected.bytes?.value > 0 ? bytes(suspected.bytes.value) : UNKNOWN, isKnown(suspected.bytes) ? interval(suspected.bytes.value, suspected.bytes.low, suspected.bytes.high) : ''],
+      ['Growth', isKnown(rise.bytesPerHour) ? `${growth(rise.bytesPerHour)}/h` : UNKNOWN, ''],
+      ['Oldest', duration(suspected.oldestSeconds), ''],
+      ['Not accessed for', duration(suspected.idleSeconds), ''],
+      ['Confidence', isKnown(grounds.confidence) ? share(grounds.confidence, 1) : UNKNOWN, grounds.evidence ? `evidence: ${grounds.evidence}` : ''],
     ];
     figures(list, pairs.filter(([, value]) => value !== UNKNOWN));
     return list;
   }
 
-  function lastUses({lastAccess: access, lastWrite: write, number}) {
+  function lastUses({grounds: {lastAccess: access, lastWrite: write}, site: {number}}) {
     const reasons = [access, write].map(use => isKnown(use?.time) ? '' : use?.unavailable || 'only leaks are watched for accesses');
     const unknown = (title, reason) => make('p', {class: 'note'}, `${title}: not known, ${reason}`);
     return reasons[0] !== '' && reasons[0] === reasons[1] ? [unknown('Last access and last write', reasons[0])]
@@ -775,20 +780,20 @@
         : make('details', {'data-key': `${number} ${title}`}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? [])));
   }
 
-  function showLeakState({memory: {leaks, allocatedBefore: before}, diagnosis: {findings}, trimAllowed}) {
+  function showLeakState({snapshot: {observation, observedSince, process}, diagnosis: {findings}, trimAllowed}) {
     changeAllowed = trimAllowed && trimRefused === '';
     setText(element('leaks-access'), changeAllowed ? '' : `Suspects cannot be acknowledged here: ${trimRefused || 'management.endpoint.nativememory.access=unrestricted allows it in Spring Boot'}. ${HEALTHY_SITES}`);
     const states = {
-      on: isKnown(leaks?.since) ? `Accesses to sampled objects are observed since ${moment(leaks.since, minuteTime)}` : 'Accesses to sampled objects are observed',
+      on: isKnown(observedSince) ? `Accesses to sampled objects are observed since ${moment(observedSince, minuteTime)}` : 'Accesses to sampled objects are observed',
       starting: 'Observation starts with a test of this system',
       off: 'Accesses to objects are not observed',
       failed: 'Accesses to objects cannot be observed',
     };
-    const text = leaks ? `${[states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(': ')}.` : '';
+    const text = observation ? `${[states[observation.state] ?? observation.state, observation.reason].filter(part => part).join(': ')}.` : '';
     const found = findings.find(finding => finding.topic === 'leaks')?.text;
     nothingSuspected = found ? `${found}.` : `No call site is a suspect. ${text}`;
     sayNothingSuspected();
-    setText(element('leaks-note'), before ? `${text} Verdicts do not cover objects that were allocated before the attach.` : text);
+    setText(element('leaks-note'), process?.allocatedBefore ? `${text} Verdicts do not cover objects that were allocated before the attach.` : text);
   }
 
   // ---- The rest
@@ -812,10 +817,10 @@
 
   const advised = advice => advice.length === 0 ? [] : [make('ul', {class: 'advice'}, ...advice.map(({reason, setting}) => make('li', {}, `${reason}. `, make('code', {}, setting))))];
 
-  function showAllocator(allocator, trimAllowed, memory) {
-    const why = isKnown(memory.counters) ? 'it was not read yet' : memory.reason;
+  function showAllocator({allocator = {advice: [], byArena: []}, hugeAllocations, process, self, status}, trimAllowed) {
+    const why = isKnown(process) ? 'it was not read yet' : status.reason;
     empty('allocator', isKnown(allocator.time) ? '' : `The memory that the allocator retains is not known: ${why}.`);
-    setText(element('allocator-name'), allocator.allocator);
+    setText(element('allocator-name'), self.allocator);
     figures(element('allocator-figures'), [
       ['From the system', bytes(allocator.systemBytes)],
       ['Live', bytes(allocator.usedBytes)],
@@ -828,15 +833,15 @@
     element('trim').disabled = !trimAllowed || trimRefused !== '';
     setText(element('trim-note'), trimAllowed ? trimRefused
       : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent allow-trim=true.');
-    element('arenas').hidden = allocator.arenaTable.length === 0;
+    element('arenas').hidden = allocator.byArena.length === 0;
     table(element('arena-table'), ['Arena', 'System', 'Live', 'Retained', 'A trim could give back'],
-      allocator.arenaTable.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
-    element('huge').hidden = allocator.largeAllocations.length === 0;
+      allocator.byArena.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
+    element('huge').hidden = hugeAllocations.length === 0;
     table(element('huge-table'), ['When', 'Size', 'Thread'],
-      allocator.largeAllocations.map(huge => [moment(huge.time), bytes(huge.bytes), `${huge.threadName} (${huge.threadId})`]), [2]);
+      hugeAllocations.map(huge => [moment(huge.time), bytes(huge.bytes), `${huge.threadName} (${huge.threadId})`]), [2]);
   }
 
-  function showBudget(budget) {
+  function showBudget(budget = {lines: []}) {
     empty('budget', budget.lines.length > 0 ? '' : 'Not read yet.');
     setText(element('budget-verdict'), budget.verdict ? `${budget.verdict}.` : '');
     table(element('budget-table'), ['Claim', 'Bytes', 'Basis'], [
@@ -847,8 +852,9 @@
 
   const COUNTING = {none: 'off', preload: 'by preload', attached: 'since an attach'};
 
-  function showOwn(own, leaks, breakdown) {
-    const sampling = own.sampling;
+  function showOwn({self: own, observation: leaks, memory}) {
+    const sampling = own.sampling ?? {};
+    const breakdown = memory?.resident ?? {};
     figures(element('own-figures'), [
       ['Version', own.build],
       ['Counting', COUNTING[own.mode] ?? own.mode, own.mode === 'none' ? '' : `bytes are ${own.byteUnit} sizes`],
@@ -937,14 +943,14 @@
     const pace = overview.askAgainSeconds ?? PACE;
     jobs[0].every = pace * SECOND;
     const seldom = pace > PACE ? `, polled every ${duration(pace)} because many pages are open` : '';
-    say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}${seldom}`, false);
+    say(`Updated ${clockTime.format(Date.parse(overview.snapshot.time))}${seldom}`, false);
     showProcess(overview);
     showAnswer(overview);
     showLimit(overview);
-    showSizes(overview.memory.counters);
-    showAllocator(overview.allocator, overview.trimAllowed, overview.memory);
-    showBudget(overview.budget);
-    showOwn(overview.memory.mallometer, overview.memory.leaks, overview.breakdown);
+    showSizes(overview.snapshot.process);
+    showAllocator(overview.snapshot, overview.trimAllowed);
+    showBudget(overview.snapshot.memory?.budget);
+    showOwn(overview.snapshot);
     showLeakState(overview);
     showDownloads(overview.views, overview.exports);
   }

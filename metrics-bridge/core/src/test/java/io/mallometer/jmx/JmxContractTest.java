@@ -127,7 +127,7 @@ class JmxContractTest extends FaceContract {
       Published known = NAMES.get(info.getName());
       if (TABLES.containsKey(info.getName())) {
         shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
-      } else if (info.getName().startsWith("Cgroup") || info.getName().endsWith("HugePageBytes")) {
+      } else if (info.getName().matches("Cgroup.+") || info.getName().endsWith("HugePageBytes")) {
         Number value = (Number) server.getAttribute(name, info.getName());
         if (known != null && value != null) {
           String unit = suffix(info.getDescriptor(), "gauge");
@@ -150,6 +150,7 @@ class JmxContractTest extends FaceContract {
       }
     }
     shown.add(Published.of("mallometer_active", "gauge", active ? 1 : 0));
+    CompositeData self = (CompositeData) server.getAttribute(name, "Self");
     Object version = server.getAttribute(name, "ApplicationVersion");
     if (version != null) {
       shown.add(
@@ -161,13 +162,13 @@ class JmxContractTest extends FaceContract {
             "gauge",
             1,
             "version",
-            (String) server.getAttribute(name, "Build"),
+            (String) self.get("build"),
             "allocator",
-            (String) server.getAttribute(name, "Allocator"),
+            (String) self.get("allocator"),
             "mode",
-            (String) server.getAttribute(name, "Mode"),
+            (String) self.get("mode"),
             "accounting",
-            (String) server.getAttribute(name, "ByteUnit")));
+            (String) self.get("byteUnit")));
     shown.addAll(
         histogram(
             (CompositeData[]) server.getAttribute(name, "SizeDistribution"),
@@ -293,14 +294,14 @@ class JmxContractTest extends FaceContract {
     long cumulative = 0;
     for (CompositeData sizeClass : classes) {
       cumulative += (long) sizeClass.get("allocations");
-      long upTo = (long) sizeClass.get("upTo");
+      Long upTo = (Long) sizeClass.get("upToBytes");
       shown.add(
           Published.of(
               "native_malloc_request_size_bytes_bucket",
               "histogram",
               cumulative,
               "le",
-              upTo == Long.MAX_VALUE ? "Infinity" : Double.toString(upTo)));
+              upTo == null ? "Infinity" : Double.toString(upTo)));
     }
     if (!shown.isEmpty()) {
       shown.add(Published.of("native_malloc_request_size_bytes_count", "histogram", cumulative));

@@ -45,22 +45,42 @@ class LeakDetectorMBeanTest {
   void verdictsAreATable() throws Exception {
     mallometer.setLeaks(VerdictsByHand.four());
 
-    assertThat((CompositeData[]) server.getAttribute(name, "Verdicts"))
-        .extracting(row -> row.get("verdict"), row -> row.get("site"), row -> row.get("sentence"))
+    CompositeData[] verdicts = (CompositeData[]) server.getAttribute(name, "Verdicts");
+    assertThat(verdicts)
+        .extracting(
+            row -> row.get("verdict"), row -> of(row, "site", "name"), row -> row.get("sentence"))
         .startsWith(tuple("leak", "com.shop.Report.render", "com.shop.Report.render keeps memory"))
         .hasSize(4);
-    LeakDetectorMXBean.Site leak = bean.getVerdicts().get(0);
-    assertThat(leak.suspectedBytes()).isEqualTo(1_300_000_000L);
-    assertThat(leak.growthBytesPerHour()).isEqualTo(190_000_000L);
-    assertThat(leak.suspectedBytesLow()).isBetween(1_000_000_000L, 1_299_999_999L);
-    assertThat(leak.suspectedBytesHigh()).isBetween(1_300_000_001L, 1_600_000_000L);
-    assertThat(leak.lastAccess()).contains("by worker: a.B.use");
-    assertThat(leak.lastWrite()).isEqualTo("not available: perf_event_open is forbidden");
-    assertThat(bean.getVerdicts().get(3).confidence()).as("of a pool").isNull();
-    assertThat(bean.getState()).isEqualTo("on");
-    assertThat(bean.getEpochs()).isEqualTo(120);
-    assertThat(bean.getVoidEpochs()).isEqualTo(2);
-    assertThat(bean.getLostMemory()).endsWith("2 call sites lose memory");
+    CompositeData leak = verdicts[0];
+    assertThat(leak.getCompositeType().getDescription("sentence"))
+        .isEqualTo("The verdict in plain words");
+    assertThat(of(leak, "suspected", "bytes", "value")).isEqualTo(1_300_000_000L);
+    assertThat(bean.getVerdicts().get(0).get("growth", "bytesPerHour")).isEqualTo(1.9e8);
+    assertThat(bean.getVerdicts().get(0).getText())
+        .contains("verdict: leak", "\n  liveBytes: ", "\n  bytesPerHour: 1.9E8\n");
+    assertThat((long) of(leak, "suspected", "bytes", "low"))
+        .isBetween(1_000_000_000L, 1_299_999_999L);
+    assertThat((long) of(leak, "suspected", "bytes", "high"))
+        .isBetween(1_300_000_001L, 1_600_000_000L);
+    assertThat(of(leak, "grounds", "lastAccess", "thread")).isEqualTo("worker");
+    assertThat((String[]) of(leak, "grounds", "lastAccess", "frames"))
+        .containsExactly("a.B.use(B.java:3)");
+    assertThat(of(leak, "grounds", "lastWrite", "unavailable"))
+        .isEqualTo("perf_event_open is forbidden");
+    assertThat(bean.getVerdicts().get(3).get("grounds", "confidence")).as("of a pool").isNull();
+    Row observation = bean.getObservation();
+    assertThat(observation.get("state")).isEqualTo("on");
+    assertThat(observation.get("epochs")).isEqualTo(120L);
+    assertThat(observation.get("voidEpochs")).isEqualTo(2L);
+    assertThat(observation.get("lostMemory").toString()).endsWith("2 call sites lose memory");
+  }
+
+  private static Object of(CompositeData row, String... path) {
+    Object value = row;
+    for (String name : path) {
+      value = ((CompositeData) value).get(name);
+    }
+    return value;
   }
 
   @Test
@@ -103,8 +123,8 @@ class LeakDetectorMBeanTest {
     assertThat(told.getType()).isEqualTo("io.mallometer.leak");
     assertThat(told.getMessage()).isEqualTo("com.shop.Report.render keeps memory");
     CompositeData data = (CompositeData) told.getUserData();
-    assertThat(data.get("site")).isEqualTo("com.shop.Report.render");
-    assertThat(data.get("suspectedBytes")).isEqualTo(1_300_000_000L);
+    assertThat(of(data, "site", "name")).isEqualTo("com.shop.Report.render");
+    assertThat(of(data, "suspected", "bytes", "value")).isEqualTo(1_300_000_000L);
     assertThat(received.poll(200, TimeUnit.MILLISECONDS)).isNull();
   }
 }

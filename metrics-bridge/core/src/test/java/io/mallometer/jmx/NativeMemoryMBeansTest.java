@@ -2,6 +2,7 @@ package io.mallometer.jmx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
@@ -108,7 +109,7 @@ class NativeMemoryMBeansTest {
         .hasSizeGreaterThan(20)
         .allSatisfy(attribute -> assertThat(meaningful(attribute)).isTrue());
     assertThat(info.getOperations())
-        .hasSize(4)
+        .hasSize(5)
         .allSatisfy(operation -> assertThat(meaningful(operation)).isTrue());
     assertThat(info.getAttributes())
         .filteredOn(attribute -> attribute.getName().endsWith("Bytes"))
@@ -150,12 +151,14 @@ class NativeMemoryMBeansTest {
     NativeMemoryMXBean bean = JMX.newMXBeanProxy(server, name, NativeMemoryMXBean.class);
 
     assertThat(bean.getHistory()).isNotEmpty();
-    HistoryRow latest = bean.getHistory().get(bean.getHistory().size() - 1);
-    assertThat(latest.liveBytes()).isEqualTo(bean.getLiveBytes());
-    assertThat(latest.time()).endsWith("Z");
-    assertThat(latest.limitBytes()).isNull();
-    assertThat(bean.getRecordingPath()).isEmpty();
-    assertThat(bean.getRecordingFailure()).isEmpty();
+    Row latest = bean.getHistory().get(bean.getHistory().size() - 1);
+    assertThat(latest.get("liveBytes")).isEqualTo(bean.getLiveBytes());
+    assertThat(latest.get("time").toString()).endsWith("Z");
+    assertThat(latest.get("limitBytes")).isNull();
+    assertThat(bean.getRecording().get("state")).isEqualTo("OFF");
+    assertThat(bean.text("Recording")).contains("state: OFF");
+    assertThat(bean.text("History")).contains("  liveBytes: " + bean.getLiveBytes());
+    assertThatThrownBy(() -> bean.text("Nonsense")).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
@@ -166,8 +169,8 @@ class NativeMemoryMBeansTest {
     assertThat(bean.unhook()).isNull();
 
     bean.hook();
-    assertThat(bean.statistics()).extracting(Statistics::allocationCount).isEqualTo(0L);
-    assertThat(bean.unhook()).extracting(Statistics::liveBytes).isEqualTo(0L);
+    assertThat(bean.statistics().get("calls")).isEqualTo(0L);
+    assertThat(bean.unhook().get("netBytes")).isEqualTo(0L);
     assertThat(bean.unhook()).isNull();
     assertThat(bean.statistics()).isNull();
     bean.hook();
@@ -176,24 +179,19 @@ class NativeMemoryMBeansTest {
     CompositeData statistics =
         (CompositeData) server.invoke(name, "statistics", new Object[0], new String[0]);
     assertThat(statistics.getCompositeType().keySet())
-        .contains(
-            "allocationCount",
-            "smallAllocationCount",
-            "largeAllocationCount",
-            "allocatedBytes",
-            "freeCount",
-            "freedBytes");
+        .contains("calls", "smallCalls", "largeCalls", "allocatedBytes", "frees", "freedBytes");
   }
 
   @Test
   void hugePagesAreToldInASentence() throws Exception {
     NativeMemoryMBeans.register(mallometer, server);
     mallometer.poll();
-    assertThat(server.getAttribute(name, "HugePages")).isEqualTo("");
+    NativeMemoryMXBean bean = JMX.newMXBeanProxy(server, name, NativeMemoryMXBean.class);
+    assertThat(bean.getResident()).isNull();
 
     mallometer.setMemory(FaceContract.memory(Double.NaN));
     mallometer.poll();
-    assertThat(server.getAttribute(name, "HugePages"))
+    assertThat(bean.getResident().get("hugePages", "sentence"))
         .isEqualTo("60 kB of the resident set are in transparent huge pages.");
   }
 

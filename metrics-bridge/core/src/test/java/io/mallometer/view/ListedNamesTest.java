@@ -7,99 +7,76 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.mallometer.PublicNames;
 import io.mallometer.meter.Meter;
-import io.mallometer.model.Estimate;
+import io.mallometer.model.Component;
 import io.mallometer.model.StackFrame;
-import io.mallometer.view.SitesView.Interval;
 import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.RecordComponent;
-import java.util.List;
+import java.lang.reflect.Type;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * The services that the file of public names is compared with show all that there is. A name that
- * none of them shows would be missing from the file without anybody noticing.
- */
+/** The names that the code states, in the file of public names. */
 @Tag("any-jdk")
 class ListedNamesTest {
 
-  private static final Map<String, Class<?>> VIEWS =
-      Map.ofEntries(
-          Map.entry("allocator ", AllocatorView.class),
-          Map.entry("recording ", RecordingView.class),
-          Map.entry("breakdown ", BreakdownView.class),
-          Map.entry("budget ", BudgetView.class),
-          Map.entry("cgroup ", CgroupView.class),
-          Map.entry("diagnosis ", DiagnosisView.class),
-          Map.entry("history ", HistoryView.class),
-          Map.entry("leaks [].", LeaksView.Site.class),
-          Map.entry("nativememory ", NativeMemoryView.class),
-          Map.entry("owner-report ", OwnerReportView.class),
-          Map.entry("owners ", OwnersView.class),
-          Map.entry("overview ", OverviewView.class),
-          Map.entry("refusal ", RefusalView.class),
-          Map.entry("sites ", SitesView.class),
-          Map.entry("sites?from ", SiteChangesView.class),
-          Map.entry("sites?group ", SiteGroupsView.class),
-          Map.entry("trends ", TrendsView.class),
-          Map.entry("trim ", TrimView.class));
-
   @Test
-  void everyViewIsListed() {
-    Set<String> listed =
-        VIEWS.values().stream()
-            .map(Class::getName)
-            .map(name -> name.replaceFirst("\\$.*", ""))
-            .collect(Collectors.toSet());
-
+  void everyViewIsAnAnswer() {
     assertThat(
             new ClassFileImporter()
                     .withImportOption(new ImportOption.DoNotIncludeTests())
                     .importPackages(View.class.getPackageName())
                     .stream()
                     .filter(type -> type.isAssignableTo(View.class) && !type.isInterface())
-                    .map(JavaClass::getName))
-        .as("add a new view to VIEWS here, and to ShownNames, which asks for it")
-        .containsExactlyInAnyOrderElementsOf(listed);
+                    .map(JavaClass::getName)
+                    .filter(name -> !name.equals(View.Of.class.getName())))
+        .as("add a new view to Views.kinds")
+        .isSubsetOf(Views.kinds().values().stream().map(Class::getName).toList());
   }
 
+  /** The annotations of the records are the list, so that each key has a meaning. */
   @Test
-  void everyComponentOfAViewIsListed() {
-    Set<String> listed = PublicNames.names("keys in JSON");
+  void everyPublishedComponentIsListed() {
+    Set<String> names = new TreeSet<>();
+    Views.kinds().forEach((asked, kind) -> addKeys(names, asked, kind));
 
-    VIEWS.forEach(
-        (prefix, view) ->
-            assertThat(declared(prefix, view))
-                .as("what KnowsEverything has to make a service show")
-                .isNotEmpty()
-                .allMatch(
-                    name ->
-                        listed.stream()
-                            .anyMatch(line -> line.matches("\\Q" + name + "\\E([.\\[ ].*)?"))));
+    PublicNames.check("keys in JSON", names);
   }
 
-  private static Stream<String> declared(String prefix, Class<?> view) {
-    return Stream.of(view.getRecordComponents())
-        .flatMap(component -> declared(prefix + component.getName(), component));
-  }
-
-  /** What is a view itself is listed as such. */
-  private static Stream<String> declared(String name, RecordComponent component) {
-    if (component.getGenericType() instanceof ParameterizedType of
-        && of.getActualTypeArguments()[0] instanceof Class<?> element
-        && isObject(element)) {
-      return declared(name + (of.getRawType() == List.class ? "[]." : "."), element);
+  /** What has a name of its own is listed under that alone. */
+  private static void addKeys(Set<String> names, String asked, Class<?> kind) {
+    for (Component component : Component.of(kind)) {
+      if (component.inline()) {
+        addKeys(names, asked, (Class<?>) component.type());
+        continue;
+      }
+      addKey(
+          names, asked + (asked.endsWith("[]") ? "." : " ") + component.name(), component.type());
     }
-    Class<?> type = component.getType() == Estimate.class ? Interval.class : component.getType();
-    return isObject(type) ? declared(name + ".", type) : Stream.of(name);
   }
 
-  private static boolean isObject(Class<?> type) {
-    return type.isRecord() && type != StackFrame.class && !View.class.isAssignableFrom(type);
+  private static void addKey(Set<String> names, String key, Type type) {
+    Optional<String> known =
+        Views.kinds().entrySet().stream()
+            .filter(kind -> kind.getValue() == type)
+            .map(Map.Entry::getKey)
+            .findFirst();
+    if (known.isPresent() && key.startsWith("overview ")) {
+      names.add(key + " = " + known.get());
+    } else if (type instanceof ParameterizedType generic) {
+      Type[] arguments = generic.getActualTypeArguments();
+      String mark =
+          generic.getRawType() == Optional.class
+              ? ""
+              : generic.getRawType() == Map.class ? ".*" : "[]";
+      addKey(names, key + mark, arguments[arguments.length - 1]);
+    } else if (type instanceof Class<?> kind && kind.isRecord() && kind != StackFrame.class) {
+      Component.of(kind).forEach(one -> addKey(names, key + "." + one.name(), one.type()));
+    } else {
+      names.add(key);
+    }
   }
 
   @Test

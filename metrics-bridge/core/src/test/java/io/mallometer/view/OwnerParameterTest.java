@@ -78,7 +78,9 @@ class OwnerParameterTest {
   }
 
   private List<String> leaks(Map<String, String> parameters) throws IOException {
-    return names(read("leaks", parameters), "site");
+    List<String> names = new ArrayList<>();
+    read("leaks", parameters).forEach(leak -> names.add(leak.get("site").get("name").asText()));
+    return names;
   }
 
   private JsonNode sites(Map<String, String> parameters) throws IOException {

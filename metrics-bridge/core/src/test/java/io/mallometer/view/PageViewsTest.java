@@ -9,6 +9,7 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Component;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.ResidentPart;
@@ -95,13 +96,13 @@ class PageViewsTest {
 
     JsonNode trends = json(new Views(mallometer).view("trends").orElseThrow());
 
-    assertThat(trends.get("libraries").findValuesAsText("name"))
+    assertThat(trends.get("libraries").findValuesAsText("key"))
         .containsExactly("libzip.so", "librocksdbjni.so");
     JsonNode first = trends.get("sites").get(0);
-    assertThat(first.get("name").asText()).isEqualTo("com.shop.Cart.zip");
+    assertThat(first.get("figures").get("key").asText()).isEqualTo("com.shop.Cart.zip");
     assertThat(first.get("history").size()).isEqualTo(trends.get("times").size());
     assertThat(first.get("growthBytes").asLong()).isZero();
-    assertThat(first.get("stacks").get(0).get("frames").get(1).asText())
+    assertThat(first.get("largest").get(0).get("frames").get(1).asText())
         .isEqualTo("com.shop.Cart.zip(Some.java:12)");
   }
 
@@ -117,11 +118,7 @@ class PageViewsTest {
             "askAgainSeconds",
             "trimAllowed",
             "diagnosis",
-            "memory",
-            "breakdown",
-            "cgroup",
-            "budget",
-            "allocator",
+            "snapshot",
             "views",
             "exports");
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
@@ -198,7 +195,7 @@ class PageViewsTest {
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {
-        return leak.get("site").asText();
+        return leak.get("site").get("name").asText();
       }
     }
     return "none";
@@ -219,12 +216,12 @@ class PageViewsTest {
   void theAgeInAnOverviewIsNeverMoreThanFiveSecondsOff() throws Exception {
     Views views = new Views(mallometer);
     mallometer.advance(Duration.ofSeconds(40));
-    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+    assertThat(overview(views).get("snapshot").get("ageSeconds").asDouble()).isEqualTo(40);
     mallometer.advance(Duration.ofSeconds(4));
-    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+    assertThat(overview(views).get("snapshot").get("ageSeconds").asDouble()).isEqualTo(40);
     mallometer.advance(Duration.ofSeconds(1));
 
-    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(45);
+    assertThat(overview(views).get("snapshot").get("ageSeconds").asDouble()).isEqualTo(45);
   }
 
   @Test

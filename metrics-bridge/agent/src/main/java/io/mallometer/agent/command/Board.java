@@ -107,9 +107,9 @@ final class Board {
         true,
         Map.of(
             RESIDENT,
-            breakdown.at("residentBytes").number(),
+            root.at("memory", "residentBytes").number(),
             MALLOC,
-            root.at("counters", "liveBytes").number()));
+            root.at("process", "liveBytes").number()));
     add(ofLibraries, libraries);
     add(ofSites, sites);
   }
@@ -142,7 +142,7 @@ final class Board {
       for (Json group : trends.at(groups).list()) {
         List<Json> history = group.at("history").list();
         if (history.size() == times.size()) {
-          live.put(group.at("name").text(), history.get(i).number());
+          live.put(group.at("figures", "key").text(), history.get(i).number());
         }
       }
       growth.add(Instant.ofEpochMilli((long) times.get(i).number()), false, live);
@@ -178,8 +178,8 @@ final class Board {
         .formatted(
             root.at("time").text(),
             diagnosis.at("state").text(),
-            Words.bytes(breakdown.at("residentBytes").number()),
-            Words.bytes(root.at("counters", "liveBytes").number()),
+            Words.bytes(root.at("memory", "residentBytes").number()),
+            Words.bytes(root.at("process", "liveBytes").number()),
             Words.change(growth(MALLOC)),
             rows.isEmpty()
                 ? "-"
@@ -197,12 +197,12 @@ final class Board {
         "%s  %s  resident %s (%s/min)  malloc live %s (%s/min)"
             .formatted(
                 name,
-                root.at("state").text(),
-                Words.bytes(breakdown.at("residentBytes").number()),
+                root.at("status", "state").text(),
+                Words.bytes(root.at("memory", "residentBytes").number()),
                 Words.change(growth(RESIDENT)),
-                Words.bytes(root.at("counters", "liveBytes").number()),
+                Words.bytes(root.at("process", "liveBytes").number()),
                 Words.change(growth(MALLOC))));
-    if (root.at("state").text().equals("ACTIVE")) {
+    if (root.at("status", "state").text().equals("ACTIVE")) {
       lines.add(beginning());
     } else {
       String offer = offer();
@@ -232,7 +232,9 @@ final class Board {
   /** How it began to count, with what it misses. */
   private String beginning() {
     return Stream.of(
-            Target.mode(root), Target.gaps(root), root.at("allocatedBefore", "text").text())
+            Target.mode(root),
+            Target.gaps(root),
+            root.at("process", "allocatedBefore", "sentence").text())
         .filter(part -> !part.isEmpty())
         .collect(Collectors.joining("; "));
   }
@@ -240,12 +242,13 @@ final class Board {
   private void split(List<String> lines, int width, int most) {
     StringBuilder line = new StringBuilder();
     int before = lines.size();
-    List<Json> parts =
-        breakdown.at("parts").list().stream()
-            .sorted(Comparator.comparingDouble((Json part) -> -part.at("bytes").number()))
+    Json parts = breakdown.at("parts");
+    List<String> names =
+        parts.names().stream()
+            .sorted(Comparator.comparingDouble(part -> -parts.at(part).number()))
             .toList();
-    for (Json part : parts) {
-      String cell = part.at("part").text() + " " + Words.bytes(part.at("bytes").number()) + "   ";
+    for (String part : names) {
+      String cell = part + " " + Words.bytes(parts.at(part).number()) + "   ";
       if (line.length() + cell.length() > width + 3) {
         lines.add(line.toString());
         line.setLength(0);

@@ -75,8 +75,9 @@ final class DiffCommand implements Callable<Integer> {
 
   private static Map<String, Double> parts(Json report) {
     Map<String, Double> parts = new LinkedHashMap<>();
-    for (Json part : report.at("breakdown", "parts").list()) {
-      parts.put(part.at("part").text(), part.at("bytes").number());
+    Json breakdown = report.at(Overview.ROOT, "memory", "resident", "parts");
+    for (String part : breakdown.names()) {
+      parts.put(part, breakdown.at(part).number());
     }
     return parts;
   }

@@ -208,7 +208,7 @@ final class DoctorCommand implements Callable<Integer> {
     Json root = source.get("nativememory").json();
     diagnosis(root);
     counting(process, root);
-    String remark = root.at("mallometer", "remark").text();
+    String remark = root.at("self", "remark").text();
     if (!remark.isEmpty()) {
       quietly("remark", remark);
     }
@@ -256,20 +256,20 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private void counting(JvmProcess process, Json root) throws IOException {
-    if (!root.at("state").text().equals("ACTIVE")) {
+    if (!root.at("status", "state").text().equals("ACTIVE")) {
       String offer = Target.offer(Long.toString(process.pid()), root);
       bad(
           "counting",
-          root.at("reason").text()
+          root.at("status", "reason").text()
               + "; LD_PRELOAD was "
               + process.variable("LD_PRELOAD").orElse("not set"),
           offer.isEmpty()
-              ? root.at("remedy").text()
+              ? root.at("status", "remedy").text()
               : offer + "; to count from the start: " + Commands.called() + " run -- java ...");
       return;
     }
     List<String> libraries = process.mapped("libmallometer");
-    Json self = root.at("mallometer");
+    Json self = root.at("self");
     good(self.at("mode").text(), libraries.isEmpty() ? "mapped" : libraries.get(0));
     good("counting", "%s since %s".formatted(self.at("allocator").text(), self.at("since").text()));
     Json attachment = self.at("attachment");
@@ -304,7 +304,7 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private void leaks(Json root) throws IOException {
-    Json leaks = root.at("leaks");
+    Json leaks = root.at("observation");
     if (leaks.present()) {
       String reason = leaks.at("reason").text();
       tell(

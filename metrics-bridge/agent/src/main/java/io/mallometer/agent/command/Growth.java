@@ -31,7 +31,7 @@ final class Growth {
   /** How long a figure has to be watched before its growth is told. */
   static Duration shortest(Json interval) {
     double value = interval.at("value").number();
-    double width = interval.at("high95").number() - interval.at("low95").number();
+    double width = interval.at("high").number() - interval.at("low").number();
     return width > FEW * Math.abs(value) ? SHORTEST_OF_FEW_SAMPLES : SHORTEST;
   }
 

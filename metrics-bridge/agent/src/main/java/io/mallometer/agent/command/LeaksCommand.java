@@ -76,7 +76,7 @@ final class LeaksCommand implements Callable<Integer> {
   /** What is not counted would look like a process without leaks. */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
-    if (!root.at("state").text().equals("ACTIVE")) {
+    if (!root.at("status", "state").text().equals("ACTIVE")) {
       String offer = Target.offer(target.given(), root);
       throw new Failure(
           ExitCode.NOT_THERE,
@@ -89,7 +89,7 @@ final class LeaksCommand implements Callable<Integer> {
 
   /** Since when, with what is missed; empty if it counted from the start of the process. */
   private static String beginning(Json root) {
-    String before = root.at("allocatedBefore", "text").text();
+    String before = root.at("process", "allocatedBefore", "sentence").text();
     if (before.isEmpty()) {
       return "";
     }
@@ -137,19 +137,21 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   private static void show(Json site, Output out) throws IOException {
+    String name = site.at("site", "name").text();
+    Json suspected = site.at("suspected", "bytes");
     out.line(
         "%-8s %s  suspected %s (%s), confidence %s"
             .formatted(
                 site.at("verdict").text(),
-                site.at("site").text(),
-                Words.bytes(site.at("suspectedBytes").number()),
+                name,
+                Words.bytes(suspected.at("value").number()),
                 Words.interval(
-                    site.at("suspectedBytes").number(),
-                    site.at("suspectedBytesLow").number(),
-                    site.at("suspectedBytesHigh").number()),
-                Words.share(site.at("confidence").number())));
+                    suspected.at("value").number(),
+                    suspected.at("low").number(),
+                    suspected.at("high").number()),
+                Words.share(site.at("grounds", "confidence").number())));
     out.line("         " + Text.plain(site.at("sentence").text()));
-    for (String frame : Text.stack(site.at("frames").texts(), site.at("site").text(), FRAMES)) {
+    for (String frame : Text.stack(site.at("site", "frames").texts(), name, FRAMES)) {
       out.line("           " + Text.plain(frame));
     }
   }

@@ -17,8 +17,7 @@ record Overview(Map<String, String> views) {
 
   static final String ROOT = "nativememory";
 
-  private static final List<String> NAMES =
-      List.of(ROOT, "diagnosis", "breakdown", "cgroup", "budget", "allocator");
+  private static final List<String> NAMES = List.of(ROOT, "diagnosis");
 
   /**
    * Asks for all.

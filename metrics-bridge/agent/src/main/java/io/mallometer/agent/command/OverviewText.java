@@ -3,7 +3,6 @@ package io.mallometer.agent.command;
 import io.mallometer.internal.text.Words;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Locale;
 
 /** An {@link Overview} for people to read. */
@@ -44,27 +43,30 @@ final class OverviewText {
   private void status(String name, String target) {
     Json root = overview.view(Overview.ROOT);
     line("Native memory of %s at %s", name, root.at("time").text());
-    boolean active = root.at("state").text().equals("ACTIVE");
-    line("%s: %s", root.at("state").text(), active ? Target.mode(root) : root.at("reason").text());
+    boolean active = root.at("status", "state").text().equals("ACTIVE");
+    line(
+        "%s: %s",
+        root.at("status", "state").text(),
+        active ? Target.mode(root) : root.at("status", "reason").text());
     String offer = Target.offer(target, root);
-    String remedy = root.at("remedy").text();
+    String remedy = root.at("status", "remedy").text();
     if (!offer.isEmpty()) {
       line("  %s", offer);
       line("  to count from the start: %s", remedy.substring(Math.max(0, remedy.indexOf(PRELOAD))));
     } else if (!remedy.isEmpty()) {
       line("  what to do: %s", remedy);
     }
-    Json counters = root.at("counters");
+    Json counters = root.at("process");
     if (counters.present()) {
       line(
           "malloc live %s%s, peak %s; %s allocations, %s frees",
           Words.bytes(counters.at("liveBytes").number()),
           objects(counters.at("liveObjects").number()),
           Words.bytes(counters.at("peakBytes").number()),
-          Text.number(counters.at("allocations", "total").number()),
+          Text.number(counters.at("allocations").number()),
           Text.number(counters.at("frees").number()));
     }
-    String before = root.at("allocatedBefore", "text").text();
+    String before = counters.at("allocatedBefore", "sentence").text();
     if (!before.isEmpty()) {
       line("  %s", before);
     }
@@ -72,8 +74,8 @@ final class OverviewText {
     if (!gaps.isEmpty()) {
       line("%s", gaps);
     }
-    if (!root.at("mallometer", "remark").text().isEmpty()) {
-      line("remark: %s", root.at("mallometer", "remark").text());
+    if (!root.at("self", "remark").text().isEmpty()) {
+      line("remark: %s", root.at("self", "remark").text());
     }
   }
 
@@ -92,42 +94,42 @@ final class OverviewText {
   }
 
   private void breakdown() {
-    Json breakdown = overview.view("breakdown");
-    if (breakdown.at("parts").list().isEmpty()) {
+    Json breakdown = overview.view(Overview.ROOT).at("memory", "resident");
+    if (breakdown.at("parts").names().isEmpty()) {
       return;
     }
     double total = breakdown.at("totalBytes").number();
     line("");
     line("Resident %s, of which", Words.bytes(total));
-    parts(breakdown.at("parts").list(), total);
+    parts(breakdown.at("parts"), total);
     Json huge = breakdown.at("hugePages");
     if (huge.at("bytes").number() > 0) {
       line("  %s", huge.at("sentence").text());
     }
   }
 
-  private void parts(List<Json> parts, double total) {
-    parts.stream()
-        .sorted(Comparator.comparingDouble((Json part) -> -part.at("bytes").number()))
+  private void parts(Json parts, double total) {
+    parts.names().stream()
+        .sorted(Comparator.comparingDouble(part -> -parts.at(part).number()))
         .forEach(
             part ->
                 line(
                     "  %s%s%s",
-                    Text.left(part.at("part").text(), NAME),
-                    Text.right(Words.bytes(part.at("bytes").number()), FIGURE),
-                    Text.right(Words.share(part.at("bytes").number() / total), FIGURE)));
+                    Text.left(part, NAME),
+                    Text.right(Words.bytes(parts.at(part).number()), FIGURE),
+                    Text.right(Words.share(parts.at(part).number() / total), FIGURE)));
   }
 
   private void cgroup() {
-    Json cgroup = overview.view("cgroup");
-    Json budget = overview.view("budget");
+    Json cgroup = overview.view(Overview.ROOT).at("memory", "cgroup");
+    Json budget = overview.view(Overview.ROOT).at("memory", "budget");
     if (cgroup.at("chargedBytes").present()) {
       line("");
       line(
           "Charged to the cgroup %s, limit %s",
           Words.bytes(cgroup.at("chargedBytes").number()),
           Words.bytes(cgroup.at("limitBytes").number()));
-      parts(cgroup.at("parts").list(), cgroup.at("chargedBytes").number());
+      parts(cgroup.at("parts"), cgroup.at("chargedBytes").number());
     }
     if (budget.at("verdict").present()) {
       line("");
@@ -136,14 +138,14 @@ final class OverviewText {
   }
 
   private void allocator() {
-    Json allocator = overview.view("allocator");
+    Json allocator = overview.view(Overview.ROOT).at("allocator");
     if (!allocator.at("systemBytes").present()) {
       return;
     }
     line("");
     line(
         "Allocator %s: %s from the system, %s live, %s retained, at least %s could be trimmed",
-        allocator.at("allocator").text(),
+        overview.view(Overview.ROOT).at("self", "allocator").text(),
         Words.bytes(allocator.at("systemBytes").number()),
         Words.bytes(allocator.at("usedBytes").number()),
         Words.bytes(allocator.at("retainedBytes").number()),

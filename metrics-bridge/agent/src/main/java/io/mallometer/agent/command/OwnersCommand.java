@@ -149,7 +149,7 @@ final class OwnersCommand implements Callable<Integer> {
     for (Json remark : report.at("remarks").list()) {
       out.line("  " + remark.text() + ".");
     }
-    List<Json> pauses = report.at("pauseSeconds").list();
+    List<Json> pauses = report.at("pauses").list();
     out.line(
         String.format(
             Locale.ROOT,

@@ -68,26 +68,26 @@ final class Target {
    * @return a sentence; empty if it is counted, or the JVM's own remedy names no attach
    */
   static String offer(String target, Json root) {
-    return isProcess(target) && root.at("remedy").text().contains("(attach PID)")
+    return isProcess(target) && root.at("status", "remedy").text().contains("(attach PID)")
         ? "not counted; `%s attach %s` starts now".formatted(Commands.called(), target)
         : "";
   }
 
   /** Why a JVM is not counted and, if there is something, what to do about it. */
   static String reason(Json root) {
-    String remedy = root.at("remedy").text();
-    return root.at("reason").text() + (remedy.isEmpty() ? "" : "; " + remedy);
+    String remedy = root.at("status", "remedy").text();
+    return root.at("status", "reason").text() + (remedy.isEmpty() ? "" : "; " + remedy);
   }
 
   /** How the library came in and since when it counts, such as {@code attached since ...}. */
   static String mode(Json root) {
-    String since = root.at("mallometer", "since").text();
-    return root.at("mallometer", "mode").text() + (since.isEmpty() ? "" : " since " + since);
+    String since = root.at("self", "since").text();
+    return root.at("self", "mode").text() + (since.isEmpty() ? "" : " since " + since);
   }
 
   /** What is known not to be counted, such as {@code incomplete: ...}; empty if nothing is. */
   static String gaps(Json root) {
-    String gaps = root.at("mallometer", "attachment", "gaps").text();
+    String gaps = root.at("self", "attachment", "gaps").text();
     return gaps.isEmpty() ? "" : "incomplete: " + gaps;
   }
 

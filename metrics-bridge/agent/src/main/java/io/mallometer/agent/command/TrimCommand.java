@@ -32,7 +32,7 @@ final class TrimCommand implements Callable<Integer> {
               Words.bytes(trim.at("residentBeforeBytes").number()),
               Words.bytes(trim.at("residentAfterBytes").number()),
               Words.change(-trim.at("returnedBytes").number()),
-              trim.at("tookSeconds").number()));
+              trim.at("seconds").number()));
       out.flush();
     }
     return ExitCode.OK;

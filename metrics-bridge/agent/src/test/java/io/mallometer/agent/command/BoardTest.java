@@ -68,7 +68,7 @@ class BoardTest {
     source.withTrends(
         """
         {"times": [%d, %d, %d], "libraries": [], "sites": [
-          {"name": "shop.Report.pack", "history": [10485760, 20971520, 31457280]}]}
+          {"figures": {"key": "shop.Report.pack"}, "history": [10485760, 20971520, 31457280]}]}
         """
             .formatted(start - 120_000, start - 60_000, start));
     board.read(source.site("shop.Report.pack", 30 * MIB).site("shop.Cache.put", MIB));

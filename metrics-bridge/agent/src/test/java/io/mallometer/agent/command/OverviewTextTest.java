@@ -9,7 +9,7 @@ class OverviewTextTest {
 
   private static final String BREAKDOWN =
       """
-      {"totalBytes": 4096, "parts": [{"part": "malloc", "bytes": 4096}], "hugePages": {"bytes": %d,
+      {"totalBytes": 4096, "parts": {"malloc": 4096}, "hugePages": {"bytes": %d,
        "sentence": "Half of it is in transparent huge pages."}}
       """;
 
@@ -23,14 +23,15 @@ class OverviewTextTest {
   @Test
   void nothingIsToldWithoutHugePages() {
     assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge");
-    assertThat(
-            textOf("{\"totalBytes\": 4096, \"parts\": [{\"part\": \"malloc\", \"bytes\": 4096}]}"))
+    assertThat(textOf("{\"totalBytes\": 4096, \"parts\": {\"malloc\": 4096}}"))
         .contains("malloc")
         .doesNotContain("huge");
   }
 
   private static String textOf(String breakdown) {
     return OverviewText.of(
-        "simulated", "1", new Overview(Map.of(Overview.ROOT, "{}", "breakdown", breakdown)));
+        "simulated",
+        "1",
+        new Overview(Map.of(Overview.ROOT, "{\"memory\":{\"resident\":" + breakdown + "}}")));
   }
 }

@@ -54,10 +54,11 @@ final class SimulatedSource implements Source {
     String json =
         switch (what.replaceFirst("&limit=\\d+", "")) {
           case "nativememory" ->
-              "{\"time\":\"%s\",\"state\":\"ACTIVE\",\"counters\":{\"liveBytes\":%.0f}}"
+              ("{\"time\":\"%s\",\"status\":{\"state\":\"ACTIVE\"},\"process\":{\"liveBytes\":%.0f},"
+                      + "\"memory\":{\"residentBytes\":1000}}")
                   .formatted(now, total(libraries));
           case "diagnosis" -> "{\"state\":\"watch\",\"sentence\":\"Memory grows\"}";
-          case "breakdown" -> "{\"residentBytes\":1000}";
+          case "breakdown" -> "{}";
           case "trends" -> trends;
           case "sites?group=library" -> groups(libraries);
           case "sites?group=site" -> groups(sites);
@@ -76,7 +77,7 @@ final class SimulatedSource implements Source {
     return figures.entrySet().stream()
         .map(
             group ->
-                "{\"key\":\"%s\",\"liveBytes\":{\"value\":%.0f,\"low95\":%.0f,\"high95\":%.0f}}"
+                "{\"key\":\"%s\",\"liveBytes\":{\"value\":%.0f,\"low\":%.0f,\"high\":%.0f}}"
                     .formatted(
                         group.getKey(),
                         group.getValue(),

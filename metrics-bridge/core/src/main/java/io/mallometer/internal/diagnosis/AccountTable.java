@@ -169,7 +169,7 @@ final class AccountTable {
     double[] unsampled = series(Reading::liveBytes);
     List<SiteSeries> held = new ArrayList<>();
     for (SiteTrends.Group group : sites.map(SiteTrends::groups).orElse(List.of())) {
-      held.add(new SiteSeries(group, interpolated(group.liveBytes())));
+      held.add(new SiteSeries(group, interpolated(group.history())));
     }
     held.sort(Comparator.comparingDouble((SiteSeries site) -> -Math.abs(growth(site.bytes()))));
     double[] others = new double[rest.length];
@@ -292,7 +292,7 @@ final class AccountTable {
   private String starter() {
     return sites.map(SiteTrends::groups).orElse(List.of()).stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
-        .max(Comparator.comparingDouble(group -> growth(interpolated(group.liveBytes()))))
+        .max(Comparator.comparingDouble(group -> growth(interpolated(group.history()))))
         .map(
             group -> {
               String name = group.figures().key();

@@ -52,10 +52,10 @@ public record Reading(
         snapshot.time(),
         cgroup == null ? Double.NaN : cgroup.usedBytes(),
         Math.max(0, split.totalBytes() - split.fileBytes()),
-        split.bytes(),
+        split.parts(),
         split.copiedFileBytes(),
         split.mallocBytes(),
-        cgroup == null ? Map.of() : cgroup.bytes(),
+        cgroup == null ? Map.of() : cgroup.parts(),
         Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
         counts,
         split.largestFiles());

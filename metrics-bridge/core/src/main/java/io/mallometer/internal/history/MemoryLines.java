@@ -93,8 +93,8 @@ final class MemoryLines {
 
   private static void add(MemoryText text, ResidentMemory split) {
     text.line("split-time", split.time());
-    for (ResidentPart part : split.bytes().keySet().stream().sorted().toList()) {
-      text.line("part", part.tag(), split.bytes().get(part));
+    for (ResidentPart part : split.parts().keySet().stream().sorted().toList()) {
+      text.line("part", part.tag(), split.parts().get(part));
     }
   }
 
@@ -102,8 +102,8 @@ final class MemoryLines {
     text.figure("charged-bytes", cgroup.chargedBytes())
         .figure("limit-bytes", cgroup.limitBytes())
         .figure("working-set-bytes", cgroup.workingSetBytes());
-    for (ChargedPart part : cgroup.bytes().keySet().stream().sorted().toList()) {
-      text.line("charged", part.tag(), cgroup.bytes().get(part));
+    for (ChargedPart part : cgroup.parts().keySet().stream().sorted().toList()) {
+      text.line("charged", part.tag(), cgroup.parts().get(part));
     }
     cgroup.events().keySet().stream()
         .sorted()

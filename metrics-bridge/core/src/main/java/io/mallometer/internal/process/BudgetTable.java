@@ -177,10 +177,10 @@ final class BudgetTable {
 
   /** A heap that is charged as shared memory counts as heap already. */
   private void addBeside(CgroupMemory cgroup, long sharedHeap) {
-    long bytes = Math.max(0, cgroup.bytes().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
+    long bytes = Math.max(0, cgroup.parts().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
     for (ChargedPart part :
         new ChargedPart[] {ChargedPart.OTHER_PROCESSES, ChargedPart.KERNEL, ChargedPart.SOCKETS}) {
-      bytes += cgroup.bytes().getOrDefault(part, 0L);
+      bytes += cgroup.parts().getOrDefault(part, 0L);
     }
     lines.add(
         new Line(

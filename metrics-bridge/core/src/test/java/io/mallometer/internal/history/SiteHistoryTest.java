@@ -223,12 +223,12 @@ class SiteHistoryTest {
         .extracting(group -> group.figures().key())
         .containsExactly("a.B.shrinking", "a.B.growing");
     SiteTrends.Group growing = trends.groups().get(1);
-    assertThat(growing.liveBytes()).hasSize(9).startsWith(1_000.0, 1_015.0).endsWith(1_120.0);
+    assertThat(growing.history()).hasSize(9).startsWith(1_000.0, 1_015.0).endsWith(1_120.0);
     assertThat(growing.growthBytes()).isEqualTo(120);
     assertThat(growing.largest()).singleElement().extracting(CallSite::number).isEqualTo(1);
     assertThat(history.trends(now, Grouping.LIBRARY, 1).groups())
         .singleElement()
-        .satisfies(all -> assertThat(all.liveBytes()).startsWith(13_000.0))
+        .satisfies(all -> assertThat(all.history()).startsWith(13_000.0))
         .satisfies(all -> assertThat(all.largest()).hasSize(3));
   }
 

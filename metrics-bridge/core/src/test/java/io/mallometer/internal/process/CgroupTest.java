@@ -77,7 +77,7 @@ class CgroupTest {
     CgroupMemory memory = version2(files2()).orElseThrow();
 
     assertThat(memory.chargedBytes()).isEqualTo(1600 * MIB);
-    assertThat(memory.bytes())
+    assertThat(memory.parts())
         .containsEntry(ChargedPart.THIS_PROCESS, 900 * MIB)
         .containsEntry(ChargedPart.OTHER_PROCESSES, 124 * MIB)
         .containsEntry(ChargedPart.TMPFS, 128 * MIB)
@@ -101,7 +101,7 @@ class CgroupTest {
     CgroupMemory memory =
         version2(captured("cgroup-v2-linux-6.12.txt"), OptionalLong.of(20_000_000)).orElseThrow();
 
-    assertThat(memory.bytes())
+    assertThat(memory.parts())
         .containsEntry(ChargedPart.THIS_PROCESS, 20_000_000L)
         .containsEntry(ChargedPart.OTHER_PROCESSES, 6_013_696L)
         .containsEntry(ChargedPart.TMPFS, 25_165_824L)
@@ -126,7 +126,7 @@ class CgroupTest {
     CgroupMemory memory =
         version2(captured("cgroup-v2-linux-6.1.txt"), OptionalLong.of(20_000_000)).orElseThrow();
 
-    assertThat(memory.bytes())
+    assertThat(memory.parts())
         .containsEntry(ChargedPart.THIS_PROCESS, 53_248L)
         .containsEntry(ChargedPart.OTHER_PROCESSES, 0L)
         .containsEntry(ChargedPart.TMPFS, 25_165_824L)
@@ -146,7 +146,7 @@ class CgroupTest {
 
     CgroupMemory memory = version2(files).orElseThrow();
 
-    assertThat(memory.bytes())
+    assertThat(memory.parts())
         .containsEntry(ChargedPart.PAGE_CACHE, (384 - 70) * MIB)
         .containsEntry(ChargedPart.OTHER, 0L);
     assertThat(sum(memory)).isEqualTo(1500 * MIB);
@@ -159,7 +159,7 @@ class CgroupTest {
     files.computeIfPresent(
         "memory.stat", (name, stat) -> stat.replaceAll("(?m)^(kernel|vmalloc) .*\n", ""));
 
-    assertThat(version2(files).orElseThrow().bytes())
+    assertThat(version2(files).orElseThrow().parts())
         .containsEntry(ChargedPart.KERNEL, 15_728_640L + 8_388_608 + 6_291_456 + 1_024_000);
   }
 
@@ -192,7 +192,7 @@ class CgroupTest {
   void whatIsMissingIsUnknown() {
     CgroupMemory memory = version2(Map.of("memory.current", "4096\n")).orElseThrow();
 
-    assertThat(memory.bytes()).isEqualTo(Map.of(ChargedPart.OTHER, 4096L));
+    assertThat(memory.parts()).isEqualTo(Map.of(ChargedPart.OTHER, 4096L));
     assertThat(memory.workingSetBytes()).isNaN();
     assertThat(memory.swapBytes()).isNaN();
     assertThat(memory.events()).isEmpty();
@@ -213,7 +213,7 @@ class CgroupTest {
 
     long rss = stat("total_rss");
     long cache = stat("total_cache");
-    assertThat(memory.bytes())
+    assertThat(memory.parts())
         .containsEntry(ChargedPart.THIS_PROCESS, 1_000_000L)
         .containsEntry(ChargedPart.OTHER_PROCESSES, rss - 1_000_000)
         .containsEntry(ChargedPart.PAGE_CACHE, cache)
@@ -301,6 +301,6 @@ class CgroupTest {
   }
 
   private static long sum(CgroupMemory memory) {
-    return memory.bytes().values().stream().mapToLong(Long::longValue).sum();
+    return memory.parts().values().stream().mapToLong(Long::longValue).sum();
   }
 }

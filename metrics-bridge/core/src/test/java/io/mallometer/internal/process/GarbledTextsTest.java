@@ -151,8 +151,8 @@ class GarbledTextsTest {
   }
 
   private static void assertAddsUp(CgroupMemory memory) {
-    assertThat(memory.bytes().values()).allMatch(bytes -> bytes >= 0);
-    assertThat(memory.bytes().values().stream().mapToLong(Long::longValue).sum())
+    assertThat(memory.parts().values()).allMatch(bytes -> bytes >= 0);
+    assertThat(memory.parts().values().stream().mapToLong(Long::longValue).sum())
         .isEqualTo(memory.chargedBytes());
   }
 

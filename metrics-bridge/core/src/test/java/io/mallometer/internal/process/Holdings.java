@@ -82,7 +82,7 @@ final class Holdings {
     Neighbours.besideMetaspace();
     hold("classes", this::defineClasses);
     ResidentMemory last = split();
-    print("all", last.bytes());
+    print("all", last.parts());
     System.out.println("total=" + last.totalBytes());
     printPools("code", pool -> pool.startsWith("Code"));
     System.out.println("tracking=" + last.nativeMemoryTracking());
@@ -109,9 +109,9 @@ final class Holdings {
   }
 
   private void hold(String kind, Holding holding) throws Exception {
-    Map<ResidentPart, Long> before = split().bytes();
+    Map<ResidentPart, Long> before = split().parts();
     holding.take();
-    Map<ResidentPart, Long> after = split().bytes();
+    Map<ResidentPart, Long> after = split().parts();
     Map<ResidentPart, Long> growth = new EnumMap<>(ResidentPart.class);
     after.forEach((part, bytes) -> growth.put(part, bytes - before.getOrDefault(part, 0L)));
     print(kind, growth);

@@ -64,7 +64,7 @@ class ManyMappingsTest {
     }
 
     private static void print(ResidentMemory split) {
-      long sum = split.bytes().values().stream().mapToLong(bytes -> bytes).sum();
+      long sum = split.parts().values().stream().mapToLong(bytes -> bytes).sum();
       System.out.printf(
           "adds up: %s, many: %s, %d mappings, %.0f ms of processor time%n",
           sum == split.totalBytes(),

@@ -41,7 +41,7 @@ class ProcessMemorySourceTest {
 
     assertThat(memory.residentBytes()).isEqualTo(51_628 * 1024);
     assertThat(memory.resident().orElseThrow().totalBytes()).isEqualTo(48_880 * 1024L);
-    assertThat(memory.resident().orElseThrow().bytes().values().stream().mapToLong(b -> b).sum())
+    assertThat(memory.resident().orElseThrow().parts().values().stream().mapToLong(b -> b).sum())
         .isEqualTo(48_880 * 1024L);
     assertThat(memory.resident().orElseThrow().costSeconds()).isEqualTo(0.012);
     assertThat(memory.cgroup().orElseThrow().chargedBytes()).isEqualTo(60_000_000);
@@ -195,7 +195,7 @@ class ProcessMemorySourceTest {
         .read(() -> attached, stated)
         .resident()
         .orElseThrow()
-        .bytes();
+        .parts();
   }
 
   private ProcessMemory read() {

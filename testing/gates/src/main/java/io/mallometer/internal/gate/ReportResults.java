@@ -12,7 +12,7 @@ import java.util.List;
 final class ReportResults {
 
   private static final String NAME = "process";
-  private static final String COUNTERS = "counters";
+  private static final String COUNTERS = "process";
   private static final String VIEW = "nativememory";
   private static final String RESIDENT = "native.memory.resident";
   private static final String BYTES = "B";
@@ -27,7 +27,9 @@ final class ReportResults {
     JsonObject view = file.object(report, VIEW, "the report");
     if (!view.has(COUNTERS)) {
       String reason =
-          view.has("reason") ? file.text(view, "reason", VIEW) : "the report does not say why";
+          file.object(view, "status", VIEW).has("reason")
+              ? file.text(file.object(view, "status", VIEW), "reason", "status")
+              : "the report does not say why";
       throw file.unusable("the process was not counted: " + reason);
     }
     JsonObject counters = file.object(view, COUNTERS, VIEW);
@@ -38,14 +40,15 @@ final class ReportResults {
     add(file, "native.malloc.allocated", BYTES, counters, "allocatedBytes", to);
     add(file, "native.malloc.freed", BYTES, counters, "freedBytes", to);
     add(file, "native.malloc.frees", "calls", counters, "frees", to);
-    JsonObject allocations = file.object(counters, "allocations", COUNTERS);
-    add(file, "native.malloc.allocations", "calls", allocations, "total", to);
-    JsonObject breakdown = file.object(report, "breakdown", "the report");
-    add(file, RESIDENT, BYTES, breakdown, "residentBytes", to);
-    for (JsonElement element : file.array(breakdown, "parts", "breakdown")) {
-      JsonObject part = file.object(element, "a part of the breakdown");
-      String metric = RESIDENT + "[" + file.text(part, "part", "a part of the breakdown") + "]";
-      add(file, metric, BYTES, part, "bytes", to);
+    add(file, "native.malloc.allocations", "calls", counters, "allocations", to);
+    JsonObject memory = file.object(view, "memory", VIEW);
+    add(file, RESIDENT, BYTES, memory, "residentBytes", to);
+    if (memory.has("resident")) {
+      JsonObject split = file.object(memory, "resident", "memory");
+      JsonObject parts = file.object(split, "parts", "resident");
+      for (String part : parts.keySet()) {
+        add(file, RESIDENT + "[" + part + "]", BYTES, parts, part, to);
+      }
     }
   }
 

@@ -115,7 +115,7 @@ class ResultsTest {
     Path file =
         Files.writeString(
             directory.resolve("r.json"),
-            "{\"nativememory\":{\"state\":\"UNAVAILABLE\",\"reason\":\"no library\"}}");
+            "{\"nativememory\":{\"status\":{\"state\":\"UNAVAILABLE\",\"reason\":\"no library\"}}}");
 
     assertThatThrownBy(() -> Results.read(List.of(file), Written.ALL))
         .isInstanceOf(UnusableResultsException.class)
@@ -190,7 +190,7 @@ class ResultsTest {
             + "|is not an array of arrays",
         "[{\"benchmark\":\"b\",\"mode\":\"ss\",\"primaryMetric\":{\"rawData\":[[\"NaN\"]],\"scoreUnit\":\"s\"}}]"
             + "|b score, sample 1 is NaN",
-        "{\"nativememory\":{\"counters\":{}}}|\"allocations\" is missing",
+        "{\"nativememory\":{\"process\":{}}}|\"memory\" is missing",
       })
   void aMalformedFileIsNamedWithTheReason(String content, String reason) throws Exception {
     Path file = Files.writeString(directory.resolve("bad.json"), content);

@@ -1,0 +1,63 @@
+package io.mallometer.jmx;
+
+import io.mallometer.model.FigureTree;
+import java.util.Optional;
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.CompositeDataView;
+import javax.management.openmbean.CompositeType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A record of the model in an MBean: composite data with an item for each published component, as
+ * {@link FigureTree} maps it. The description of an item is the meaning of the component.
+ *
+ * <p>A proxy of {@code JMX.newMXBeanProxy} returns this class, because the JDK maps no record that
+ * has an {@code Optional}.
+ */
+public final class Row implements CompositeDataView {
+
+  private final CompositeData data;
+
+  private Row(CompositeData data) {
+    this.data = data;
+  }
+
+  static @Nullable Row of(Optional<? extends Record> row) {
+    return row.isPresent() ? of(row.get()) : null;
+  }
+
+  static Row of(Record row) {
+    return new Row(OpenRecords.row(row));
+  }
+
+  /** Returns the record that a client received. */
+  public static Row from(CompositeData data) {
+    return new Row(data);
+  }
+
+  /**
+   * Returns a value: text, a number, a truth, an array, a {@link CompositeData} or a table.
+   *
+   * @param path the names of the components that lead there, such as {@code suspected}, {@code
+   *     bytes}, {@code value}
+   * @return null if it is unknown
+   */
+  public @Nullable Object get(String... path) {
+    @Nullable Object value = data;
+    for (String name : path) {
+      value = value instanceof CompositeData fields ? fields.get(name) : null;
+    }
+    return value;
+  }
+
+  /** Returns the record as text for people. */
+  public String getText() {
+    return OpenText.of(data);
+  }
+
+  /** Returns all items, whatever items the JDK finds in this class. */
+  @Override
+  public CompositeData toCompositeData(CompositeType type) {
+    return data;
+  }
+}

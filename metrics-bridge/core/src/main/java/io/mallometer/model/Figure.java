@@ -1,0 +1,59 @@
+package io.mallometer.model;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * A published component of a record. JSON, the MBeans and the reference take its name from the
+ * record, and its meaning and unit from here. A component without this annotation is not published.
+ * On a method it publishes a figure that the record computes.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.RECORD_COMPONENT, ElementType.METHOD})
+public @interface Figure {
+
+  /** Returns the meaning, in one sentence without its final full stop. */
+  String value();
+
+  /** Returns the unit of a number. */
+  Unit unit() default Unit.NONE;
+
+  /** Returns whether JSON has {@code null} while the figure is unknown, instead of nothing. */
+  boolean always() default false;
+
+  /** Returns whether JSON has the components of this record in place of it. */
+  boolean inline() default false;
+
+  /** Unit of a number. */
+  enum Unit {
+    /** No number, or one whose meaning states what it is. */
+    NONE(false),
+    /** Bytes, without a fraction. */
+    BYTES(true),
+    /** Things that are counted, without a fraction. */
+    COUNT(true),
+    /** Seconds, with a fraction. */
+    SECONDS(false),
+    /** A share of a whole, 0 to 1. */
+    RATIO(false),
+    /** Bytes for each second. */
+    BYTES_PER_SECOND(false),
+    /** Bytes for each hour. */
+    BYTES_PER_HOUR(false);
+
+    private final boolean whole;
+
+    Unit(boolean whole) {
+      this.whole = whole;
+    }
+
+    /** Returns whether numbers of this unit are published without their fraction. */
+    public boolean whole() {
+      return whole;
+    }
+  }
+}

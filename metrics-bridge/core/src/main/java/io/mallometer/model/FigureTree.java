@@ -1,0 +1,108 @@
+package io.mallometer.model;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.AbstractList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.RandomAccess;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Published form of a record: ordered maps, lists, strings, numbers and truths. JSON and the MBeans
+ * show it.
+ *
+ * <p>What is unknown in a record ({@code NaN}, empty, null) is left out, or null in a list and for
+ * a component that is {@link Figure#always always} there. A record of which nothing is known is
+ * unknown. Times are in ISO 8601, durations in seconds, stack frames are text, constants of an enum
+ * have the name of {@link Tagged#tag}, or else their own.
+ */
+public final class FigureTree {
+
+  private FigureTree() {}
+
+  /** Returns the published form; null for what is unknown. */
+  public static @Nullable Object of(@Nullable Object value) {
+    return of(value, false);
+  }
+
+  /** Returns the published form of a record; empty if nothing of it is known. */
+  public static Map<String, @Nullable Object> fields(Record fields) {
+    Map<String, @Nullable Object> tree = new LinkedHashMap<>();
+    for (Component component : Component.of(fields.getClass())) {
+      @Nullable Object value = of(component.valueIn(fields), component.unit().whole());
+      if (component.inline() && value instanceof Map<?, ?> inner) {
+        inner.forEach((name, one) -> tree.put(name.toString(), one));
+      } else if (value != null || component.always()) {
+        tree.put(component.name(), value);
+      }
+    }
+    return tree;
+  }
+
+  private static @Nullable Object of(@Nullable Object value, boolean isWhole) {
+    if (value instanceof Optional<?> optional) {
+      return of(optional.orElse(null), isWhole);
+    }
+    if (value instanceof Double number) {
+      return number(number, isWhole);
+    }
+    if (value instanceof Instant || value instanceof StackFrame) {
+      return value.toString();
+    }
+    if (value instanceof Duration duration) {
+      return duration.toNanos() / 1e9;
+    }
+    if (value instanceof Enum<?> constant) {
+      return constant instanceof Tagged tagged ? tagged.tag() : constant.name();
+    }
+    if (value instanceof Record fields) {
+      Map<String, @Nullable Object> tree = fields(fields);
+      return tree.isEmpty() ? null : tree;
+    }
+    if (value instanceof List<?> list) {
+      return new Mapped(list, isWhole);
+    }
+    if (value instanceof Map<?, ?> map) {
+      Map<String, @Nullable Object> tree = new LinkedHashMap<>();
+      new TreeMap<>(map).forEach((key, one) -> tree.put(String.valueOf(of(key)), of(one, isWhole)));
+      return tree;
+    }
+    return value;
+  }
+
+  private static @Nullable Object number(double number, boolean isWhole) {
+    if (!Double.isFinite(number)) {
+      return null;
+    }
+    return isWhole ? (Object) Math.round(number) : (Object) number;
+  }
+
+  /**
+   * A list whose elements are made when they are looked at, each time anew: ten thousand call sites
+   * with their stacks as text are more than a small heap may have room for.
+   */
+  private static final class Mapped extends AbstractList<@Nullable Object> implements RandomAccess {
+
+    private final List<?> elements;
+    private final boolean isWhole;
+
+    Mapped(List<?> elements, boolean isWhole) {
+      this.elements = elements;
+      this.isWhole = isWhole;
+    }
+
+    @Override
+    public @Nullable Object get(int index) {
+      return of(elements.get(index), isWhole);
+    }
+
+    @Override
+    public int size() {
+      return elements.size();
+    }
+  }
+}
