@@ -13,7 +13,19 @@ import java.util.Optional;
  * The growth of the process's memory as a table whose rows add up to the growth of the total. Each
  * end of the window is the mean of the readings of up to one minute.
  */
-public record Account(@Figure("The first reading of the window") Instant from, @Figure("The last reading of the window") Instant to, @Figure("What the total is: charged, what the kernel charges to the cgroup, or resident, the resident set; both without pages of files that the kernel can drop") String basis, @Figure("The total") Row total, @Figure("Disjoint parts of the total, those that grew most first; falling ones are last") List<Row> rows, @Figure("Figures that explain a row and are no bytes") List<Count> counts, @Figure("The mapped files whose resident pages the kernel can drop, those that grew most first; they are no part of the total") List<FilePages> files) {
+public record Account(
+    @Figure("The first reading of the window") Instant from,
+    @Figure("The last reading of the window") Instant to,
+    @Figure(
+            "What the total is: charged, what the kernel charges to the cgroup, or resident, the resident set; both without pages of files that the kernel can drop")
+        String basis,
+    @Figure("The total") Row total,
+    @Figure("Disjoint parts of the total, those that grew most first; falling ones are last")
+        List<Row> rows,
+    @Figure("Figures that explain a row and are no bytes") List<Count> counts,
+    @Figure(
+            "The mapped files whose resident pages the kernel can drop, those that grew most first; they are no part of the total")
+        List<FilePages> files) {
 
   /** The basis of an account of a process whose cgroup has a limit. */
   public static final String CHARGED = "charged";
@@ -82,10 +94,26 @@ public record Account(@Figure("The first reading of the window") Instant from, @
     }
   }
 
-  /**
-   * One part of the total.
-   */
-  public record Row(@Figure("What it consists of") Kind kind, @Figure("The call site's name, else the kind in words") String name, @Figure("The source line of a call site that a person can change, such as Cache.java:12; of thread stacks the call site that started most threads; empty if unknown") String place, @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes, @Figure(value = "The bytes at the end less those at the start", unit = BYTES) double growthBytes, @Figure(value = "The lower end of the 95 % interval of the growth in a second", unit = BYTES_PER_SECOND) double lowerPerSecond, @Figure(value = "The growth in a second", unit = BYTES_PER_SECOND) double bytesPerSecond, @Figure(value = "The upper end", unit = BYTES_PER_SECOND) double upperPerSecond, @Figure("Whether the bytes are counted, not estimated from samples") boolean exact, @Figure("Whether the row grew, and does not in the last third of the window") boolean plateau, @Figure(value = "The largest size that a setting allows; NaN without one", unit = BYTES) double maximumBytes) {
+  /** One part of the total. */
+  public record Row(
+      @Figure("What it consists of") Kind kind,
+      @Figure("The call site's name, else the kind in words") String name,
+      @Figure(
+              "The source line of a call site that a person can change, such as Cache.java:12; of thread stacks the call site that started most threads; empty if unknown")
+          String place,
+      @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
+      @Figure(value = "The bytes at the end less those at the start", unit = BYTES)
+          double growthBytes,
+      @Figure(
+              value = "The lower end of the 95 % interval of the growth in a second",
+              unit = BYTES_PER_SECOND)
+          double lowerPerSecond,
+      @Figure(value = "The growth in a second", unit = BYTES_PER_SECOND) double bytesPerSecond,
+      @Figure(value = "The upper end", unit = BYTES_PER_SECOND) double upperPerSecond,
+      @Figure("Whether the bytes are counted, not estimated from samples") boolean exact,
+      @Figure("Whether the row grew, and does not in the last third of the window") boolean plateau,
+      @Figure(value = "The largest size that a setting allows; NaN without one", unit = BYTES)
+          double maximumBytes) {
 
     /** Returns whether the row grows, with the interval's certainty, and has not stopped. */
     public boolean grows() {
@@ -100,10 +128,15 @@ public record Account(@Figure("The first reading of the window") Instant from, @
     }
   }
 
-  /**
-   * A count at the end of the window.
-   */
-  public record Count(@Figure("What is counted: threads, classes, or the threads of a pool, by their name with # for each number") String name, @Figure(value = "The count", unit = COUNT) double count, @Figure(value = "The count less that at the start", unit = COUNT) double growth, @Figure("The growth in a minute") double perMinute, @Figure("Whether the growth's 95 % interval excludes zero") boolean steady) {
+  /** A count at the end of the window. */
+  public record Count(
+      @Figure(
+              "What is counted: threads, classes, or the threads of a pool, by their name with # for each number")
+          String name,
+      @Figure(value = "The count", unit = COUNT) double count,
+      @Figure(value = "The count less that at the start", unit = COUNT) double growth,
+      @Figure("The growth in a minute") double perMinute,
+      @Figure("Whether the growth's 95 % interval excludes zero") boolean steady) {
 
     /** All threads of the process. */
     public static final String THREADS = "threads";
@@ -112,10 +145,11 @@ public record Account(@Figure("The first reading of the window") Instant from, @
     public static final String CLASSES = "classes";
   }
 
-  /**
-   * Resident pages of a mapped file.
-   */
-  public record FilePages(@Figure("The file's name without its directory") String name, @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes, @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
+  /** Resident pages of a mapped file. */
+  public record FilePages(
+      @Figure("The file's name without its directory") String name,
+      @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
+      @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
 
   public Account {
     rows = List.copyOf(rows);

@@ -13,7 +13,19 @@ import java.util.Optional;
  *
  * @param previous the previous run; empty if none is recorded
  */
-public record Diagnosis(@Figure("The first of act, watch, too early and healthy that holds") State state, @Figure("When this state began") Instant since, @Figure("What is the case, without a final full stop") String sentence, @Figure("What a person can do, at most three, most urgent first") List<String> actions, @Figure("The memory limit, and when it is reached") Limit limit, Optional<PreviousRun> previous, @Figure("Everything that was looked at, the gravest first: the reasons of the sentence") List<Finding> findings, @Figure("The growth that the rules read; empty before three readings") Optional<Account> account, @Figure("The names of the account's rows that the sentence names, in its order") List<String> named) {
+public record Diagnosis(
+    @Figure("The first of act, watch, too early and healthy that holds") State state,
+    @Figure("When this state began") Instant since,
+    @Figure("What is the case, without a final full stop") String sentence,
+    @Figure("What a person can do, at most three, most urgent first") List<String> actions,
+    @Figure("The memory limit, and when it is reached") Limit limit,
+    Optional<PreviousRun> previous,
+    @Figure("Everything that was looked at, the gravest first: the reasons of the sentence")
+        List<Finding> findings,
+    @Figure("The growth that the rules read; empty before three readings")
+        Optional<Account> account,
+    @Figure("The names of the account's rows that the sentence names, in its order")
+        List<String> named) {
 
   /** The states, the mildest first. */
   public enum State implements Tagged {
@@ -42,7 +54,23 @@ public record Diagnosis(@Figure("The first of act, watch, too early and healthy 
    * The memory limit, and the time at which memory reaches it if growth continues. The Java heap is
    * projected to its maximum.
    */
-  public record Limit(@Figure(value = "The limit; NaN without one", unit = BYTES) double bytes, @Figure(value = "The bytes that count toward it, without pages of files; NaN if unknown", unit = BYTES) double usedBytes, @Figure("The origin of the limit: cgroup, machine, stated by an option, or empty without a limit") String source, @Figure(value = "The lower end of the 95 % interval of the time until memory reaches the limit; NaN unless memory grows toward it", unit = SECONDS) double lowerSeconds, @Figure(value = "The estimate", unit = SECONDS) double seconds, @Figure(value = "The upper end; infinite if memory may never reach the limit", unit = SECONDS) double upperSeconds) {
+  public record Limit(
+      @Figure(value = "The limit; NaN without one", unit = BYTES) double bytes,
+      @Figure(
+              value = "The bytes that count toward it, without pages of files; NaN if unknown",
+              unit = BYTES)
+          double usedBytes,
+      @Figure(
+              "The origin of the limit: cgroup, machine, stated by an option, or empty without a limit")
+          String source,
+      @Figure(
+              value =
+                  "The lower end of the 95 % interval of the time until memory reaches the limit; NaN unless memory grows toward it",
+              unit = SECONDS)
+          double lowerSeconds,
+      @Figure(value = "The estimate", unit = SECONDS) double seconds,
+      @Figure(value = "The upper end; infinite if memory may never reach the limit", unit = SECONDS)
+          double upperSeconds) {
 
     /** The source of a limit that a person stated for this process. */
     public static final String STATED = "stated";
@@ -73,10 +101,13 @@ public record Diagnosis(@Figure("The first of act, watch, too early and healthy 
     }
   }
 
-  /**
-   * One finding: a topic that was examined, and its result.
-   */
-  public record Finding(@Figure("What it is about: limit, previous, leaks, growth, retained, budget, unexplained or counting") String topic, @Figure("The state that it asks for") State state, @Figure("What was found, in words and numbers") String text) {}
+  /** One finding: a topic that was examined, and its result. */
+  public record Finding(
+      @Figure(
+              "What it is about: limit, previous, leaks, growth, retained, budget, unexplained or counting")
+          String topic,
+      @Figure("The state that it asks for") State state,
+      @Figure("What was found, in words and numbers") String text) {}
 
   public Diagnosis {
     actions = List.copyOf(actions);

@@ -18,7 +18,6 @@ import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
 import io.mallometer.model.PreviousRun;
-import io.mallometer.model.Setting;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
@@ -431,7 +430,9 @@ public final class DiagnosisRules {
    * makes up a quarter of the growth toward it.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
-    double left = known.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds() - site.suspected().oldestSeconds();
+    double left =
+        known.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds()
+            - site.suspected().oldestSeconds();
     double whole = growth.map(found -> found.slope().value()).orElse(0.0);
     return site.grows()
         && limit.lowerSeconds() < left

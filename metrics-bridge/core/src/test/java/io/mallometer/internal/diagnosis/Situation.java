@@ -10,8 +10,8 @@ import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ProcessMemory;
@@ -152,7 +152,7 @@ final class Situation {
               START.plusSeconds(second),
               bytes,
               bytes,
-              split.bytes(),
+              split.parts(),
               0,
               split.mallocBytes(),
               Map.of(),
