@@ -79,7 +79,7 @@ final class NativeScopeMeters {
     }
 
     String tag() {
-      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+      return name().toLowerCase(Locale.ROOT);
     }
   }
 

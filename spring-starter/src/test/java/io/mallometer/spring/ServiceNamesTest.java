@@ -1,7 +1,10 @@
 package io.mallometer.spring;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mallometer.KnowsEverything;
 import io.mallometer.Mallometer;
+import io.mallometer.Promtool;
 import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
@@ -203,6 +206,16 @@ class ServiceNamesTest {
   }
 
   /** What Spring serves, and by their names the views and the values of their parameters. */
+  @Test
+  void prometheusOwnLinterHasNothingToSay() throws Exception {
+    Promtool.assumeIsThere();
+    for (RunningApplication application : List.of(counting, knowing)) {
+      String scrape = application.send("GET", "local.server.port", "/actuator/prometheus").body();
+      assertThat(scrape).contains("mallometer_build_info");
+      assertThat(Promtool.complaintsAboutOurs(scrape)).isEmpty();
+    }
+  }
+
   @Test
   void addresses() {
     Set<String> names = new TreeSet<>();

@@ -57,7 +57,7 @@ class TwoWebApplicationsTest {
     return application.scrape().keySet().stream()
         .filter(series -> series.matches("(native_malloc|mallometer)_.*"))
         .filter(series -> !series.matches("native_malloc_(library|site|leak)_.*"))
-        .filter(series -> !series.matches("mallometer_(snapshot_age|limit)_seconds.*"))
+        .filter(series -> !series.matches("mallometer_(snapshot_age|time_to_limit)_seconds.*"))
         .collect(Collectors.toSet());
   }
 

@@ -1,11 +1,12 @@
 package io.mallometer.prometheus;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
+import io.mallometer.Promtool;
+import io.mallometer.PublicNames;
 import io.mallometer.SitesByHand;
 import io.mallometer.micrometer.NativeMemoryMetrics;
 import io.mallometer.model.State;
@@ -13,12 +14,12 @@ import io.mallometer.model.Status;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.client.CollectorRegistry;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -28,17 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PromtoolTest {
 
   @BeforeAll
-  static void promtoolIsThere() throws Exception {
-    boolean there;
-    try {
-      there = new ProcessBuilder("promtool", "--version").start().waitFor() == 0;
-    } catch (IOException e) {
-      there = false;
-    }
-    if ("true".equals(System.getenv("REQUIRE_PROMTOOL"))) {
-      assertThat(there).as("promtool, of Debian's package prometheus, is on the PATH").isTrue();
-    }
-    assumeTrue(there, "promtool is not on the PATH; it is in Debian's package prometheus");
+  static void promtoolIsThere() {
+    Promtool.assumeIsThere();
   }
 
   static Stream<Status> statuses() {
@@ -55,7 +47,7 @@ class PromtoolTest {
       CollectorRegistry registry = new CollectorRegistry();
       registry.register(new NativeMemoryCollector(mallometer));
 
-      assertThat(complaints(SimpleclientContractTest.text(registry))).isEmpty();
+      assertThat(Promtool.complaints(SimpleclientContractTest.text(registry))).isEmpty();
     }
   }
 
@@ -67,7 +59,15 @@ class PromtoolTest {
       new NativeMemoryMetrics(mallometer).bindTo(registry);
       RequestSizeHistogram.register(mallometer, registry.getPrometheusRegistry(), Map.of());
 
-      assertThat(complaints(registry.scrape())).isEmpty();
+      assertThat(Promtool.complaints(registry.scrape())).isEmpty();
+    }
+  }
+
+  /** promtool does not look at the values of labels. */
+  @Test
+  void labelValuesHaveUnderscores() {
+    for (String section : List.of("series", "series of the starter", "series of the agent")) {
+      assertThat(PublicNames.names(section)).noneMatch(name -> name.matches(".*=\"[^\"]*-.*"));
     }
   }
 
@@ -79,16 +79,5 @@ class PromtoolTest {
     mallometer.sites().read();
     mallometer.poll();
     return mallometer;
-  }
-
-  /** Everything that promtool prints; its exit code is in the first line if it is not 0. */
-  private static String complaints(String exposition) throws Exception {
-    Process promtool =
-        new ProcessBuilder("promtool", "check", "metrics").redirectErrorStream(true).start();
-    promtool.getOutputStream().write(exposition.getBytes(StandardCharsets.UTF_8));
-    promtool.getOutputStream().close();
-    String output = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    int exitCode = promtool.waitFor();
-    return exitCode == 0 ? output : "exit code " + exitCode + "\n" + output;
   }
 }

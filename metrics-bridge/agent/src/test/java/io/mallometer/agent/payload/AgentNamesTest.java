@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.ChildJvm;
 import io.mallometer.KnowsEverything;
+import io.mallometer.Promtool;
 import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
@@ -120,6 +121,14 @@ class AgentNamesTest {
   @Test
   void seriesOfTheAgentAlone() {
     check("series of the agent", base -> series(base, false));
+  }
+
+  @Test
+  void prometheusOwnLinterHasNothingToSay() throws Exception {
+    Promtool.assumeIsThere();
+    for (String base : List.of(counting, server.address())) {
+      assertThat(Promtool.complaintsAboutOurs(body(base, "GET", "/metrics"))).as(base).isEmpty();
+    }
   }
 
   @Test

@@ -1,0 +1,57 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** Prometheus' own linter of metrics. */
+public final class Promtool {
+
+  private static final Pattern OURS =
+      Pattern.compile("(# (HELP|TYPE) )?(mallometer|native|cgroup)_.*");
+
+  private Promtool() {}
+
+  /** Skips the test where promtool is missing, unless REQUIRE_PROMTOOL is true. */
+  public static void assumeIsThere() {
+    boolean there;
+    try {
+      there = new ProcessBuilder("promtool", "--version").start().waitFor() == 0;
+    } catch (IOException e) {
+      there = false;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    if ("true".equals(System.getenv("REQUIRE_PROMTOOL"))) {
+      assertThat(there).as("promtool, of Debian's package prometheus, is on the PATH").isTrue();
+    }
+    assumeTrue(there, "promtool is not on the PATH; it is in Debian's package prometheus");
+  }
+
+  /**
+   * Returns what promtool says of the series of a scrape that are mallometer's. It would refuse
+   * {@code system_cpu_count}, which is Micrometer's name.
+   */
+  public static String complaintsAboutOurs(String exposition) throws Exception {
+    return complaints(
+        exposition
+            .lines()
+            .filter(line -> OURS.matcher(line).matches())
+            .collect(Collectors.joining("\n", "", "\n")));
+  }
+
+  /** Everything that promtool prints; its exit code is in the first line if it is not 0. */
+  public static String complaints(String exposition) throws Exception {
+    Process promtool =
+        new ProcessBuilder("promtool", "check", "metrics").redirectErrorStream(true).start();
+    promtool.getOutputStream().write(exposition.getBytes(StandardCharsets.UTF_8));
+    promtool.getOutputStream().close();
+    String output = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    int exitCode = promtool.waitFor();
+    return exitCode == 0 ? output : "exit code " + exitCode + "\n" + output;
+  }
+}
