@@ -36,9 +36,7 @@ public record AllocatorStatistics(
             unit = BYTES)
         double releasableBytes,
     @Figure(value = "Resident, in the allocator's own view", unit = BYTES) double residentBytes,
-    @Figure(
-            value = "Resident pages that a trim would give back, at least: see withResident",
-            unit = BYTES)
+    @Figure(value = "Resident pages that a trim would give back, at least", unit = BYTES)
         double trimmableBytes,
     @Figure(value = "Trims through the native library since the process started", unit = COUNT)
         long trims,

@@ -11,8 +11,8 @@ import io.mallometer.internal.text.Words;
 public record Baseline(
     @Figure(
             value =
-                "Live bytes at the attach; 0 if counting began with the process, unknown if "
-                    + "they are unknown",
+                "Live bytes at the attach; 0 if counting began with the process, absent if "
+                    + "unknown",
             unit = BYTES)
         double bytes,
     @Figure(

@@ -15,7 +15,7 @@ public record CallSite(
     @Figure("The site's number, which it keeps while the process lives") int number,
     @Figure("The stack, innermost first: native frames, then Java frames") List<StackFrame> frames,
     @Figure(
-            "Who allocates, by the rule of SiteNaming: Class.method, or library!symbol; "
+            "The code that allocates: Class.method, or library!symbol; "
                 + "many stacks may share it")
         String name,
     @Figure(

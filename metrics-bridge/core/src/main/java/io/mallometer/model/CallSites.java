@@ -44,7 +44,7 @@ public record CallSites(
       @Figure(
               value =
                   "Live bytes that were allocated before an attach, estimated: 0 without "
-                      + "attach, unknown where nothing tells",
+                      + "attach, absent if unknown",
               unit = BYTES)
           double allocatedBeforeBytes) {
 

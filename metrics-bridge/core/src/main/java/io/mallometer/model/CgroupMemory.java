@@ -32,7 +32,7 @@ public record CgroupMemory(
                     + "nothing tells",
             unit = BYTES)
         double workingSetBytes,
-    @Figure(value = "Swapped out; unknown where nothing tells", unit = BYTES) double swapBytes,
+    @Figure(value = "Swapped out; absent if unknown", unit = BYTES) double swapBytes,
     @Figure(
             value =
                 "How often something happened since the cgroup was made, by the kernel's "

@@ -35,7 +35,7 @@ public record NativeCounters(
             value =
                 "The true peak is at most this many bytes above peakBytes. It is lower at "
                     + "most by what other threads freed in the microseconds in which the counters "
-                    + "were summed, and after an attach by the baseline's error. unknown if the "
+                    + "were summed, and after an attach by the baseline's error. Unknown if the "
                     + "peak is unknown",
             unit = BYTES)
         double peakErrorBytes,

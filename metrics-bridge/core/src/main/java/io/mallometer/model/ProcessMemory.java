@@ -16,9 +16,7 @@ import java.util.Optional;
  * @param statedLimitBytes the limit that a person stated; {@code NaN} without one
  */
 public record ProcessMemory(
-    @Figure(
-            value = "The resident set at the latest poll; unknown where nothing tells",
-            unit = BYTES)
+    @Figure(value = "The resident set at the latest poll; absent if unknown", unit = BYTES)
         double residentBytes,
     double residentFileBytes,
     @Figure("The latest split of the resident set, some seconds older than the rest")

@@ -19,27 +19,27 @@ public record ScopeCounts(
         long freedBytes,
     @Figure(
             value =
-                "Allocated less freed bytes; negative if more was freed. unknown if counting "
+                "Allocated less freed bytes; negative if more was freed. Unknown if counting "
                     + "was off for some time within the scope",
             unit = BYTES)
         double netBytes,
     @Figure(
             value =
                 "The most by which live bytes exceeded those at the scope's beginning; 0 if "
-                    + "they never did. unknown where nothing tells",
+                    + "they never did; absent if unknown",
             unit = BYTES)
         double peakBytes,
     @Figure(
             value =
                 "How much higher or lower the true peak can be; 0 in the scope of a thread, "
-                    + "whose peak is exact. unknown if the peak is unknown",
+                    + "whose peak is exact. Unknown if the peak is unknown",
             unit = BYTES)
         double peakErrorBytes,
     @Figure(
             value =
                 "The largest successful request within the scope; 0 if there was none. In a "
                     + "scope over the process the true size may be lower, by up to "
-                    + "largestErrorBytes. unknown where nothing tells",
+                    + "largestErrorBytes; absent if unknown",
             unit = BYTES)
         double largestBytes,
     @Figure(value = "0 if largestBytes is exact; unknown if that is unknown", unit = BYTES)

@@ -26,7 +26,7 @@ public record SiteSummary(
     @Figure(
             value =
                 "Live bytes that were allocated before an attach and are in no site, "
-                    + "estimated: 0 without attach, unknown where nothing tells",
+                    + "estimated: 0 without attach, absent if unknown",
             unit = BYTES)
         double allocatedBeforeBytes) {
 

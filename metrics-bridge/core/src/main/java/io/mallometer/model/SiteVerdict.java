@@ -98,7 +98,7 @@ public record SiteVerdict(
       @Figure(
               value =
                   "The age that half of the suspected bytes exceed, or half of the live bytes "
-                      + "if no object is idle; unknown where nothing tells",
+                      + "if no object is idle; absent if unknown",
               unit = SECONDS)
           double medianAgeSeconds,
       @Figure(value = "The age of the oldest suspected object", unit = SECONDS)
@@ -131,7 +131,7 @@ public record SiteVerdict(
       @Figure(
               value =
                   "The rise of live bytes in an hour, at the rate of the last minutes; 0 if "
-                      + "they do not rise; unknown where nothing tells, and for verdicts other than "
+                      + "they do not rise; absent if unknown, and for verdicts other than "
                       + "leak, unused and growing",
               unit = BYTES_PER_HOUR,
               always = true)

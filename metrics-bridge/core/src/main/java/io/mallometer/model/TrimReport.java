@@ -12,9 +12,7 @@ public record TrimReport(
     @Figure("One sentence; for a refusal why, and when it is possible again") String explanation,
     @Figure("When it ended") Instant time,
     @Figure(
-            value =
-                "The resident set of the process before; unknown where nothing tells or not "
-                    + "done",
+            value = "The resident set of the process before; absent if unknown or not " + "done",
             unit = BYTES)
         double residentBeforeBytes,
     @Figure(value = "The same after", unit = BYTES) double residentAfterBytes,
