@@ -58,7 +58,8 @@ class EndpointContractTest extends FaceContract {
     shown.add(gauge("mallometer_snapshot_age_seconds", body.ageSeconds()));
     snapshot
         .applicationVersion()
-        .ifPresent(version -> shown.add(gauge("mallometer_application_info", 1, "version", version)));
+        .ifPresent(
+            version -> shown.add(gauge("mallometer_application_info", 1, "version", version)));
     addSelf(shown, snapshot.self());
     addDiagnosis(shown, snapshot.diagnosis());
     snapshot.process().ifPresent(counters -> addCounters(shown, counters));

@@ -25,7 +25,8 @@ class AgentOptionsTest {
   @Test
   void optionsAreNamesAndValues() throws IOException {
     assertThat(AgentOptions.parse("port=9464, host=0.0.0.0,recording=/var/lib/app/recording"))
-        .isEqualTo(Map.of("port", "9464", "host", "0.0.0.0", "recording", "/var/lib/app/recording"));
+        .isEqualTo(
+            Map.of("port", "9464", "host", "0.0.0.0", "recording", "/var/lib/app/recording"));
   }
 
   @Test

@@ -247,7 +247,8 @@ class AgentTest {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())
         .options(SimulatedCheckpoints.option(cache.resolve("crac")))
-        .options("-javaagent:" + JAR + "=port=" + port + ",recording=" + cache.resolve("a.recording"))
+        .options(
+            "-javaagent:" + JAR + "=port=" + port + ",recording=" + cache.resolve("a.recording"))
         .preload(LIBRARY)
         .run(CheckpointedApplication.class, arguments.toArray(String[]::new));
   }
