@@ -207,6 +207,7 @@ class ServiceNamesTest {
 
   /** What Spring serves, and by their names the views and the values of their parameters. */
   @Test
+  @Tag("process")
   void prometheusOwnLinterHasNothingToSay() throws Exception {
     Promtool.assumeIsThere();
     for (RunningApplication application : List.of(counting, knowing)) {

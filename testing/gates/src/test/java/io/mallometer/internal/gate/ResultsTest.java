@@ -97,7 +97,7 @@ class ResultsTest {
             line("freed", "B", 95835448),
             line("frees", "calls", 30175),
             line("live", "B", 15396168),
-            line("objects", "objects", 91261),
+            line("live.objects", "objects", 91261),
             line("peak", "B", 16080072),
             line("requested", "B", 110472028),
             Written.result("process", "native.memory.resident", "B", 99733504) + ",",
