@@ -681,10 +681,10 @@ describe('on the sample', () => {
 
   it('no name of a thread, class, library or file becomes markup', async () => {
     const hostile = '<img src=x onerror="window.hacked=1"><b class="hacked">"\'</b><script>window.hacked=1</script>';
-    const KEPT = new Set(['since', 'reason', 'state', 'time', 'started', 'ended', 'verdict', 'mode']);
+    const KEPT = new Set(['since', 'observedSince', 'reason', 'state', 'time', 'started', 'ended', 'verdict', 'mode']);
     const poison = (value, key) => typeof value === 'string' ? (KEPT.has(key) ? value : hostile + value)
       : Array.isArray(value) ? value.map(one => poison(one, key))
-      : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)])) : value;
+      : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [key === 'parts' ? hostile + name : name, poison(one, name)])) : value;
     const huge = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
     let site;
     const life = {file: '/data/recording', pid: 7, ended: '2026-01-01T00:00:00Z', reason: 'oom', alarming: true, sentence: 'The previous run was OOM-killed', report: 'line'};
