@@ -1,12 +1,12 @@
 package io.mallometer.junit;
 
-import io.mallometer.model.MallometerOptions;
-import io.mallometer.model.Setting;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.Setting;
 import io.mallometer.model.Status;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
