@@ -3,19 +3,23 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mallometer.Certificates;
 import io.mallometer.ChildJvm;
 import io.mallometer.FakeMallometer;
 import io.mallometer.PublicNames;
 import io.mallometer.SimulatedCheckpoints;
+import io.mallometer.SitesByHand;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Setting;
 import io.mallometer.push.ProfilePush;
+import io.mallometer.push.ProfileStore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -185,6 +189,46 @@ class ConfigurationTest {
     assertThat(output)
         .contains("must be an address without a user and a password")
         .doesNotContain("hunter2");
+  }
+
+  @Test
+  @Tag("process")
+  void aStoreIsTrustedByAnSslBundle(@TempDir Path directory) throws Exception {
+    Path keys = directory.resolve("keys.p12");
+    Certificates.keytool(keys, "localhost");
+    FakeMallometer mallometer = new FakeMallometer();
+    Instant time = Instant.parse("2026-01-01T00:00:00Z");
+    try (ProfileStore store = new ProfileStore(Certificates.serving(keys), 0, () -> 200);
+        ConfigurableApplicationContext context =
+            Contexts.with(mallometer)
+                .run(
+                    "--mallometer.push.url=" + store.url(),
+                    "--mallometer.push.interval=1s",
+                    "--mallometer.push.ssl.bundle=store",
+                    "--spring.ssl.bundle.pem.store.truststore.certificate=file:"
+                        + Certificates.pem(keys, "localhost"))) {
+      for (int second = 2; store.waiting() == 0 && second < 2_000; second += 2) {
+        mallometer.advance(Duration.ofSeconds(2));
+        mallometer.setSites(
+            SitesByHand.reading(
+                time.plusSeconds(second),
+                List.of(SitesByHand.site(1, "a.B.growing", "liba.so", 1_000 * second))));
+        Thread.sleep(20);
+      }
+      assertThat(context.isRunning()).isTrue();
+      assertThat(store.next().labels()).containsEntry("__name__", "memory");
+    }
+  }
+
+  @Test
+  void anUnknownSslBundleStopsTheStartup() {
+    assertThatThrownBy(
+            () ->
+                Contexts.with(new FakeMallometer())
+                    .run(
+                        "--mallometer.push.url=https://localhost",
+                        "--mallometer.push.ssl.bundle=none"))
+        .hasStackTraceContaining("SSL bundle name 'none' cannot be found");
   }
 
   @Test

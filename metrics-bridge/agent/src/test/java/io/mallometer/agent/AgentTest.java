@@ -277,6 +277,17 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
+  void theOptionEnabledMeansWhatTheVariableMeans() {
+    Result result = application("=enabled=off,port=0").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output())
+        .contains(
+            "mallometer: not started: the option enabled is off\n", "bean=false", "main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
   void aMissingModuleIsOneLine() {
     assertThat(lineWithin("java.management,java.logging"))
         .contains(" counts native memory ")

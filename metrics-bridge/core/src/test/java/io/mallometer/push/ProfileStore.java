@@ -88,7 +88,7 @@ public final class ProfileStore implements AutoCloseable {
     return pushed;
   }
 
-  int waiting() {
+  public int waiting() {
     return requests.size();
   }
 

@@ -1,13 +1,13 @@
 package io.mallometer.benchmarks.leaks;
 
-import io.mallometer.model.MallometerOptions;
-import io.mallometer.model.Setting;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SoughtObject;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
@@ -39,7 +39,7 @@ final class VerdictLog implements AutoCloseable {
         Mallometer.open(
             MallometerOptions.defaults()
                 .with(Setting.POLL_INTERVAL, interval)
-                .with(Setting.LEAK_TIME_SCALE, (double) scale));
+                .with(Setting.LEAK_TIME_SCALE, scale));
     mallometer.onPoll(snapshot -> write(mallometer.leaks().report()));
   }
 
