@@ -27,6 +27,7 @@ import java.util.TreeSet;
 import java.util.function.DoublePredicate;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * Makes the account of a window from the readings in it. Every row is a series of bytes, one for
@@ -49,6 +50,12 @@ final class AccountTable {
   private static final double LEAST_FILE_BYTES = 1 << 20;
   private static final int MOST_LISTED = 5;
   private static final double MINUTE = 60;
+
+  /** Of more readings only some are used between the ends: an interval needs all pairs. */
+  private static final int MOST_READINGS = 40;
+
+  /** The interval of a row that changed by less is not computed: the row is named nowhere. */
+  private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /** The most call sites with a row of their own. */
   private static final int MOST_SITES = 20;
@@ -109,6 +116,7 @@ final class AccountTable {
     if (window.size() < FEWEST_READINGS) {
       return Optional.empty();
     }
+    window = thinned(window);
     double[] total =
         window.stream()
             .mapToDouble(charged ? Reading::chargedBytes : Reading::residentBytes)
@@ -116,6 +124,15 @@ final class AccountTable {
     return Optional.of(
         new AccountTable(window, sites, budget, total, lastTrough.isPresent() ? 0 : END_SECONDS)
             .account(charged, total));
+  }
+
+  private static List<Reading> thinned(List<Reading> readings) {
+    int step = (readings.size() + MOST_READINGS - 1) / MOST_READINGS;
+    int ends = 4;
+    return IntStream.range(0, readings.size())
+        .filter(i -> i % step == 0 || i < ends || i >= readings.size() - ends)
+        .mapToObj(readings::get)
+        .toList();
   }
 
   private Account account(boolean charged, double[] total) {
@@ -141,16 +158,24 @@ final class AccountTable {
   // ---- Rows
 
   private void addJvm() {
-    add(Kind.HEAP, part(ResidentPart.JAVA_HEAP));
-    add(
-        Kind.METASPACE,
-        reading -> reading.of(ResidentPart.METASPACE) + reading.of(ResidentPart.CLASS_SPACE));
-    add(Kind.CODE, part(ResidentPart.CODE_CACHE));
+    for (Kind kind : List.of(Kind.HEAP, Kind.METASPACE, Kind.CODE)) {
+      add(kind, reading -> bytes(reading, kind));
+    }
     add(Kind.STACKS, part(ResidentPart.THREAD_STACKS));
     add(
         Kind.JVM,
         reading ->
             reading.of(ResidentPart.GC_AND_JVM) - reading.mallocBytes() + dividedMalloc(reading));
+  }
+
+  /** Returns the bytes of a row that may have a configured maximum. */
+  static double bytes(Reading reading, Kind kind) {
+    return switch (kind) {
+      case HEAP -> reading.of(ResidentPart.JAVA_HEAP);
+      case METASPACE -> reading.of(ResidentPart.METASPACE) + reading.of(ResidentPart.CLASS_SPACE);
+      case CODE -> reading.of(ResidentPart.CODE_CACHE);
+      default -> throw new IllegalArgumentException(kind.tag());
+    };
   }
 
   /** Returns the memory of malloc in parts of its own; the JVM's own may be in another part. */
@@ -228,7 +253,7 @@ final class AccountTable {
   }
 
   private Row row(Kind kind, double[] series) {
-    Slope interval = Trend.interval(seconds, series);
+    Slope interval = interval(series);
     return new Row(
         kind,
         kind.words(),
@@ -256,7 +281,7 @@ final class AccountTable {
             live.variance() * share,
             Math.round(group.figures().liveObjects().samples() * share));
     boolean exact = live.variance() == 0;
-    Slope interval = Trend.interval(seconds, series);
+    Slope interval = interval(series);
     double low = growth > 0 ? grown.low() : -grown.high();
     double high = growth > 0 ? grown.high() : -grown.low();
     return new Row(
@@ -309,6 +334,13 @@ final class AccountTable {
                 frame.kind() == StackFrame.Kind.JAVA
                     && frame.owner().equals("java.lang.Thread")
                     && frame.name().startsWith("start"));
+  }
+
+  private Slope interval(double[] series) {
+    double rate = growth(series) / span();
+    return Math.abs(growth(series)) < LEAST_ROW_BYTES
+        ? new Slope(rate, rate, rate)
+        : Trend.interval(seconds, series);
   }
 
   private double maximum(Kind kind) {

@@ -14,7 +14,6 @@ import io.mallometer.model.Diagnosis.Finding;
 import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
 import io.mallometer.model.PreviousRun;
@@ -24,7 +23,6 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
-import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,19 +85,8 @@ public final class DiagnosisRules {
   private static final double EXACT_THREADS = 50;
   private static final double EXACT_CLASSES = 1_000;
 
-  /** The sentence names the rows that make up this share of the growth, if three rows do. */
-  private static final double EXPLAINED = 0.6;
-
-  private static final int MOST_NAMED = 3;
-
-  /** The sentence names fewer rows rather than to have more words. */
-  private static final int MOST_WORDS = 25;
-
   /** A site is to be acted on if it makes up this share of the growth toward the limit. */
   private static final double QUARTER = 0.25;
-
-  /** The row that was named first stays first while it grows by this share of the largest. */
-  private static final double STAYS_FIRST = 2 / 3.0;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
@@ -110,13 +97,12 @@ public final class DiagnosisRules {
   /** From here on the samples without a call site can hide one that leaks. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** A rest that grows by less than this share of the total is none. */
-  private static final double LEAST_REST = 0.05;
+  /** Rows with a maximum are left out of the growth if they make up this share of it. */
+  private static final double BOUNDED_SHARE = 0.2;
 
   private static final double LISTED_BYTES = 1 << 20;
   private static final int MOST_LISTED = 12;
 
-  private static final double MINUTE = 60;
   private static final double HOUR = 3_600;
 
   private final DiagnosisInput known;
@@ -124,9 +110,15 @@ public final class DiagnosisRules {
   private final ToDoubleFunction<HistoryPoint> figure;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
+
+  /** The rows that grow to a configured maximum, where the limit has room for all of them. */
+  private final List<Kind> bounded;
+
   private final Limit limit;
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waits = new ArrayList<>();
+
+  private final Headline headline;
 
   /** The rows that the sentence names. */
   private List<Row> named = List.of();
@@ -138,10 +130,15 @@ public final class DiagnosisRules {
     this.known = known;
     this.snapshot = known.snapshot();
     this.figure = figure(known);
-    this.growth = known.startedUp().flatMap(end -> ProcessGrowth.of(known.history(), figure, end));
-    this.account = account();
+    Optional<ProcessGrowth> whole =
+        known.startedUp().flatMap(end -> ProcessGrowth.of(known.history(), figure, end));
+    Optional<Account> first = account(whole);
+    this.bounded = whole.isEmpty() ? List.of() : bounded(first, snapshot.memory().limit());
+    this.growth = bounded.isEmpty() ? whole : growthBesideBounded();
+    this.account = bounded.isEmpty() ? first : account(growth);
     this.limit =
         growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
+    this.headline = new Headline(known, growth, account, limit, bounded, counted(), asking());
   }
 
   /** Returns the diagnosis, since the snapshot's time. */
@@ -175,7 +172,7 @@ public final class DiagnosisRules {
   }
 
   /** Returns the account of the growth's window, or without growth of the last ten minutes. */
-  private Optional<Account> account() {
+  private Optional<Account> account(Optional<ProcessGrowth> growth) {
     Instant tenMinutesAgo = snapshot.time().minus(WINDOW);
     return known
         .startedUp()
@@ -186,14 +183,41 @@ public final class DiagnosisRules {
                     growth.flatMap(ProcessGrowth::lastTrough)));
   }
 
+  private static List<Kind> bounded(Optional<Account> table, Limit limit) {
+    List<Row> rows =
+        table.map(Account::positive).orElse(List.of()).stream()
+            .filter(row -> !Double.isNaN(row.maximumBytes()))
+            .toList();
+    double needed = rows.stream().mapToDouble(Row::room).sum();
+    double growth = rows.stream().mapToDouble(Row::growthBytes).sum();
+    boolean fits = !(needed > limit.bytes() - limit.usedBytes());
+    boolean matters = table.isPresent() && growth >= BOUNDED_SHARE * table.get().positiveBytes();
+    return fits && matters ? rows.stream().map(Row::kind).toList() : List.of();
+  }
+
+  /** Returns how the memory grows without the rows that have a maximum. */
+  private Optional<ProcessGrowth> growthBesideBounded() {
+    boolean charged = isCharged();
+    List<HistoryPoint> rest = new ArrayList<>();
+    for (Reading reading : known.readings()) {
+      double bytes = charged ? reading.chargedBytes() : reading.residentBytes();
+      for (Kind kind : bounded) {
+        bytes -= AccountTable.bytes(reading, kind);
+      }
+      rest.add(
+          new HistoryPoint(
+              reading.time(), bytes, bytes, 0, 0, 0, bytes, bytes, bytes, bytes, bytes, 0));
+    }
+    return ProcessGrowth.of(rest, HistoryPoint::usedBytes, known.startedUp().orElseThrow());
+  }
+
+  private boolean isCharged() {
+    return snapshot.memory().limit().source().equals(Limit.CGROUP);
+  }
+
   private Optional<Account> account(Instant from, Optional<Instant> lastTrough) {
     return AccountTable.of(
-        known.readings(),
-        known.sites(),
-        from,
-        lastTrough,
-        snapshot.memory().limit().source().equals(Limit.CGROUP),
-        snapshot.memory().budget());
+        known.readings(), known.sites(), from, lastTrough, isCharged(), snapshot.memory().budget());
   }
 
   private static Instant later(Instant one, Instant other) {
@@ -238,20 +262,22 @@ public final class DiagnosisRules {
 
   /** Returns why the growth, if there is any, is healthy. */
   private String growsLittle() {
+    String most =
+        bounded.isEmpty()
+            ? ""
+            : ", mostly the %s on its way to its maximum".formatted(bounded.get(0).words());
     if (growth.isEmpty()) {
-      return "Memory shows no steady growth in " + Words.duration(watched());
+      return bounded.isEmpty()
+          ? growsNot()
+          : "Memory grows little in " + Words.duration(watched()) + most;
     }
-    String bounded =
-        account.map(Account::rows).orElse(List.of()).stream()
-            .filter(row -> row.grows() && !Double.isNaN(row.maximumBytes()))
-            .findFirst()
-            .map(row -> ", mostly the %s on its way to its maximum".formatted(row.name()))
-            .orElse("");
-    Duration left = seconds(limit.seconds());
+    Duration left = Headline.seconds(limit.seconds());
     return grows(growth.get())
-        + (bounded.isEmpty() && !left.isZero()
-            ? ", the limit is " + Words.roughly(left) + " away"
-            : bounded);
+        + (left.isZero() ? most : ", the limit is " + Words.roughly(left) + " away");
+  }
+
+  private String growsNot() {
+    return "Memory shows no steady growth in " + Words.duration(watched());
   }
 
   // ---- What to do
@@ -261,7 +287,7 @@ public final class DiagnosisRules {
     if (state == State.ACT) {
       actions.add(
           limit.upperSeconds() < NEAR.toSeconds()
-              ? "Save the evidence, and restart before " + at(limit.lowerSeconds())
+              ? "Save the evidence, and restart before " + headline.at(limit.lowerSeconds())
               : "Save the evidence");
     }
     if (state.compareTo(State.TOO_EARLY) > 0) {
@@ -279,9 +305,9 @@ public final class DiagnosisRules {
   private String remedy(Row row) {
     return switch (row.kind()) {
       case SITE ->
-          suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()
-              ? "Free or close what " + place(row) + " allocates"
-              : "Close what %s allocates, or bound how much is kept".formatted(place(row));
+          headline.suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()
+              ? "Free or close what " + Headline.place(row) + " allocates"
+              : "Close what %s allocates, or bound how much is kept".formatted(Headline.place(row));
       case RETAINED ->
           "Trim malloc"
               + snapshot.allocator().map(AllocatorStatistics::advice).orElse(List.of()).stream()
@@ -314,7 +340,7 @@ public final class DiagnosisRules {
   }
 
   private String ofSite(Row row) {
-    return switch (suspect(row).map(SiteVerdict::verdict).orElse(Verdict.HEALTHY)) {
+    return switch (headline.suspect(row).map(SiteVerdict::verdict).orElse(Verdict.HEALTHY)) {
       case LEAK -> "leak-suspected";
       case UNUSED -> "unused-grows";
       default -> "reaches-limit";
@@ -457,232 +483,11 @@ public final class DiagnosisRules {
     return bytes > SUSPECT_BYTES || bytes > SUSPECT_SHARE * limit.bytes();
   }
 
-  private static double bytes(SiteVerdict site) {
+  static double bytes(SiteVerdict site) {
     double idle = site.suspected().bytes().value();
     return site.verdict() == Verdict.GROWING || Double.isNaN(idle)
         ? site.growth().liveBytes()
         : idle;
-  }
-
-  // ---- The sentence
-
-  /** Names what grows, with its rate, after the forecast. */
-  private void say() {
-    named = subjects();
-    sentence = sentence();
-    for (int i = named.size() - 1; i > 0 && sentence.split(" ").length > MOST_WORDS; i--) {
-      if (!isNeeded(named.get(i))) {
-        named.remove(i);
-        sentence = sentence();
-      }
-    }
-  }
-
-  private String sentence() {
-    String forecast = reaching();
-    String subjects = named.isEmpty() ? "" : named.size() == 1 ? alone(named.get(0)) : several();
-    if (forecast.isEmpty()) {
-      return named.isEmpty() ? growth.map(this::grows).orElse(sentence) : subjects;
-    }
-    return forecast + (subjects.isEmpty() ? "" : ". " + subjects);
-  }
-
-  /** Returns whether a row is named however small its share of the growth is. */
-  private boolean isNeeded(Row row) {
-    return counted().contains(row)
-        || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
-  }
-
-  /** Returns the rows to name, at most three: leaks, and what makes up most of the growth. */
-  private List<Row> subjects() {
-    List<Row> rows = new ArrayList<>(counted());
-    for (SiteVerdict suspect : asking()) {
-      Row row = row(suspect);
-      if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
-        rows.add(row);
-      }
-    }
-    if (growth.isPresent()) {
-      explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
-    }
-    if (rows.isEmpty() && !asking().isEmpty()) {
-      rows.add(row(asking().get(0)));
-    }
-    if (rows.size() > MOST_NAMED) {
-      rows.subList(MOST_NAMED, rows.size()).clear();
-    }
-    rows.sort(Comparator.comparingDouble((Row row) -> -row.bytesPerSecond()));
-    known
-        .firstRow()
-        .flatMap(first -> rows.stream().filter(row -> row.name().equals(first)).findFirst())
-        .filter(row -> row.bytesPerSecond() >= STAYS_FIRST * rows.get(0).bytesPerSecond())
-        .ifPresent(
-            row -> {
-              rows.remove(row);
-              rows.add(0, row);
-            });
-    return rows;
-  }
-
-  /** Returns the rows that make up 60 % of the growth, or the first three. */
-  private List<Row> explaining() {
-    List<Row> rows = new ArrayList<>();
-    double left = EXPLAINED * account.map(Account::positiveBytes).orElse(0.0);
-    for (Row row : account.map(Account::positive).orElse(List.of())) {
-      if (left <= 0 || rows.size() == MOST_NAMED) {
-        break;
-      }
-      rows.add(row);
-      left -= row.growthBytes();
-    }
-    return rows;
-  }
-
-  /** Returns the account's row of a suspect, or one by its own figures. */
-  private Row row(SiteVerdict site) {
-    double perSecond = Math.max(0, site.growth().bytesPerHour()) / HOUR;
-    return account
-        .flatMap(table -> table.row(Kind.SITE, site.site().name()))
-        .orElse(
-            new Row(
-                Kind.SITE,
-                site.site().name(),
-                line(site),
-                site.growth().liveBytes(),
-                Double.NaN,
-                perSecond,
-                Double.isNaN(perSecond) ? 0 : perSecond,
-                perSecond,
-                false,
-                false,
-                Double.NaN));
-  }
-
-  private static String line(SiteVerdict site) {
-    return site.site().frames().stream()
-        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
-        .filter(frame -> frame.function().equals(site.site().name()) && !frame.source().isEmpty())
-        .findFirst()
-        .map(frame -> frame.source() + (frame.line() > 0 ? ":" + frame.line() : ""))
-        .orElse("");
-  }
-
-  private Optional<SiteVerdict> suspect(Row row) {
-    return unacknowledged().filter(site -> site.site().name().equals(row.name())).findFirst();
-  }
-
-  /** Returns the only subject with what is known of its use. */
-  private String alone(Row row) {
-    if (row.kind() == Kind.UNATTRIBUTED) {
-      return "Memory grows %s, cause not known yet".formatted(rate(row.bytesPerSecond()));
-    }
-    Optional<SiteVerdict> suspect = row.kind() == Kind.SITE ? suspect(row) : Optional.empty();
-    if (suspect.isEmpty()) {
-      return adds(row) + detail(row);
-    }
-    SiteVerdict site = suspect.get();
-    int others = asking().size() - 1;
-    String more =
-        others == 0 ? "" : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
-    return switch (site.verdict()) {
-          case LEAK -> leak(site, row);
-          case UNUSED ->
-              site.grows()
-                  ? "%s adds %s, none of it accessed: a leak or a large cache"
-                      .formatted(place(row), rate(row.bytesPerSecond()))
-                  : "%s holds %s not accessed for %s or more"
-                      .formatted(
-                          place(row),
-                          Sentence.bytes(bytes(site)),
-                          Sentence.atLeast(site.suspected().idleSeconds()));
-          default ->
-              "%s adds %s, %s so far"
-                  .formatted(place(row), rate(row.bytesPerSecond()), Sentence.bytes(bytes(site)));
-        }
-        + (others > 0
-            ? "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects")
-            : "");
-  }
-
-  private static String adds(Row row) {
-    String rate = rate(row.bytesPerSecond());
-    if (row.kind() == Kind.RETAINED) {
-      return "Malloc retains %s more".formatted(rate);
-    }
-    boolean plural = row.kind() != Kind.SITE && row.name().endsWith("s");
-    return place(row) + (plural ? " add " : " adds ") + rate;
-  }
-
-  private String leak(SiteVerdict leak, Row row) {
-    String amount = Sentence.bytes(bytes(leak));
-    String how =
-        leak.grounds().evidence() == LeakEvidence.LOST
-            ? amount + " lost so far"
-            : "%s not accessed for %s or more"
-                .formatted(amount, Sentence.atLeast(leak.suspected().idleSeconds()));
-    if (leak.grows()) {
-      return "%s leaks %s, %s".formatted(place(row), rate(row.bytesPerSecond()), how);
-    }
-    return "%s leaked: %s; %s"
-        .formatted(
-            place(row),
-            how,
-            leak.growth()
-                .stopped()
-                .map(since -> "it has not grown since " + Words.minute(since))
-                .orElse("whether it grows is not known yet"));
-  }
-
-  /** Returns two or three subjects with their rates. */
-  private String several() {
-    String list =
-        String.join(
-            ", ",
-            named.stream()
-                .map(
-                    row ->
-                        (row.kind() == Kind.SITE ? place(row) : row.name())
-                            + " "
-                            + rate(row.bytesPerSecond())
-                            + (named.size() < MOST_NAMED || isNeeded(row) ? detail(row) : ""))
-                .toList());
-    double explained = named.stream().mapToDouble(Row::growthBytes).sum();
-    boolean most = !(explained < EXPLAINED * account.map(Account::positiveBytes).orElse(0.0));
-    return (most ? "" : "Several grow: ") + list;
-  }
-
-  private static String place(Row row) {
-    String name = row.kind() == Kind.SITE ? Words.shortName(row.name()) : capital(row.name());
-    return row.kind() == Kind.SITE && !row.place().isEmpty()
-        ? name + " (" + row.place() + ")"
-        : name;
-  }
-
-  /** Returns the counts that explain a row. */
-  private String detail(Row row) {
-    return switch (row.kind()) {
-      case STACKS ->
-          count(Count.THREADS)
-              + (row.place().isEmpty() || count(Count.THREADS).isEmpty()
-                  ? ""
-                  : " started by " + row.place());
-      case METASPACE -> count(Count.CLASSES);
-      case RETAINED ->
-          snapshot
-              .allocator()
-              .filter(allocator -> allocator.arenas() > 0)
-              .map(allocator -> " in %.0f arenas".formatted(allocator.arenas()))
-              .orElse("");
-      default -> "";
-    };
-  }
-
-  private String count(String name) {
-    return account
-        .flatMap(table -> table.count(name))
-        .filter(count -> count.perMinute() >= 1)
-        .map(count -> " (%.0f %s/min)".formatted(count.perMinute(), name))
-        .orElse("");
   }
 
   // ---- Growth
@@ -690,7 +495,7 @@ public final class DiagnosisRules {
   /** The rules on the growth of the total. */
   private void growth() {
     if (growth.isEmpty()) {
-      healthyOrTooEarly("Memory shows no steady growth in " + Words.duration(watched()));
+      healthyOrTooEarly(growsNot());
       return;
     }
     ProcessGrowth found = growth.get();
@@ -726,7 +531,7 @@ public final class DiagnosisRules {
         tooEarly(
             "growth",
             "growth of %s is not excluded after %s"
-                .formatted(rate(possible.get()), Words.duration(watched())));
+                .formatted(Headline.rate(possible.get()), Words.duration(watched())));
       } else {
         found("growth", State.HEALTHY, text);
       }
@@ -809,22 +614,13 @@ public final class DiagnosisRules {
 
   private String grows(ProcessGrowth found) {
     Slope slope = found.slope();
-    String lower = Sentence.bytes(slope.lower() * unit(slope.value()));
-    String upper = Sentence.bytes(slope.upper() * unit(slope.value()));
+    String lower = Sentence.bytes(slope.lower() * Headline.unit(slope.value()));
+    String upper = Sentence.bytes(slope.upper() * Headline.unit(slope.value()));
     return "Memory grows %s%s since %s"
         .formatted(
-            rate(slope.value()),
+            Headline.rate(slope.value()),
             lower.equals(upper) ? "" : " (%s to %s)".formatted(lower, upper),
             Words.minute(found.since()));
-  }
-
-  private static double unit(double perSecond) {
-    return perSecond * MINUTE >= 1 << 20 ? MINUTE : HOUR;
-  }
-
-  private static String rate(double perSecond) {
-    return Sentence.bytes(perSecond * unit(perSecond))
-        + (unit(perSecond) == MINUTE ? "/min" : "/h");
   }
 
   /** The rule on rows whose growth is counted: it needs no number of samples. */
@@ -838,7 +634,7 @@ public final class DiagnosisRules {
                     State.WATCH,
                     "%s grew by %s in %s"
                         .formatted(
-                            place(row),
+                            Headline.place(row),
                             Sentence.bytes(row.growthBytes()),
                             Words.duration(
                                 Duration.between(account.get().from(), account.get().to())))));
@@ -909,55 +705,18 @@ public final class DiagnosisRules {
             secondsToLimit(slope.lower()));
   }
 
-  /** A row with a configured maximum grows to it and no further. */
+  /** Rows that grow to a configured maximum take what is left to it, and no more. */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
-    double room = Math.max(0, reading.bytes() - reading.usedBytes());
-    double together = room / perSecond;
-    double left = room;
-    double rest = perSecond;
-    for (Row row : account.map(Account::positive).orElse(List.of())) {
-      double bounded = Math.min(perSecond, row.bytesPerSecond());
-      if (bounded * together > row.room()) {
-        rest -= bounded;
-        left -= row.room();
-      }
+    double room = reading.bytes() - reading.usedBytes();
+    for (Row row : account.map(Account::rows).orElse(List.of())) {
+      room -= bounded.contains(row.kind()) ? row.room() : 0;
     }
-    return left <= 0
-        ? together
-        : rest <= LEAST_REST * perSecond ? Double.POSITIVE_INFINITY : left / rest;
+    return Math.max(0, room) / perSecond;
   }
 
   private double heapBytes() {
     return part(ResidentPart.JAVA_HEAP).orElse(0.0);
-  }
-
-  /**
-   * Returns in words when the process's growth reaches the limit; empty if that takes 60 days or
-   * more.
-   */
-  private String reaching() {
-    double seconds = limit.seconds();
-    if (!(seconds < Duration.ofDays(60).toSeconds())) {
-      return "";
-    }
-    String when =
-        seconds > 2 * HOUR ? "in " + Words.roughly(seconds(seconds)) : "at " + at(seconds);
-    return switch (limit.source()) {
-      case Limit.CGROUP -> "OOM kill expected " + when;
-      case Limit.STATED -> "Limit of %s reached %s".formatted(Sentence.bytes(limit.bytes()), when);
-      default -> "Machine's memory used up " + when;
-    };
-  }
-
-  private String at(double seconds) {
-    return Words.minute(snapshot.time().plus(seconds(seconds)));
-  }
-
-  private static Duration seconds(double seconds) {
-    return seconds < Duration.ofDays(3_650).toSeconds()
-        ? Duration.ofSeconds((long) seconds)
-        : Duration.ZERO;
   }
 
   // ---- The previous run
@@ -1109,12 +868,13 @@ public final class DiagnosisRules {
       if (asked.compareTo(State.TOO_EARLY) > 0
           && !topic.equals("limit")
           && !topic.equals("previous")) {
-        say();
+        sentence = headline.sentence();
+        named = headline.named();
       }
     }
   }
 
-  private static String lower(String text) {
+  static String lower(String text) {
     return Character.toLowerCase(text.charAt(0)) + text.substring(1);
   }
 
@@ -1123,7 +883,7 @@ public final class DiagnosisRules {
     return Words.minute(due.plusSeconds(59));
   }
 
-  private static String capital(String text) {
+  static String capital(String text) {
     return text.isEmpty() ? text : Character.toUpperCase(text.charAt(0)) + text.substring(1);
   }
 }

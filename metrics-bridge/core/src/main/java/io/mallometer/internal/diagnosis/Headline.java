@@ -1,0 +1,366 @@
+package io.mallometer.internal.diagnosis;
+
+import io.mallometer.internal.leak.Sentence;
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.Account;
+import io.mallometer.model.Account.Count;
+import io.mallometer.model.Account.Kind;
+import io.mallometer.model.Account.Row;
+import io.mallometer.model.Diagnosis.Limit;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The sentence of a diagnosis that asks for something: the forecast of the total, and the rows of
+ * the account that explain the growth, each with its own rate.
+ */
+final class Headline {
+
+  /** The sentence names the rows that make up this share of the growth, if three rows do. */
+  private static final double EXPLAINED = 0.6;
+
+  private static final int MOST_NAMED = 3;
+
+  /** The sentence names fewer rows rather than to have more words. */
+  private static final int MOST_WORDS = 25;
+
+  /** The row that was named first stays first while it grows by this share of the largest. */
+  private static final double STAYS_FIRST = 2 / 3.0;
+
+  private static final double MINUTE = 60;
+  private static final double HOUR = 3_600;
+
+  private final DiagnosisInput known;
+  private final Optional<ProcessGrowth> growth;
+  private final Optional<Account> account;
+  private final Limit limit;
+
+  /** The rows that grow to a maximum: they are named last. */
+  private final List<Kind> bounded;
+
+  /** The rows whose growth is counted and asks to be watched. */
+  private final List<Row> counted;
+
+  /** The suspects that ask for a state, the gravest first. */
+  private final List<SiteVerdict> asking;
+
+  private final List<Row> named;
+  private String sentence;
+
+  Headline(
+      DiagnosisInput known,
+      Optional<ProcessGrowth> growth,
+      Optional<Account> account,
+      Limit limit,
+      List<Kind> bounded,
+      List<Row> counted,
+      List<SiteVerdict> asking) {
+    this.known = known;
+    this.growth = growth;
+    this.account = account;
+    this.limit = limit;
+    this.bounded = bounded;
+    this.counted = counted;
+    this.asking = asking;
+    this.named = subjects();
+    this.sentence = composed();
+    for (int i = named.size() - 1; i > 0 && sentence.split(" ").length > MOST_WORDS; i--) {
+      if (!isNeeded(named.get(i))) {
+        named.remove(i);
+        sentence = composed();
+      }
+    }
+  }
+
+  /** Returns the sentence without a final full stop. */
+  String sentence() {
+    return sentence;
+  }
+
+  /** Returns the rows that the sentence names, in its order. */
+  List<Row> named() {
+    return named;
+  }
+
+  private String composed() {
+    String forecast = reaching();
+    String subjects =
+        named.isEmpty() ? total() : named.size() == 1 ? alone(named.get(0)) : several();
+    if (forecast.isEmpty()) {
+      return subjects;
+    }
+    return forecast + (subjects.isEmpty() ? "" : ". " + subjects);
+  }
+
+  /** Returns the growth of the total, where no account divides it yet. */
+  private String total() {
+    return growth.map(found -> "Memory grows " + rate(found.slope().value())).orElse("");
+  }
+
+  /** Returns whether a row is named however small its share of the growth is. */
+  private boolean isNeeded(Row row) {
+    return counted.contains(row)
+        || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
+  }
+
+  /** Returns the rows to name, at most three: leaks, and what makes up most of the growth. */
+  private List<Row> subjects() {
+    List<Row> rows = new ArrayList<>(counted);
+    for (SiteVerdict suspect : asking) {
+      Row row = row(suspect);
+      if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
+        rows.add(row);
+      }
+    }
+    if (growth.isPresent()) {
+      explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
+    }
+    if (rows.isEmpty() && !asking.isEmpty()) {
+      rows.add(row(asking.get(0)));
+    }
+    if (rows.size() > MOST_NAMED) {
+      rows.subList(MOST_NAMED, rows.size()).clear();
+    }
+    rows.sort(
+        Comparator.comparing((Row row) -> bounded.contains(row.kind()))
+            .thenComparingDouble(row -> -row.bytesPerSecond()));
+    known
+        .firstRow()
+        .flatMap(first -> rows.stream().filter(row -> row.name().equals(first)).findFirst())
+        .filter(row -> row.bytesPerSecond() >= STAYS_FIRST * rows.get(0).bytesPerSecond())
+        .ifPresent(
+            row -> {
+              rows.remove(row);
+              rows.add(0, row);
+            });
+    return rows;
+  }
+
+  /**
+   * Returns the rows that make up 60 % of the growth without the rows that have a maximum, or the
+   * first three; then what has a maximum and grows more than each of them.
+   */
+  private List<Row> explaining() {
+    List<Row> rows = new ArrayList<>();
+    double left = EXPLAINED * explainable();
+    for (Row row : positive()) {
+      if (!bounded.contains(row.kind()) && left > 0 && rows.size() < MOST_NAMED) {
+        rows.add(row);
+        left -= row.growthBytes();
+      }
+    }
+    for (Row row : positive()) {
+      boolean most = rows.stream().allMatch(one -> one.growthBytes() < row.growthBytes());
+      if (bounded.contains(row.kind()) && most && rows.size() < MOST_NAMED) {
+        rows.add(row);
+      }
+    }
+    return rows;
+  }
+
+  private List<Row> positive() {
+    return account.map(Account::positive).orElse(List.of());
+  }
+
+  private double explainable() {
+    return positive().stream()
+        .filter(row -> !bounded.contains(row.kind()))
+        .mapToDouble(Row::growthBytes)
+        .sum();
+  }
+
+  /** Returns the account's row of a suspect, or one by its own figures. */
+  private Row row(SiteVerdict site) {
+    double perSecond = Math.max(0, site.growth().bytesPerHour()) / HOUR;
+    return account
+        .flatMap(table -> table.row(Kind.SITE, site.site().name()))
+        .orElse(
+            new Row(
+                Kind.SITE,
+                site.site().name(),
+                line(site),
+                site.growth().liveBytes(),
+                Double.NaN,
+                perSecond,
+                Double.isNaN(perSecond) ? 0 : perSecond,
+                perSecond,
+                false,
+                false,
+                Double.NaN));
+  }
+
+  private static String line(SiteVerdict site) {
+    return site.site().frames().stream()
+        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
+        .filter(frame -> frame.function().equals(site.site().name()) && !frame.source().isEmpty())
+        .findFirst()
+        .map(frame -> frame.source() + (frame.line() > 0 ? ":" + frame.line() : ""))
+        .orElse("");
+  }
+
+  Optional<SiteVerdict> suspect(Row row) {
+    return known.leaks().suspicious().stream()
+        .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged())
+        .filter(site -> row.kind() == Kind.SITE && site.site().name().equals(row.name()))
+        .findFirst();
+  }
+
+  /** Returns the only subject with what is known of its use. */
+  private String alone(Row row) {
+    if (row.kind() == Kind.UNATTRIBUTED) {
+      return "Memory grows %s, cause not known yet".formatted(rate(row.bytesPerSecond()));
+    }
+    Optional<SiteVerdict> suspect = suspect(row);
+    if (suspect.isEmpty()) {
+      return adds(row) + detail(row);
+    }
+    SiteVerdict site = suspect.get();
+    int others = asking.size() - 1;
+    String more =
+        others <= 0 ? "" : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
+    return switch (site.verdict()) {
+          case LEAK -> leak(site, row);
+          case UNUSED ->
+              site.grows()
+                  ? "%s adds %s, none of it accessed: a leak or a large cache"
+                      .formatted(place(row), rate(row.bytesPerSecond()))
+                  : "%s holds %s not accessed for %s or more"
+                      .formatted(
+                          place(row),
+                          Sentence.bytes(DiagnosisRules.bytes(site)),
+                          Sentence.atLeast(site.suspected().idleSeconds()));
+          default ->
+              "%s adds %s, %s so far"
+                  .formatted(
+                      place(row),
+                      rate(row.bytesPerSecond()),
+                      Sentence.bytes(DiagnosisRules.bytes(site)));
+        }
+        + more;
+  }
+
+  private String adds(Row row) {
+    String rate = rate(row.bytesPerSecond());
+    if (suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()) {
+      return place(row) + " leaks " + rate;
+    }
+    if (row.kind() == Kind.RETAINED) {
+      return "Malloc retains %s more".formatted(rate);
+    }
+    boolean plural = row.kind() != Kind.SITE && row.name().endsWith("s");
+    return place(row) + (plural ? " add " : " adds ") + rate;
+  }
+
+  private String leak(SiteVerdict leak, Row row) {
+    String amount = Sentence.bytes(DiagnosisRules.bytes(leak));
+    String how =
+        leak.grounds().evidence() == LeakEvidence.LOST
+            ? amount + " lost so far"
+            : "%s not accessed for %s or more"
+                .formatted(amount, Sentence.atLeast(leak.suspected().idleSeconds()));
+    if (leak.grows()) {
+      return "%s leaks %s, %s".formatted(place(row), rate(row.bytesPerSecond()), how);
+    }
+    return "%s leaked: %s; %s"
+        .formatted(
+            place(row),
+            how,
+            leak.growth()
+                .stopped()
+                .map(since -> "it has not grown since " + Words.minute(since))
+                .orElse("whether it grows is not known yet"));
+  }
+
+  /** Returns two or three subjects with their rates. */
+  private String several() {
+    List<String> list = new ArrayList<>();
+    for (Row row : named) {
+      String adds = adds(row) + (named.size() < MOST_NAMED || isNeeded(row) ? detail(row) : "");
+      boolean proper = list.isEmpty() || row.kind() == Kind.SITE || row.kind() == Kind.HEAP;
+      list.add(proper ? adds : DiagnosisRules.lower(adds));
+    }
+    double explained = named.stream().mapToDouble(Row::growthBytes).sum();
+    boolean most = !(explained < EXPLAINED * explainable());
+    return (most ? "" : "Several grow: ") + String.join(", ", list);
+  }
+
+  static String place(Row row) {
+    String name =
+        row.kind() == Kind.SITE ? Words.shortName(row.name()) : DiagnosisRules.capital(row.name());
+    return row.kind() == Kind.SITE && !row.place().isEmpty()
+        ? name + " (" + row.place() + ")"
+        : name;
+  }
+
+  /** Returns the counts that explain a row. */
+  private String detail(Row row) {
+    return switch (row.kind()) {
+      case STACKS ->
+          count(Count.THREADS)
+              + (row.place().isEmpty() || count(Count.THREADS).isEmpty()
+                  ? ""
+                  : " started by " + row.place());
+      case METASPACE -> count(Count.CLASSES);
+      case RETAINED ->
+          known
+              .snapshot()
+              .allocator()
+              .filter(allocator -> allocator.arenas() > 0)
+              .map(allocator -> " in %.0f arenas".formatted(allocator.arenas()))
+              .orElse("");
+      default -> "";
+    };
+  }
+
+  private String count(String name) {
+    return account
+        .flatMap(table -> table.count(name))
+        .filter(count -> count.perMinute() >= 1)
+        .map(count -> " (%.0f %s/min)".formatted(count.perMinute(), name))
+        .orElse("");
+  }
+
+  /**
+   * Returns in words when the process's growth reaches the limit; empty if that takes 60 days or
+   * more.
+   */
+  private String reaching() {
+    double seconds = limit.seconds();
+    if (!(seconds < Duration.ofDays(60).toSeconds())) {
+      return "";
+    }
+    String when =
+        seconds > 2 * HOUR ? "in " + Words.roughly(seconds(seconds)) : "at " + at(seconds);
+    return switch (limit.source()) {
+      case Limit.CGROUP -> "OOM kill expected " + when;
+      case Limit.STATED -> "Limit of %s reached %s".formatted(Sentence.bytes(limit.bytes()), when);
+      default -> "Machine's memory used up " + when;
+    };
+  }
+
+  String at(double seconds) {
+    return Words.minute(known.snapshot().time().plus(seconds(seconds)));
+  }
+
+  static Duration seconds(double seconds) {
+    return seconds < Duration.ofDays(3_650).toSeconds()
+        ? Duration.ofSeconds((long) seconds)
+        : Duration.ZERO;
+  }
+
+  static double unit(double perSecond) {
+    return perSecond * MINUTE >= 1 << 20 ? MINUTE : HOUR;
+  }
+
+  static String rate(double perSecond) {
+    return Sentence.bytes(perSecond * unit(perSecond))
+        + (unit(perSecond) == MINUTE ? "/min" : "/h");
+  }
+}
