@@ -118,6 +118,15 @@ class LeakEndpointTest {
     assertThat(application.response(PATH + "?format=pdf").statusCode()).isEqualTo(400);
   }
 
+  /** Spring MVC and Spring WebFlux hand the query to the operation in different ways. */
+  @Test
+  void aSearchForOwnersTakesItsLinksFromTheQuery() {
+    HttpResponse<String> answer =
+        application.send("POST", "local.server.port", "/actuator/nativememory/owners/7?links=9");
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.body()).contains("links is '9' and must be a number from 0 to 8");
+  }
+
   @Test
   void aSiteIsSaidToBeFineAndThatIsTakenBack() {
     String site = PATH + "/com.shop.Report.render";
