@@ -51,11 +51,13 @@ final class QuestionSocket {
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
   private static final long BETWEEN_READS_NANOS = 2_000_000;
+  private static final long LONGEST_PAUSE_MILLIS = 1_000;
   private static final Path SELF = Path.of("/proc/self");
 
   private final Path directory;
   private final String version;
   private @Nullable ServerSocketChannel listening;
+  private @Nullable Thread serving;
 
   private QuestionSocket(Path directory, String version) {
     this.directory = directory;
@@ -115,22 +117,31 @@ final class QuestionSocket {
     opened.bind(UnixDomainSocketAddress.of(socket));
     listening = opened;
     // No lambda, which would be the first of the agent's start.
-    Runnable serving =
+    Runnable answers =
         new Runnable() {
           @Override
           public void run() {
             serve(opened);
           }
         };
-    Thread thread = new Thread(null, serving, "mallometer-questions", 0, false);
+    Thread thread = new Thread(null, answers, "mallometer-questions", 0, false);
     thread.setDaemon(true);
     thread.start();
+    serving = thread;
   }
 
-  /** Stops listening. */
+  /**
+   * Stops listening. The socket accepts connections until its thread has returned from the system
+   * call, so this waits for the thread; but not longer than a second for an answer under way.
+   */
   synchronized void pause() throws IOException {
-    if (listening != null) {
+    if (listening != null && serving != null) {
       listening.close();
+      try {
+        serving.join(LONGEST_PAUSE_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
