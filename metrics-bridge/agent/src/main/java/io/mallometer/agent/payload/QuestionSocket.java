@@ -180,7 +180,9 @@ final class QuestionSocket {
       } catch (IOException | RuntimeException | Error e) {
         // The command has ended, the socket is closed, or no file descriptor or heap is left. The
         // next command is answered.
-        LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
+        if (opened.isOpen()) {
+          LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
+        }
       }
     }
   }
