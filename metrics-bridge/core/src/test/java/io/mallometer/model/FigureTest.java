@@ -44,6 +44,7 @@ class FigureTest {
           "liveBytes",
           "liveObjects",
           "peakBytes",
+          "previousRun",
           "requestedBytes",
           "residentBytes",
           "retainedBytes",

@@ -52,7 +52,7 @@ class OtherVersionsTest {
                 #include <stdlib.h>
                 #include "mallometer.h"
                 uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION + 1; }
-                int mallometer_snapshot(struct mallometer_counters *out, uint32_t origin) { abort(); }
+                int mallometer_snapshot(struct mallometer_counters *out) { abort(); }
                 int mallometer_self(struct mallometer_report *out) { abort(); }
                 """));
 

@@ -124,7 +124,6 @@ class PageViewsTest {
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
     assertThat(overview.get("diagnosis").get("state").asText()).isEqualTo("too_early");
-    assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
     assertThat(overview.get("views").toString()).contains("history", "trends", "recording");
     assertThat(overview.get("exports").findValuesAsText("name"))
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
