@@ -108,7 +108,8 @@ public record Account(
    * @param upperPerSecond the upper end
    * @param exact whether the bytes are counted, not estimated from samples
    * @param plateau whether the row grew, and does not in the last third of the window
-   * @param maximumBytes the largest size that a setting allows; {@code NaN} without one
+   * @param maximumBytes the largest size that a setting allows, of the total the limit that
+   *     somebody set; {@code NaN} without one
    */
   public record Row(
       Kind kind,
