@@ -43,7 +43,7 @@ public final class KnowsEverything implements AutoCloseable {
    * @param recording the recording of an earlier run, which is displaced
    */
   public KnowsEverything(Path recording) {
-    mallometer.setMemory(memory(6));
+    mallometer.setMemory(memory(6, 0));
     mallometer.setApplicationVersion("2.3.1");
     mallometer.library().finds(new OwnersByHand());
     mallometer.setAllocator(allocator());
@@ -68,7 +68,7 @@ public final class KnowsEverything implements AutoCloseable {
     mallometer.starting(true);
     mallometer.starting(false);
     for (int second = 0; second < 600; second += 5) {
-      mallometer.setMemory(memory((100L + second) << 20));
+      mallometer.setMemory(memory((100L + second) << 20, second));
       mallometer.advance(Duration.ofSeconds(5));
       mallometer.poll();
     }
@@ -111,12 +111,13 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  private static ProcessMemory memory(long workingSetBytes) {
+  /** Divides the resident set at a second of the growth, by which a mapped file grew too. */
+  private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,
         Optional.of(
             new ResidentMemory(
-                TIME,
+                TIME.plusSeconds(second),
                 14,
                 byPart(ResidentPart.values()),
                 2,
@@ -125,7 +126,7 @@ public final class KnowsEverything implements AutoCloseable {
                 321,
                 0.005,
                 4,
-                Map.of("libjvm.so", 1L),
+                Map.of("libjvm.so", (long) second << 20),
                 Optional.of(FaceContract.hugePages()))),
         Optional.of(
             new CgroupMemory(

@@ -99,7 +99,8 @@ public record Account(
       @Figure("What it consists of") Kind kind,
       @Figure("The call site's name, else the kind in words") String name,
       @Figure(
-              "The source line of a call site that a person can change, such as Cache.java:12; of thread stacks the call site that started most threads; empty if unknown")
+              "The source line of a call site that a person can change, such as Cache.java:12; of "
+                  + "thread stacks the call site that started most threads; empty if unknown")
           String place,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
       @Figure(value = "The bytes at the end less those at the start", unit = BYTES)
@@ -112,7 +113,11 @@ public record Account(
       @Figure(value = "The upper end", unit = BYTES_PER_SECOND) double upperPerSecond,
       @Figure("Whether the bytes are counted, not estimated from samples") boolean exact,
       @Figure("Whether the row grew, and does not in the last third of the window") boolean plateau,
-      @Figure(value = "The largest size that a setting allows; NaN without one", unit = BYTES)
+      @Figure(
+              value =
+                  "The largest size that a setting allows, of the total the limit that somebody "
+                      + "set; NaN without one",
+              unit = BYTES)
           double maximumBytes) {
 
     /** Returns whether the row grows, with the interval's certainty, and has not stopped. */

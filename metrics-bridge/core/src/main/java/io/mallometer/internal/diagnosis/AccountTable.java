@@ -344,6 +344,9 @@ final class AccountTable {
   }
 
   private double maximum(Kind kind) {
+    if (kind == Kind.TOTAL) {
+      return budget.map(MemoryBudget::limitBytes).orElse(Double.NaN);
+    }
     String item =
         switch (kind) {
           case HEAP -> "java-heap";

@@ -71,8 +71,8 @@ final class Headline {
     this.asking = asking;
     this.named = subjects();
     this.sentence = composed();
-    for (int i = named.size() - 1; i > 0 && sentence.split(" ").length > MOST_WORDS; i--) {
-      if (!isNeeded(named.get(i))) {
+    for (int i = named.size() - 1; i >= 0 && sentence.split(" ").length > MOST_WORDS; i--) {
+      if (named.size() > 1 && !isNeeded(named.get(i))) {
         named.remove(i);
         sentence = composed();
       }

@@ -117,6 +117,30 @@ class AccountTest {
     assertShort(diagnosis);
   }
 
+  /** The arenas of many threads retain more than the stacks take. */
+  @Test
+  void aRowThatIsNotNeededGivesWayToAShortSentence() {
+    Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 2.0);
+    threads.limit = NO_LIMIT;
+    threads.threads = second -> 20 + 5 * second;
+    threads.live = second -> 60;
+    threads.allocator = Optional.of(FaceContract.allocator(0));
+    threads.parts.put(ResidentPart.MALLOC_LIVE, second -> 60);
+    threads.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 3.9);
+    threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.1);
+    threads.sites.put(
+        "a.RepairTask.execute",
+        new Situation.Site(
+            second -> 0,
+            5,
+            List.of(
+                StackFrame.ofJava("java.lang.Thread", "start", "Thread.java", 1),
+                StackFrame.ofJava("a.RepairTask", "execute", "RepairTask.java", 21))));
+
+    assertThat(threads.diagnosis().sentence()).contains("300 threads/min");
+    assertShort(threads.diagnosis());
+  }
+
   @Test
   void theHeapAndTheClassesAMinuteAreNamedTogether() {
     Situation scripts = new Situation(TEN_MINUTES, second -> 200 + 17 * second / 60.0);
