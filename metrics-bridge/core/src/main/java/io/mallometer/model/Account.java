@@ -17,14 +17,17 @@ public record Account(
     @Figure("The first reading of the window") Instant from,
     @Figure("The last reading of the window") Instant to,
     @Figure(
-            "What the total is: charged, what the kernel charges to the cgroup, or resident, the resident set; both without pages of files that the kernel can drop")
+            "What the total is: charged, what the kernel charges to the cgroup, or "
+                + "resident, the resident set; both without pages of files that the kernel can "
+                + "drop")
         String basis,
     @Figure("The total") Row total,
     @Figure("Disjoint parts of the total, those that grew most first; falling ones are last")
         List<Row> rows,
     @Figure("Figures that explain a row and are no bytes") List<Count> counts,
     @Figure(
-            "The mapped files whose resident pages the kernel can drop, those that grew most first; they are no part of the total")
+            "The mapped files whose resident pages the kernel can drop, those that grew "
+                + "most first; they are no part of the total")
         List<FilePages> files) {
 
   /** The basis of an account of a process whose cgroup has a limit. */
@@ -136,7 +139,8 @@ public record Account(
   /** A count at the end of the window. */
   public record Count(
       @Figure(
-              "What is counted: threads, classes, or the threads of a pool, by their name with # for each number")
+              "What is counted: threads, classes, or the threads of a pool, by their "
+                  + "name with # for each number")
           String name,
       @Figure(value = "The count", unit = COUNT) double count,
       @Figure(value = "The count less that at the start", unit = COUNT) double growth,

@@ -61,11 +61,13 @@ public record Diagnosis(
               unit = BYTES)
           double usedBytes,
       @Figure(
-              "The origin of the limit: cgroup, machine, stated by an option, or empty without a limit")
+              "The origin of the limit: cgroup, machine, stated by an option, or empty "
+                  + "without a limit")
           String source,
       @Figure(
               value =
-                  "The lower end of the 95 % interval of the time until memory reaches the limit; NaN unless memory grows toward it",
+                  "The lower end of the 95 % interval of the time until memory reaches "
+                      + "the limit; NaN unless memory grows toward it",
               unit = SECONDS)
           double lowerSeconds,
       @Figure(value = "The estimate", unit = SECONDS) double seconds,
@@ -104,7 +106,8 @@ public record Diagnosis(
   /** One finding: a topic that was examined, and its result. */
   public record Finding(
       @Figure(
-              "What it is about: limit, previous, leaks, growth, retained, budget, unexplained or counting")
+              "What it is about: limit, previous, leaks, growth, retained, budget, "
+                  + "unexplained or counting")
           String topic,
       @Figure("The state that it asks for") State state,
       @Figure("What was found, in words and numbers") String text) {}
