@@ -182,7 +182,7 @@ class SplitOfARealJvmTest {
     Map<String, Map<String, Long>> all = new HashMap<>();
     for (String line : output.split("\n")) {
       String[] kind = line.split(": ", 2);
-      if (kind.length == 2 && kind[1].matches("([a-z-]+=-?\\d+ ?)+")) {
+      if (kind.length == 2 && kind[1].matches("([a-z_]+=-?\\d+ ?)+")) {
         Map<String, Long> parts = new HashMap<>();
         for (String part : kind[1].split(" ")) {
           parts.put(part.split("=")[0], Long.parseLong(part.split("=")[1]));
