@@ -44,6 +44,9 @@ final class AccountTable {
   /** A row that grows in the last third of the window by less than this share has stopped. */
   private static final double STOPPED = 0.1;
 
+  /** A counted row has ended after this many times the time between its first and last rise. */
+  private static final double STEPS_ENDED = 3;
+
   /** Counts and files that changed by less are not listed. */
   private static final double LEAST_COUNT = 10;
 
@@ -282,6 +285,7 @@ final class AccountTable {
             Math.round(group.figures().liveObjects().samples() * share));
     boolean exact = live.variance() == 0;
     Slope interval = interval(series);
+    Steps steps = steps(series);
     double low = growth > 0 ? grown.low() : -grown.high();
     double high = growth > 0 ? grown.high() : -grown.low();
     return new Row(
@@ -294,12 +298,44 @@ final class AccountTable {
             .orElse(""),
         series[series.length - 1],
         growth,
-        exact ? interval.lower() : Math.min(interval.lower(), low / span()),
+        exact
+            ? Math.max(interval.lower(), steps.lower())
+            : Math.min(interval.lower(), low / span()),
         growth / span(),
         exact ? interval.upper() : Math.max(interval.upper(), high / span()),
         exact,
-        plateau(series),
+        exact && steps.lower() > 0 ? steps.ended() : plateau(series),
         Double.NaN);
+  }
+
+  /**
+   * The rises of a series that is counted, such as a buffer that realloc doubles.
+   *
+   * @param lower the growth in a second without the largest rise; 0 if the series also fell
+   * @param ended whether no rise came for three times as long as the rises took
+   */
+  private record Steps(double lower, boolean ended) {}
+
+  private Steps steps(double[] series) {
+    double largest = 0;
+    int first = 0;
+    int last = 0;
+    for (int i = 1; i < series.length; i++) {
+      double rise = series[i] - series[i - 1];
+      if (rise < -LEAST_ROW_BYTES) {
+        return new Steps(0, true);
+      }
+      if (rise > LEAST_ROW_BYTES) {
+        largest = Math.max(largest, rise);
+        first = first == 0 ? i : first;
+        last = i;
+      }
+    }
+    double whole = series[series.length - 1] - series[0];
+    double since = seconds[seconds.length - 1] - seconds[last];
+    return new Steps(
+        Math.max(0, whole - largest - LEAST_ROW_BYTES) / span(),
+        since > STEPS_ENDED * (seconds[last] - seconds[first]));
   }
 
   private static String place(CallSite site, String name) {

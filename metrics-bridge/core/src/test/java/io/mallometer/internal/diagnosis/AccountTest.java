@@ -201,6 +201,30 @@ class AccountTest {
     assertShort(diagnosis);
   }
 
+  /** 100 KiB a second: it doubles at 164 and 328 s. A table that is loaded in one step does not. */
+  @Test
+  void twoDoublingsAreEnoughAndOneStepIsNot() {
+    for (int second = 390; second <= 600; second += 15) {
+      Situation doubles = new Situation(Duration.ofSeconds(second), at -> 100 + buffer(at));
+      doubles.limit = NO_LIMIT;
+      doubles.live = at -> 60 + buffer(at);
+      doubles.parts.put(ResidentPart.MALLOC_LIVE, doubles.live);
+      doubles.with("a.Log.append", 0, AccountTest::buffer);
+      Situation step = new Situation(Duration.ofSeconds(second), at -> at < 300 ? 100 : 130);
+      step.limit = NO_LIMIT;
+      step.live = at -> at < 300 ? 60 : 90;
+      step.parts.put(ResidentPart.MALLOC_LIVE, step.live);
+      step.with("a.Table.load", 0, at -> at < 300 ? 0 : 30);
+
+      assertThat(doubles.diagnosis().state()).as("%d s", second).isEqualTo(State.WATCH);
+      assertThat(step.diagnosis().state()).as("%d s", second).isNotEqualTo(State.WATCH);
+    }
+  }
+
+  private static double buffer(long second) {
+    return second < 164 ? 16 : second < 328 ? 32 : 64;
+  }
+
   private static double doubled(long second) {
     return second < 60 ? 2 : second < 120 ? 4 : second < 240 ? 8 : second < 480 ? 16 : 32;
   }
