@@ -216,8 +216,7 @@ class Run:
             self.write(face="failure", state=type(failed).__name__, sentence=str(failed))
 
     def page(self):
-        of_agent = bool(self.situation.program)
-        return json.loads(get(f"{self.url}/overview" if of_agent else f"{self.url}/nativememory/overview"))["diagnosis"]
+        return json.loads(get(f"{self.url}/nativememory/overview"))["diagnosis"]
 
     def health(self):
         component = json.loads(get(f"{self.url}/health"))["components"]["nativeMemory"]
@@ -278,7 +277,7 @@ class Run:
         elif "sentence" in said and shape(said["sentence"]) not in [shape(page["sentence"]) for page in pages]:
             wrong = f"says \"{said['sentence']}\", the page \"{before['sentence']}\" and then \"{after['sentence']}\""
         elif face == "series" and bool(said["limit"]) not in [bool(page["limit"].get("seconds")) for page in pages]:
-            wrong = f"limit_seconds {said['limit']}, the page {after['limit']}"
+            wrong = f"time_to_limit_seconds {said['limit']}, the page {after['limit']}"
         if said.get("status", "UP") != "UP":
             wrong = f"status {said['status']}"
         self.said(face, said, wrong)

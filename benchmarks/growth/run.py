@@ -54,7 +54,7 @@ def verdicts(home, arguments, mib, directory):
             begin = time.monotonic()
             while time.monotonic() - begin < arguments.minutes * 60 and process.poll() is None:
                 time.sleep(EVERY_SECONDS)
-                for site in json.loads(get(f"http://127.0.0.1:{port}/leaks")):
+                for site in json.loads(get(f"http://127.0.0.1:{port}/nativememory/leaks")):
                     name = site["site"]["name"].rpartition(".")[2]
                     if name == "pooled":
                         pool.append(site["verdict"])

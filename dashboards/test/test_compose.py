@@ -12,7 +12,7 @@ ALERTS = pathlib.Path(__file__).resolve().parents[1] / "prometheus/alerts.yml"
 MIB = 1024 * 1024
 # The resident set of the warm service, measured with -Xmx128m: 190 to 250 MiB.
 WARM_BYTES = 250 * MIB
-# LeakOptions.DEFAULT_LONGEST_TIMEOUT: the verdict leak needs objects that outlast it.
+# The default of leak.longest-timeout (Setting.java): the verdict leak needs objects that outlast it.
 LONGEST_TIMEOUT_SECONDS = 30 * 60
 # The time until the application has started and the first objects are observed.
 START_SECONDS = 120
@@ -37,7 +37,7 @@ class Story(unittest.TestCase):
         rules = [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
         rule = next(one for one in rules if one.get("alert") == "NativeMemoryLeakSuspected")
         minutes = int(re.search(r"\[(\d+)m\]", rule["expr"])[1]) + int(re.fullmatch(r"(\d+)m", rule["for"])[1])
-        verdict = START_SECONDS + 2 * LONGEST_TIMEOUT_SECONDS / self.environment["MALLOMETER_LEAK_TIMESCALE"]
+        verdict = START_SECONDS + 2 * LONGEST_TIMEOUT_SECONDS / self.environment["MALLOMETER_LEAK_TIME_SCALE"]
         room = self.bytes_of(self.app["mem_limit"]) - WARM_BYTES
         kill = room / self.bytes_of(self.environment["LEAKY_LEAKS_RATE"])
         self.assertLess(verdict + 60 * minutes, kill)

@@ -1,12 +1,10 @@
 // The only program of the image: copies mallometer's files to where an application finds them. Static, so that the
 // image needs nothing else.
 //
-//   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the recording
-//   
-//                                that every user may write to
+//   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the
+//                                recording that every user may write to
 //   cp [-r] SOURCE... TARGET     what init containers of others call (the OpenTelemetry Operator's): files and
-//   directories,
-//                                links followed
+//                                directories, links followed
 //
 // It runs in an init container, whose failure keeps the application from starting. So it ends with 0 whatever happens,
 // and says on standard error what failed: the application then starts without mallometer. A file is complete when it

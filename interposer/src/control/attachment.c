@@ -97,7 +97,7 @@ static int refuse_here(void) {
   if (objection) return refuse(-EPERM, objection);
   if (!with_loader_lock(look_for_another_copy, &another_counts))
     return refuse(-ENOTSUP, "the lock of the dynamic loader was not found");
-  if (another_counts) return refuse(-EALREADY, "another copy of mallometer counts in this process");
+  if (another_counts) return refuse(-EALREADY, "another copy of mallometer is in this process, and counts or has another version");
   if (!looked && !hook_ready()) return refuse(-ENOTSUP, "the allocator lacks a function of malloc's family");
   if (!looked) with_loader_lock(look_at_allocator, NULL);
   looked = true;

@@ -8,7 +8,6 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
-import org.springframework.util.unit.DataSize;
 
 /**
  * Binds the properties {@code mallometer.*} to the {@link Setting settings} of the same names. The
@@ -49,7 +48,7 @@ final class ApplicationSettings {
           : options;
     }
     @SuppressWarnings("unchecked") // the type of the setting decides what is bound
-    @Nullable T typed = (T) (value instanceof DataSize size ? size.toBytes() : value);
+    @Nullable T typed = (T) value;
     return typed == null ? options : options.with(setting, typed);
   }
 
@@ -59,10 +58,9 @@ final class ApplicationSettings {
       case COUNT -> bind(setting, Bindable.of(Integer.class));
       case RATIO -> bind(setting, Bindable.of(Double.class));
       case TIME -> bind(setting, Bindable.of(Duration.class));
-      case SIZE -> bind(setting, Bindable.of(DataSize.class));
       case CHOICE -> bind(setting, Bindable.of(setting.choiceType()));
       case LIST -> bind(setting, Bindable.listOf(String.class));
-      case TEXT, FILE -> bind(setting, Bindable.of(String.class));
+      case SIZE, TEXT, FILE -> bind(setting, Bindable.of(String.class));
       // One text in a variable, or a property for each key.
       case MAP -> {
         Object text = bind(setting, Bindable.of(String.class));

@@ -149,7 +149,7 @@ class ConfigurationTest {
             "MALLOMETER_LEAK_ACKNOWLEDGED_SITES", "a.B.c,d.E.*",
             "MALLOMETER_PUSH_LABELS", "team=shop zone=a",
             "MALLOMETER_RECORDING", "/data/recording",
-            "MALLOMETER_LIMIT", "512MB");
+            "MALLOMETER_LIMIT", "512m");
     StandardEnvironment environment = new StandardEnvironment();
     environment
         .getPropertySources()

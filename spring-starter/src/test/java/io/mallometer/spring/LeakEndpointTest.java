@@ -104,7 +104,7 @@ class LeakEndpointTest {
   }
 
   @Test
-  void whetherHealthySitesAreWantedIsTrueOrFalse() {
+  void whetherAcknowledgedSitesAreWantedIsTrueOrFalse() {
     assertThat(verdicts(application.get(PATH + "?all=true"))).hasSize(4);
     HttpResponse<String> wrong = application.response(PATH + "?all=perhaps");
     assertThat(wrong.statusCode()).isEqualTo(400);

@@ -14,7 +14,7 @@ import java.util.TreeMap;
  *
  * <p>The file holds the same options and those that nobody wants in a list of processes or that
  * contain commas. It is a part of YAML: names, nested by indentation or by dots, with a text each.
- * What stands on the command line goes first.
+ * Options on the command line take precedence over the file.
  */
 final class AgentOptions {
 
@@ -55,7 +55,7 @@ final class AgentOptions {
     }
   }
 
-  /** Names with their dots, from lines as in YAML. */
+  /** Returns options by their dotted names from lines of YAML. */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
     // By how far they are indented: the names that lead to where we are.

@@ -174,7 +174,8 @@ public final class Setting<T> {
           "sites.application-packages",
           "Comma-separated list of packages, with all below them, of the application's own classes."
               + " The innermost frame of one of these names a call site. By default those that"
-              + " Spring Boot scans for the application's components.");
+              + " Spring Boot scans for the application's components; without Spring Boot, the"
+              + " classes of the main class's directory or jar.");
 
   public static final Setting<Boolean> LEAK_ENABLED =
       flag(
@@ -369,7 +370,7 @@ public final class Setting<T> {
           Reader.AGENT,
           "allow-trim",
           false,
-          "Whether a POST to /trim trims the allocator. With the starter,"
+          "Whether a POST to /nativememory/trim trims the allocator. With the starter,"
               + " management.endpoint.nativememory.access decides.");
 
   public static final Setting<Boolean> ALLOW_OWNERS =
@@ -377,11 +378,11 @@ public final class Setting<T> {
           Reader.AGENT,
           "allow-owners",
           false,
-          "Whether a POST to /owners/NUMBER searches the Java heap for the objects that hold a call"
+          "Whether a POST to /nativememory/owners/NUMBER searches the Java heap for the objects that hold a call"
               + " site's memory. With the starter, management.endpoint.nativememory.access decides.");
 
-  public static final Setting<String> CONFIG =
-      text(
+  public static final Setting<Path> CONFIG =
+      file(
           Reader.AGENT,
           "config",
           "File with the agent's options. Options on the command line take precedence over it, and"
@@ -974,7 +975,7 @@ public final class Setting<T> {
       if (equals < 1) {
         return null;
       }
-      pairs.put(part.substring(0, equals).strip(), part.substring(equals + 1));
+      pairs.put(part.substring(0, equals).strip(), part.substring(equals + 1).strip());
     }
     return Collections.unmodifiableMap(pairs);
   }

@@ -69,7 +69,9 @@ record ServerOptions(
     if (plain
         && settings.find(Setting.HTTP_USERNAME).isEmpty()
         && settings.find(Setting.HTTP_PASSWORD).isEmpty()
-        && settings.find(Setting.HTTP_PASSWORD_HASH).isEmpty()) {
+        && settings.find(Setting.HTTP_PASSWORD_HASH).isEmpty()
+        && settings.find(Setting.HTTP_SALT).isEmpty()
+        && settings.find(Setting.HTTP_ITERATIONS).isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(

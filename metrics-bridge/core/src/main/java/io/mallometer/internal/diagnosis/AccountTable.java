@@ -385,9 +385,9 @@ final class AccountTable {
     }
     String item =
         switch (kind) {
-          case HEAP -> "java-heap";
-          case METASPACE -> "metaspace";
-          case CODE -> "code-cache";
+          case HEAP -> ResidentPart.JAVA_HEAP.tag();
+          case METASPACE -> ResidentPart.METASPACE.tag();
+          case CODE -> ResidentPart.CODE_CACHE.tag();
           default -> "";
         };
     return budget.map(MemoryBudget::lines).orElse(List.of()).stream()

@@ -58,7 +58,7 @@ public final class LeakWatch {
   private final CallSiteReader callSites;
   private final Clock clock;
   private final LongSupplier nanoTime;
-  private final HealthySites healthySites = new HealthySites();
+  private final AcknowledgedSites acknowledgedSites = new AcknowledgedSites();
   private final KnownLeaks knownLeaks = new KnownLeaks();
   private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
   private final TopNames topUnused = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
@@ -71,7 +71,7 @@ public final class LeakWatch {
   private volatile Optional<LeakSummary> summary = Optional.empty();
 
   /** Guarded by this, as is all below. */
-  private @Nullable HealthySitesFile healthySitesFile;
+  private @Nullable AcknowledgedSitesFile acknowledgedSitesFile;
 
   private @Nullable LeakDetector detector;
 
@@ -101,7 +101,7 @@ public final class LeakWatch {
    */
   synchronized void configure(MallometerOptions wanted) {
     options = wanted;
-    healthySites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
+    acknowledgedSites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
     Optional<Path> file = wanted.find(Setting.LEAK_ACKNOWLEDGED_SITES_FILE);
     if (file.isPresent()) {
       keepIn(file.get());
@@ -114,13 +114,13 @@ public final class LeakWatch {
 
   /** The first file that is asked for. */
   private void keepIn(Path path) {
-    if (healthySitesFile == null) {
-      healthySitesFile = new HealthySitesFile(path);
-      healthySites.add(healthySitesFile.read());
-    } else if (!healthySitesFile.path().equals(path)) {
+    if (acknowledgedSitesFile == null) {
+      acknowledgedSitesFile = new AcknowledgedSitesFile(path);
+      acknowledgedSites.add(acknowledgedSitesFile.read());
+    } else if (!acknowledgedSitesFile.path().equals(path)) {
       Log.MALLOMETER.warn(
           "Acknowledged call sites are stored in %s. The file %s is ignored, because it was configured later."
-              .formatted(healthySitesFile.path(), path));
+              .formatted(acknowledgedSitesFile.path(), path));
     }
   }
 
@@ -192,18 +192,18 @@ public final class LeakWatch {
 
   /** Notes whether the site of a name is fine, and says so in the latest verdicts at once. */
   public void acknowledge(String site, boolean fine) {
-    HealthySitesFile file = note(site, fine);
+    AcknowledgedSitesFile file = note(site, fine);
     if (file != null) {
       file.put(site.strip(), fine);
     }
   }
 
   /** Returns where it is to be kept; null for nowhere. */
-  private synchronized @Nullable HealthySitesFile note(String site, boolean fine) {
+  private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean fine) {
     if (fine) {
-      healthySites.add(List.of(site));
+      acknowledgedSites.add(List.of(site));
     } else {
-      healthySites.remove(site);
+      acknowledgedSites.remove(site);
     }
     LeakReport known = latest;
     publish(
@@ -211,10 +211,10 @@ public final class LeakWatch {
             known.time(),
             known.observation(),
             known.sites().stream()
-                .map(one -> one.acknowledged(healthySites.contain(one.site().name())))
+                .map(one -> one.acknowledged(acknowledgedSites.contain(one.site().name())))
                 .toList(),
             known.reason()));
-    return healthySitesFile;
+    return acknowledgedSitesFile;
   }
 
   /**
@@ -268,7 +268,7 @@ public final class LeakWatch {
     Evidence evidence = interposer.evidence();
     LastUses uses = lastUses(evidence);
     return detector(current)
-        .evaluate(evidence, sites, clock.instant(), uses, healthySites::contain);
+        .evaluate(evidence, sites, clock.instant(), uses, acknowledgedSites::contain);
   }
 
   private LeakDetector detector(MallometerOptions current) {

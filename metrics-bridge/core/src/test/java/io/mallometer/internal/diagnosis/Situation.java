@@ -232,7 +232,9 @@ final class Situation {
             Optional.empty());
     MemoryBudget budget =
         new MemoryBudget(
-            List.of(new MemoryBudget.Line("java-heap", (long) (mostHeap * MIB), "configured", "")),
+            List.of(
+                new MemoryBudget.Line(
+                    ResidentPart.JAVA_HEAP.tag(), (long) (mostHeap * MIB), "configured", "")),
             100 * MIB,
             limit * MIB,
             "fits");

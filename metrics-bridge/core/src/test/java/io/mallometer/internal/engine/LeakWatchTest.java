@@ -339,7 +339,7 @@ class LeakWatchTest {
 
   @Test
   void recordsOfCompiledCodeAreFineUntilSomebodySaysOtherwise() {
-    HealthySites sites = new HealthySites();
+    AcknowledgedSites sites = new AcknowledgedSites();
     String record = "libjvm.so!ImmutableOopMapSet::build_from";
 
     assertThat(sites.contain(record)).isTrue();

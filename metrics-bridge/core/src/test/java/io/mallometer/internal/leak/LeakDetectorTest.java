@@ -487,7 +487,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void ofHealthySitesOnlyThoseAreAskedForThatAreInTheReport() {
+  void ofAcknowledgedSitesOnlyThoseAreAskedForThatAreInTheReport() {
     for (int number = 0; number < 3 * MOST_HEALTHY; number++) {
       site(number, "Cache.fill");
       live(number, number);

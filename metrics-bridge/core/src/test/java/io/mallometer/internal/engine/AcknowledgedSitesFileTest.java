@@ -16,12 +16,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Names of healthy sites outlive the process, and a bad file harms nobody. */
-class HealthySitesFileTest {
+class AcknowledgedSitesFileTest {
 
   @TempDir private Path directory;
 
-  private HealthySitesFile file() {
-    return new HealthySitesFile(directory.resolve("healthy"));
+  private AcknowledgedSitesFile file() {
+    return new AcknowledgedSitesFile(directory.resolve("healthy"));
   }
 
   @Test
@@ -45,7 +45,7 @@ class HealthySitesFileTest {
 
   @Test
   void whatAnotherWroteStays() {
-    HealthySitesFile one = file();
+    AcknowledgedSitesFile one = file();
     one.read();
     file().put("theirs", true);
     one.put("ours", true);
@@ -81,7 +81,7 @@ class HealthySitesFileTest {
 
   @Test
   void aMissingDirectoryHarmsNobody() {
-    HealthySitesFile file = new HealthySitesFile(directory.resolve("missing/healthy"));
+    AcknowledgedSitesFile file = new AcknowledgedSitesFile(directory.resolve("missing/healthy"));
     assertThat(file.read()).isEmpty();
     file.put("a.B.c", true);
     assertThat(directory.resolve("missing")).doesNotExist();

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * reads but the collector, and which are kept as long as the code: while a program warms up they
  * look as a leak does, and what bounds them is the code cache.
  */
-final class HealthySites {
+final class AcknowledgedSites {
 
   static final int MOST = 10_000;
 
@@ -24,7 +24,7 @@ final class HealthySites {
   private final Set<String> names = ConcurrentHashMap.newKeySet();
   private final Set<String> beginnings = ConcurrentHashMap.newKeySet();
 
-  HealthySites() {
+  AcknowledgedSites() {
     names.addAll(OF_COMPILED_CODE);
   }
 

@@ -21,7 +21,7 @@ import java.util.TreeSet;
  *
  * <p>Processes that share a file keep each other's names, unless they write in the same moment.
  */
-final class HealthySitesFile {
+final class AcknowledgedSitesFile {
 
   private static final String COMMENT = "#";
   private static final int LARGEST_BYTES = 4 << 20;
@@ -29,7 +29,7 @@ final class HealthySitesFile {
   private final Path path;
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  HealthySitesFile(Path path) {
+  AcknowledgedSitesFile(Path path) {
     this.path = path;
   }
 
