@@ -68,6 +68,7 @@ class SettingTest {
     assertThat(Setting.APPLICATION_PACKAGES.parse("x", "com.shop, org.cart"))
         .containsExactly("com.shop", "org.cart");
     assertThat(Setting.PUSH_LABELS.parse("x", "a=b c=d=e")).isEqualTo(Map.of("a", "b", "c", "d=e"));
+    assertThat(Setting.OTLP_HEADERS.parse("x", "A=b , C=d")).isEqualTo(Map.of("A", "b", "C", "d"));
     assertThat(Setting.OTLP_HEADERS.parse("x", "Authorization=Bearer abc==,a=b"))
         .isEqualTo(Map.of("Authorization", "Bearer abc==", "a", "b"));
   }

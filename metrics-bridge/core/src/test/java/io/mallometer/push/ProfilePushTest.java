@@ -346,7 +346,7 @@ class ProfilePushTest {
     refused("push.url is \"pyroscope:4040\" and must be an address", "url", "pyroscope:4040");
     refused("push.labels is \"a=b,c\" and must be a list of name=value", "labels", "a=b,c");
     refused("push.labels is \"a-b=c\" and must have names of letters", "labels", "a-b=c");
-    refused("push.username is \"me\" and must be given together", "username", "me");
+    refused("push.username is \"******\" and must be given together", "username", "me");
     refused("push.interval is \"5ms\" and must be at least 1s", "interval", "5ms");
   }
 

@@ -2,6 +2,7 @@ package io.mallometer.agent.payload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.Certificates;
 import io.mallometer.FaceContract;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The agent's server, whatever is preloaded. */
 @Tag("any-jdk")
@@ -197,6 +199,16 @@ class AgentServerTest {
     assertThat(send("PUT", "/nativememory/trim").statusCode()).isEqualTo(405);
     assertThat(send("POST", "/nativememory/nonsense").body())
         .isEqualTo("only trim, owners/NUMBER and evidence below /nativememory/ accept POST\n");
+  }
+
+  /** A server without a login would be open to everybody. */
+  @ParameterizedTest
+  @ValueSource(strings = {"username", "password", "password-hash", "salt", "iterations"})
+  void aPartOfALoginIsRefused(String option) {
+    Map<String, String> given = Map.of("http-server.authentication.basic." + option, "12");
+
+    assertThatThrownBy(() -> options(given))
+        .hasMessageContaining("http-server.authentication.basic.");
   }
 
   @Test

@@ -116,17 +116,22 @@ final class BudgetTable {
   private void addConfigured(Configuration configuration) {
     OptionalLong heap = configuration.maximumHeapBytes();
     if (heap.isPresent()) {
-      lines.add(new Line("java_heap", heap.getAsLong(), CONFIGURED, configuration.heapSetting()));
+      lines.add(
+          new Line(
+              ResidentPart.JAVA_HEAP.tag(),
+              heap.getAsLong(),
+              CONFIGURED,
+              configuration.heapSetting()));
     }
-    add("metaspace", "-XX:MaxMetaspaceSize", configuration.metaspace());
-    add("code_cache", "-XX:ReservedCodeCacheSize", configuration.codeCache());
-    add("direct_buffers", "-XX:MaxDirectMemorySize", configuration.direct());
+    add(ResidentPart.METASPACE.tag(), "-XX:MaxMetaspaceSize", configuration.metaspace());
+    add(ResidentPart.CODE_CACHE.tag(), "-XX:ReservedCodeCacheSize", configuration.codeCache());
+    add(ResidentPart.DIRECT_BUFFERS.tag(), "-XX:MaxDirectMemorySize", configuration.direct());
     if (configuration.threads().isPresent() && configuration.stackBytes().isPresent()) {
       long threads = configuration.threads().getAsLong();
       long stack = configuration.stackBytes().getAsLong();
       lines.add(
           new Line(
-              "thread_stacks",
+              ResidentPart.THREAD_STACKS.tag(),
               threads * stack,
               CONFIGURED,
               threads + " threads x " + stack / 1024 + " KiB"));
@@ -172,7 +177,10 @@ final class BudgetTable {
     resident
         .of(ResidentPart.SHARED_MEMORY)
         .filter(bytes -> bytes > 0)
-        .ifPresent(bytes -> lines.add(new Line("shared_memory", bytes, MEASURED, "now resident")));
+        .ifPresent(
+            bytes ->
+                lines.add(
+                    new Line(ResidentPart.SHARED_MEMORY.tag(), bytes, MEASURED, "now resident")));
   }
 
   /** A heap that is charged as shared memory counts as heap already. */
