@@ -31,7 +31,7 @@ class EndpointAccessTest {
   @Test
   void nobodyMayTrimUnlessItIsAllowed() {
     try (RunningApplication application = RunningApplication.start()) {
-      assertThat(application.get("/actuator/nativememory/allocator")).contains("\"kind\"");
+      assertThat(application.get("/actuator/nativememory")).contains("\"status\"");
       assertThat(application.get("/actuator/nativememory/sites")).contains("\"matching\"");
       assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":false");
       assertThat(application.get("/actuator/nativememory/page")).contains("<title>Native memory");
