@@ -1,6 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Sentence;
+import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Account;
@@ -100,6 +101,9 @@ public final class DiagnosisRules {
   /** Rows with a maximum are left out of the growth if they make up this share of it. */
   private static final double BOUNDED_SHARE = 0.2;
 
+  /** Rows that may have a configured maximum. */
+  private static final List<Kind> BOUNDED_KINDS = List.of(Kind.HEAP, Kind.METASPACE, Kind.CODE);
+
   private static final double LISTED_BYTES = 1 << 20;
   private static final int MOST_LISTED = 12;
 
@@ -197,10 +201,9 @@ public final class DiagnosisRules {
 
   /** Returns how the memory grows without the rows that have a maximum. */
   private Optional<ProcessGrowth> growthBesideBounded() {
-    boolean charged = isCharged();
     List<HistoryPoint> rest = new ArrayList<>();
     for (Reading reading : known.readings()) {
-      double bytes = charged ? reading.chargedBytes() : reading.residentBytes();
+      double bytes = total(reading);
       for (Kind kind : bounded) {
         bytes -= AccountTable.bytes(reading, kind);
       }
@@ -209,6 +212,11 @@ public final class DiagnosisRules {
               reading.time(), bytes, bytes, 0, 0, 0, bytes, bytes, bytes, bytes, bytes, 0));
     }
     return ProcessGrowth.of(rest, HistoryPoint::usedBytes, known.startedUp().orElseThrow());
+  }
+
+  /** Returns the bytes that the limit is compared with. */
+  private double total(Reading reading) {
+    return isCharged() ? reading.chargedBytes() : reading.residentBytes();
   }
 
   private boolean isCharged() {
@@ -541,33 +549,43 @@ public final class DiagnosisRules {
   /**
    * Returns the growth in bytes per second that cannot be excluded and that would double the
    * process or reach the limit; empty if healthy is earned. A row with a configured maximum counts
-   * with what is left to it, a row that stopped growing with nothing.
+   * with what is left to it. The last 10, 30 or 60 minutes suffice.
    */
   private Optional<Double> possibleGrowth() {
     double seconds =
         Math.max(
             A_DAY.toSeconds(),
             Math.min(A_WEEK.toSeconds(), EXCLUDED * (double) watched().toSeconds()));
-    double used = limit.usedBytes();
-    double room = limit.bytes() - used;
+    double room = limit.bytes() - limit.usedBytes();
     double least = Double.POSITIVE_INFINITY;
+    Instant before = Instant.MAX;
     for (Duration window : new Duration[] {WINDOW, NEAR, Duration.ofHours(1)}) {
       Instant from =
           later(snapshot.time().minus(window), known.startedUp().orElse(snapshot.time()));
-      Optional<Account> table = account(from, Optional.empty());
-      if (table.isEmpty()) {
-        return Optional.empty();
+      Optional<Account> table =
+          from.equals(before) ? Optional.empty() : account(from, Optional.empty());
+      before = from;
+      if (table.isPresent()) {
+        List<Row> withMaximum =
+            table.get().rows().stream()
+                .filter(row -> BOUNDED_KINDS.contains(row.kind()))
+                .filter(row -> !Double.isNaN(row.maximumBytes()))
+                .toList();
+        double upper = upperBeside(from, withMaximum.stream().map(Row::kind).toList());
+        double needed =
+            withMaximum.stream()
+                .mapToDouble(
+                    row -> Math.min(row.room(), Math.max(0, row.upperPerSecond()) * seconds))
+                .sum();
+        boolean little =
+            upper * seconds < table.get().total().bytes() && !(needed + upper * seconds >= room);
+        if (little || boundedGrowthFits(table.get(), seconds, room)) {
+          return Optional.empty();
+        }
+        least = Math.min(least, upper);
       }
-      double upper = Math.max(0, table.get().total().upperPerSecond());
-      double bytes =
-          Math.min(
-              table.get().total().bytes(), Double.isNaN(room) ? Double.POSITIVE_INFINITY : room);
-      if (upper * seconds < bytes || boundedGrowthFits(table.get(), seconds, room)) {
-        return Optional.empty();
-      }
-      least = Math.min(least, upper);
     }
-    return Optional.of(least);
+    return Double.isInfinite(least) ? Optional.empty() : Optional.of(least);
   }
 
   /** Returns whether all rows fit the limit, at the upper bounds of their growth. */
@@ -585,6 +603,22 @@ public final class DiagnosisRules {
       }
     }
     return needed + Math.max(0, rest) * seconds < room;
+  }
+
+  /** Returns the upper bound of the total's growth without rows of these kinds, at least 0. */
+  private double upperBeside(Instant from, List<Kind> kinds) {
+    List<Reading> window =
+        known.readings().stream().filter(one -> !one.time().isBefore(from)).toList();
+    double[] seconds = new double[window.size()];
+    double[] bytes = new double[window.size()];
+    for (int i = 0; i < bytes.length; i++) {
+      seconds[i] = Duration.between(from, window.get(i).time()).toNanos() / 1e9;
+      bytes[i] = total(window.get(i));
+      for (Kind kind : kinds) {
+        bytes[i] -= AccountTable.bytes(window.get(i), kind);
+      }
+    }
+    return Math.max(0, Trend.interval(seconds, bytes).upper());
   }
 
   private Duration watched() {

@@ -272,6 +272,22 @@ class DiagnosisTest {
     assertThat(fills.diagnosis().limit().seconds()).isNaN();
   }
 
+  /** The code cache grows by a few KiB a minute, as in most programs. */
+  @Test
+  void aHeapOnItsWayToItsMaximumDoesNotHideThatTheRestHardlyGrows() {
+    LongToDoubleFunction heap = second -> 50 + second / 12.0;
+    LongToDoubleFunction code = second -> 20 + second / 6_000.0;
+    Situation fills =
+        new Situation(
+            HALF_AN_HOUR, second -> 300 + heap.applyAsDouble(second) + code.applyAsDouble(second));
+    fills.heap = heap;
+    fills.mostHeap = 800;
+    fills.limit = 2_000;
+    fills.parts.put(ResidentPart.CODE_CACHE, code);
+
+    assertThat(fills.diagnosis().state()).isEqualTo(State.HEALTHY);
+  }
+
   @Test
   void whatSwingsLevelsOffOrStepsDoesNotGrow() {
     LongToDoubleFunction swings = second -> 400 + (second / 15 % 2) * 40;
