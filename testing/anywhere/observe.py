@@ -23,7 +23,7 @@ def agent(method=""):
         process.wait_for(lambda: counted(get(f"{url}/metrics")), "the agent's series count")
         if not method:
             return "counts"
-        process.wait_for(lambda: method in get(f"{url}/collapsed"), f"a call site with the Java method {method}")
+        process.wait_for(lambda: method in get(f"{url}/nativememory/collapsed"), f"a call site with the Java method {method}")
         return f"counts, and a call site has {method}"
 
     return observe

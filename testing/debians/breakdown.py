@@ -69,7 +69,7 @@ def scrape(port, path="metrics"):
 
 
 def time_of_split(port):
-    found = re.search(r'"time" *: *"([^"]*)"', scrape(port, "breakdown"))
+    found = re.search(r'"time" *: *"([^"]*)"', scrape(port, "nativememory/breakdown"))
     return found[1] if found else None
 
 

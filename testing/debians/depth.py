@@ -38,7 +38,7 @@ def depth(collapsed, name):
 
 def get(port):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/collapsed", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/nativememory/collapsed", timeout=30) as answer:
             return answer.read().decode()
     except OSError:
         return ""
