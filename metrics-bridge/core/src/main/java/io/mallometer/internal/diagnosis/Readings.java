@@ -53,6 +53,11 @@ public final class Readings {
     }
   }
 
+  /** Returns the time of the latest division of the resident set that was added. */
+  public synchronized Instant latest() {
+    return latestSplit;
+  }
+
   /** Returns the readings, oldest first. */
   public synchronized List<Reading> all() {
     return readings.points();

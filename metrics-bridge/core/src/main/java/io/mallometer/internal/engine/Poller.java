@@ -103,7 +103,11 @@ public final class Poller {
    */
   private static final int FIRST_WITH_CALL_SITES = 2;
 
-  private static final long DIAGNOSIS_NANOS = 1_000_000_000L;
+  /** The longest time between two diagnoses; near the limit it is the shorter one. */
+  private static final long DIAGNOSIS_NANOS = 15_000_000_000L;
+
+  private static final long DIAGNOSIS_NEAR_NANOS = 1_000_000_000L;
+  private static final double NEAR_THE_LIMIT = 0.85;
   private static final long LONGEST_END_MILLIS = 1_000;
   private static final long LONGEST_READING_SECONDS = 10;
 
@@ -123,6 +127,12 @@ public final class Poller {
 
   /** The verdicts of the latest diagnosis; guarded by {@link #polling}. */
   private @Nullable LeakReport diagnosedFrom;
+
+  /** The status of the latest diagnosis; guarded by {@link #polling}. */
+  private @Nullable Status diagnosedStatus;
+
+  /** When the resident set of the latest diagnosis was divided; guarded by {@link #polling}. */
+  private @Nullable Instant diagnosedDivision;
 
   /** When it was drawn; guarded by {@link #polling}. */
   private long diagnosedAt;
@@ -336,15 +346,23 @@ public final class Poller {
   }
 
   /**
-   * Draws the diagnosis anew once a second, and whenever there are new verdicts. Whatever fails
-   * here must not keep the counters from being shown.
+   * Draws the diagnosis anew for new verdicts, for a new division of the resident set, of which the
+   * account is made, and for another status; otherwise every 15 seconds, near the limit every
+   * second. Whatever fails here must not keep the counters from being shown.
    */
   private Snapshot diagnosed(Snapshot snapshot) {
     long now = nanoTime.getAsLong();
     LeakReport leaks = leakWatch.latest();
-    if (leaks == diagnosedFrom && now - diagnosedAt < DIAGNOSIS_NANOS) {
+    Instant divided = readings.latest();
+    boolean near = snapshot.memory().limit().usedShare() >= NEAR_THE_LIMIT;
+    if (leaks == diagnosedFrom
+        && divided.equals(diagnosedDivision)
+        && snapshot.status().equals(diagnosedStatus)
+        && now - diagnosedAt < (near ? DIAGNOSIS_NEAR_NANOS : DIAGNOSIS_NANOS)) {
       return snapshot.with(latest.diagnosis());
     }
+    diagnosedDivision = divided;
+    diagnosedStatus = snapshot.status();
     diagnosedFrom = leaks;
     diagnosedAt = now;
     try {
