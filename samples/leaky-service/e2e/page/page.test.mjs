@@ -725,7 +725,7 @@ describe('on the sample', () => {
     const page = await open(samplePage());
     const named = page.locator('#sentence').filter({hasText: /ReportArchive\.pack.* leaks /}).waitFor({timeout: 2 * PATIENCE});
     await named.catch(() => {});
-    assert.match(await page.innerText('#answer'), /^‼ Act since \d\d:\d\d\s+(?:[^.]+ at \d\d:\d\d UTC\. )?ReportArchive\.pack \(ReportArchive\.java:\d+\).* leaks /);
+    assert.match(await page.innerText('#answer'), /^‼ Act since \d\d:\d\d\s+(?:[^.]+\. )?ReportArchive\.pack \(ReportArchive\.java:\d+\).* leaks /);
     assert.match(await page.innerText('#actions'), /^Save the evidence/);
     const verdict = page.locator('#verdicts [data-verdict="leak"]').filter({hasText: SITE}).first();
     await verdict.locator('details').filter({hasText: 'Allocated by'}).locator('summary').click();
