@@ -162,9 +162,9 @@ static __attribute__((noinline)) void *keeps(size_t size) {
 
 static void stacks(void) {
   static struct mallometer_site sites[64];
-  (void)sites_of(sites, sizeof sites[0], 64, 0); /* they are recorded from now on */
+  (void)sites_of(sites, 64, 0); /* they are recorded from now on */
   for (unsigned i = 0; i < 1000; i++) CHECK(keeps(65536));
-  int count = sites_of(sites, sizeof sites[0], 64, 0);
+  int count = sites_of(sites, 64, 0);
   uint32_t deepest = 0;
   CHECK(count > 0);
   for (int i = 0; i < count; i++) deepest = sites[i].frames > deepest ? sites[i].frames : deepest;
