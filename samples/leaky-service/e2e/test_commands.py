@@ -149,7 +149,7 @@ class MallometerCommand(unittest.TestCase):
         for arguments in ((), ("run",), ("run", "--"), ("extract",), ("sing",)):
             with self.subTest(arguments):
                 refused = run("bin/mallometer", *arguments)
-                self.assertEqual(2, refused.returncode)
+                self.assertEqual(64, refused.returncode)
                 self.assertTrue(refused.stderr)
 
 
