@@ -838,7 +838,8 @@ public final class Setting<T> {
     return "must be " + range() + type.examples;
   }
 
-  private String shown(String text) {
+  /** Returns a value as messages show it: asterisks in place of a secret. */
+  public String shown(String text) {
     return secret ? "******" : text;
   }
 

@@ -76,11 +76,13 @@ public record PushOptions(
     Optional<Path> tokenFile = options.find(Setting.PUSH_TOKEN_FILE);
     if (username.isPresent() != password.isPresent()) {
       throw Setting.PUSH_USERNAME.invalid(
-          username.isPresent() ? "******" : "", "must be given together with push.password");
+          username.map(Setting.PUSH_USERNAME::shown).orElse(""),
+          "must be given together with push.password");
     }
     if (username.isPresent() && tokenFile.isPresent()) {
       throw Setting.PUSH_USERNAME.invalid(
-          "******", "must not be given together with push.token-file");
+          Setting.PUSH_USERNAME.shown(username.get()),
+          "must not be given together with push.token-file");
     }
     Map<String, String> labels = new LinkedHashMap<>();
     labels.put("service_name", service);
