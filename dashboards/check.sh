@@ -45,5 +45,5 @@ promtool test rules prometheus/tests/*.yml
 python3 test/rules.py
 python3 test/recorded.py
 python3 test/dashboards.py
-# What would step aside where nothing can render has what it needs by now.
+# Tests that skip where nothing can render must run: all that they need is installed.
 REQUIRE_KUSTOMIZE=true python3 -m unittest discover -s test

@@ -17,7 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-# What Grafana puts in at a scrape interval of a few seconds.
+# The values that Grafana fills in at a scrape interval of a few seconds.
 BUILT_IN_VARIABLES = {"__rate_interval": "20s", "__interval": "5s", "__range": "300s"}
 # Series and labels that not every installation has.
 OPTIONAL_SERIES = re.compile(
@@ -36,7 +36,7 @@ LEGEND_LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def faults(prometheus, dashboard, **variables):
-    """What is wrong with the dashboard's expressions, one line each; empty if nothing is."""
+    """Returns the faults of the dashboard's expressions, one line each."""
     values = variable_values(prometheus, dashboard)
     found = [
         f"variable {name}: has no values" for name, value in values.items() if not value and name not in OPTIONAL_LABELS
@@ -66,8 +66,8 @@ def skipped(prometheus, dashboard):
 
 
 def variable_values(prometheus, dashboard, time=None):
-    """The variables when everything is selected, as Grafana fills them in: all that each offers, the first of what only one can
-    be chosen of, or nothing if it offers nothing. A dashboard without a time is asked about now."""
+    """Returns the variables when everything is selected, as Grafana fills them in: all choices of each, the first choice of a
+    single-choice one, or nothing if it offers nothing. Without a time in the dashboard, the time is now."""
     at = {"time": time} if time else {}
     values = BUILT_IN_VARIABLES | {"datasource": "prometheus"}
     for variable in dashboard["templating"]["list"]:
@@ -100,7 +100,7 @@ def query(prometheus, path, **parameters):
 
 
 def _choices(prometheus, variable, values, at):
-    """What a query variable offers."""
+    """Returns the choices of a query variable."""
     asked = _substitute(variable["query"], values)
     if wanted := QUERY_RESULT.match(asked):
         series = query(prometheus, "query", query=wanted["expression"], **at)["result"]

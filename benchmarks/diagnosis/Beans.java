@@ -6,7 +6,7 @@ import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
-/** Reads the number of a JMX port from each line of the standard input, and prints what that JVM's MBean concludes: state, tab, sentence. */
+/** Reads JMX ports from lines of standard input, and prints the diagnosis of each JVM: state, tab, sentence. */
 final class Beans {
   private Beans() {}
 

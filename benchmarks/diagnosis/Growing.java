@@ -1,15 +1,18 @@
 import java.io.InputStream;
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
-import java.util.zip.Deflater;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import sun.misc.Unsafe;
 
 /** Programs whose memory grows in one known way. */
@@ -17,21 +20,11 @@ import sun.misc.Unsafe;
 final class Growing {
   private static final int MIB = 1 << 20;
   private static final int PAGE = 4096;
-  private static final Unsafe UNSAFE = unsafe();
+  private static final Unsafe UNSAFE = OffHeap.UNSAFE;
 
   private static final List<Object> KEPT = new ArrayList<>();
 
   private Growing() {}
-
-  private static Unsafe unsafe() {
-    try {
-      Field field = Unsafe.class.getDeclaredField("theUnsafe");
-      field.setAccessible(true);
-      return (Unsafe) field.get(null);
-    } catch (ReflectiveOperationException e) {
-      throw new AssertionError(e);
-    }
-  }
 
   /** Starts five threads a second that never end. */
   static void threads() throws InterruptedException {
@@ -48,6 +41,7 @@ final class Growing {
       Thread thread = new Thread(() -> await(event));
       thread.setDaemon(true);
       thread.start();
+      Planted.add("count:threads", 1);
     }
 
     private static void await(CountDownLatch event) {
@@ -59,7 +53,7 @@ final class Growing {
     }
   }
 
-  /** On 32 threads takes small objects, each time a few more, and frees all of them, every 15 s. */
+  /** Allocates small objects on 32 threads, a few more each time, and frees all of them every 15 s. */
   static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
     for (int i = 0; i < 32; i++) {
@@ -93,10 +87,12 @@ final class Growing {
   static void realloc() throws InterruptedException {
     long capacity = 256 << 10;
     long address = UNSAFE.allocateMemory(capacity);
+    Planted.add("site:Growing.realloc", capacity);
     long size = 0;
     while (true) {
       for (int i = 0; i < 25; i++, size += PAGE) {
         if (size + PAGE > capacity) {
+          Planted.add("site:Growing.realloc", capacity);
           capacity *= 2;
           address = UNSAFE.reallocateMemory(address, capacity);
         }
@@ -106,33 +102,117 @@ final class Growing {
     }
   }
 
-  /** Keeps a Deflater of about 260 KiB 2.4 times a second, and loses 11 KiB ten times a second. */
-  static void twoLeaks() throws InterruptedException {
-    for (int tick = 0; ; tick++) {
-      Records.read();
-      if (tick % 4 == 0) {
-        Archive.pack();
+  /** 80 threads of four pools lose objects of six kinds, 12 MiB a minute together, and fill three caches by 14 MiB a minute, which are read. */
+  static void manyLeaks() throws InterruptedException {
+    List<ScheduledExecutorService> pools = new ArrayList<>();
+    for (String name : List.of("http", "jobs", "mail", "index")) {
+      AtomicInteger number = new AtomicInteger();
+      ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(20, task -> new Thread(task, name + "-" + number.getAndIncrement()));
+      pool.prestartAllCoreThreads();
+      pools.add(pool);
+    }
+    List<Runnable> tasks =
+        List.of(
+            () -> Lost.session(1 << 10), () -> Lost.header(4 << 10), () -> Lost.page(16 << 10), () -> Lost.image(20 << 10),
+            () -> Lost.chunk(64 << 10), () -> Lost.file(256 << 10), Cached.USERS::add, Cached.ORDERS::add, Cached.PRICES::add);
+    int[] perMinute = {2048, 512, 128, 102, 32, 8, 150, 150, 150};
+    for (int i = 0; i < perMinute.length; i++) {
+      pools.get(i % 4).scheduleAtFixedRate(tasks.get(i), 1_000, 60_000_000 / perMinute[i], TimeUnit.MICROSECONDS);
+    }
+    Thread.currentThread().join();
+  }
+
+  /** Loses memory, a site for each kind. */
+  private static final class Lost {
+    static void session(int bytes) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Lost.session", bytes);
+    }
+
+    static void header(int bytes) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Lost.header", bytes);
+    }
+
+    static void page(int bytes) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Lost.page", bytes);
+    }
+
+    static void image(int bytes) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Lost.image", bytes);
+    }
+
+    static void chunk(int bytes) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Lost.chunk", bytes);
+    }
+
+    static void file(int bytes) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Lost.file", bytes);
+    }
+  }
+
+  /** A cache that is read and never bounded. */
+  private static final class Cached {
+    static final Cached USERS = new Cached();
+    static final Cached ORDERS = new Cached();
+    static final Cached PRICES = new Cached();
+
+    private static final int ENTRY = 32 << 10;
+
+    private final List<ByteBuffer> entries = new ArrayList<>();
+
+    synchronized void add() {
+      ByteBuffer entry = ByteBuffer.allocateDirect(ENTRY);
+      for (int at = 0; at < ENTRY; at += PAGE) {
+        entry.put(at, (byte) 1);
       }
-      Thread.sleep(100);
+      entries.add(entry);
+      entries.forEach(one -> one.put(0, (byte) (one.get(0) + 1)));
+      Planted.add("site:Cached.add", ENTRY);
     }
   }
 
-  /** Packs and never ends the packer. */
-  static final class Archive {
-    static void pack() {
-      Deflater deflater = new Deflater();
-      deflater.setInput(new byte[100]);
-      deflater.finish();
-      deflater.deflate(new byte[200]);
-      KEPT.add(deflater);
+  /** Holds 240 MiB, and loses 10 MiB a minute. */
+  static void nearLimit() throws InterruptedException {
+    for (int i = 0; i < 240; i++) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
+    }
+    while (true) {
+      Uploads.receive();
+      Thread.sleep(384);
     }
   }
 
-  /** Reads a record and loses its memory. */
-  static final class Records {
-    static void read() {
-      long record = UNSAFE.allocateMemory(11 << 10);
-      UNSAFE.setMemory(record, 11 << 10, (byte) 1);
+  /** Receives a part of an upload and loses its memory. */
+  private static final class Uploads {
+    static void receive() {
+      int bytes = 64 << 10;
+      UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+      Planted.add("site:Uploads.receive", bytes);
+    }
+  }
+
+  /**
+   * A service that processes streams: 400 MiB outside of the heap from the start, and a heap that grows by 70 MiB a minute towards its
+   * maximum of 1 GiB.
+   */
+  static void streams() throws InterruptedException {
+    for (int i = 0; i < 400; i++) {
+      UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
+    }
+    ArrayDeque<byte[]> state = new ArrayDeque<>();
+    while (true) {
+      state.add(new byte[256 << 10]);
+      if (state.size() > 3_000) {
+        state.remove();
+      }
+      KEPT.clear();
+      KEPT.add(new byte[256 << 10]);
+      Thread.sleep(214);
     }
   }
 
@@ -149,6 +229,7 @@ final class Growing {
       for (int at = 0; ; at = (at + PAGE) % mapped.capacity()) {
         sum += mapped.get(at);
         if (at / PAGE % 64 == 0) {
+          Planted.add("file:" + file.getFileName(), MIB / 4);
           Thread.sleep(500);
         }
         if (sum == Integer.MIN_VALUE) {
@@ -166,6 +247,7 @@ final class Growing {
     }
     while (true) {
       KEPT.add(new Loader().define(code).getDeclaredConstructor().newInstance());
+      Planted.add("count:classes", 1);
       Thread.sleep(100);
     }
   }

@@ -21,6 +21,10 @@ final class Situation {
   private Situation() {}
 
   public static void main(String[] arguments) throws Exception {
+    String inputs = System.getProperty("inputs");
+    if (inputs != null) {
+      Inputs.record(inputs);
+    }
     double minutes = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 20;
     switch (arguments[0]) {
       case "read-cache" -> cache(share -> share, minutes, true);
@@ -34,17 +38,24 @@ final class Situation {
       case "threads" -> Growing.threads();
       case "bursts" -> Growing.bursts();
       case "realloc" -> Growing.realloc();
-      case "two-leaks" -> Growing.twoLeaks();
+      case "many-leaks" -> Growing.manyLeaks();
+      case "near-limit" -> Growing.nearLimit();
+      case "streams" -> Growing.streams();
       case "read-only-mapping" -> Growing.readOnlyMapping(Path.of(arguments[2]));
       case "classes" -> Growing.classes();
-      default -> throw new IllegalArgumentException(arguments[0]);
+      default -> {
+        Path file = arguments.length > 2 ? Path.of(arguments[2]) : null;
+        if (!Unseen.run(arguments[0], file) && !Libraries.run(arguments[0], file)) {
+          throw new IllegalArgumentException(arguments[0]);
+        }
+      }
     }
   }
 
   /**
-   * Fills and stays. Each entry that is read is so every half minute or so.
+   * Fills a cache that then stays full. Entries that are read are read about every half minute.
    *
-   * @param filled how much is filled after a multiple of the minutes
+   * @param filled the filled share after a multiple of the minutes
    */
   private static void cache(DoubleUnaryOperator filled, double minutes, boolean read) throws InterruptedException {
     Random random = new Random(1);
@@ -67,7 +78,7 @@ final class Situation {
     }
   }
 
-  /** Takes memory for a minute, keeps it, and does not use it again. */
+  /** Allocates for a minute, keeps the memory, and does not use it again. */
   private static void burst() throws InterruptedException {
     Thread.sleep(240_000);
     while (ENTRIES.size() < BURST / ENTRY) {
@@ -77,7 +88,7 @@ final class Situation {
     Thread.currentThread().join();
   }
 
-  /** Takes memory in a minute, uses it for three, and gives it back; again and again. */
+  /** Allocates for a minute, uses the memory for three and frees it, again and again. */
   private static void batch(double minutes) throws InterruptedException {
     while (true) {
       Thread.sleep((long) (minutes * 60_000));
@@ -100,6 +111,7 @@ final class Situation {
       entry.put(at, (byte) at);
     }
     ENTRIES.add(entry);
+    Planted.add("site:Situation.put", ENTRY);
   }
 
   /** Fills the Java heap by 25 MiB a minute. */

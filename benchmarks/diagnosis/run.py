@@ -1,8 +1,10 @@
 """What mallometer concludes in a number of situations, when, and whether all that show it say the same.
 
-Each situation is a JVM in a memory cgroup of its own. Every 15 seconds its faces are asked: page, health, series and MBean, and one
-of the commands in turn. Prints when each face showed which state, what the page said, and where two faces said different things at
-the same moment. Everything that was said is in benchmarks/target/diagnosis/, one file a situation; --table prints those again.
+programs.py has the situations and what is right in each. Each is a JVM in a memory cgroup of its own, on one JDK or the next by turns.
+Every 15 seconds its faces are asked: page, health, series and MBean, and one of the commands in turn. Prints when each face showed
+which state, what the page said, where two faces said different things at the same moment, and what was wrong from minute 5 on:
+state, sentence, and the account against what the program planted. Everything that was said is in benchmarks/target/diagnosis/, one
+file a situation; --table prints those again. A situation whose file is complete is not measured again without --again.
 """
 
 import argparse
@@ -26,72 +28,19 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "samples/leaky-service/e
 
 import measure
 from processes import JAVA, MemoryLimit, free_port, get
+from programs import MIB, SITUATIONS
+from truth import COMMANDS, print_tables, read
 
 ROOT = HERE.parents[1]
 RESULTS = measure.TARGET / "diagnosis"
-AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
+LIBRARIES = measure.TARGET / "diagnosis-libraries"
 EVERY_SECONDS = 15
-MIB = 1 << 20
-LIMIT = 512
-STATES = ("too_early", "healthy", "watch", "act")
-FACES = ("page", "health", "report", "top", "leaks", "MBean", "log", "series")
-COMMANDS = ("report", "top", "leaks")
+# The first JVMs start so long after one another: starts take most of the processor time.
+APART_SECONDS = 12
+# The minutes at which all that the page has is recorded.
+WHOLE_MINUTES = (3, 5, 9.5)
 LOGGED = re.compile(r"Native memory, (act|watch): (.*)")
 OOM_KILLED = -9
-
-
-@dataclasses.dataclass(frozen=True)
-class Situation:
-    name: str
-    # What is so, in words.
-    truth: str
-    minutes: float
-    # Arguments of Situation.java; empty for the service.
-    program: tuple = ()
-    properties: tuple = ()
-    heap: int = 128
-    # Of the JVM.
-    options: tuple = ()
-    # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
-    again: float = 0
-    restarts: int = 1
-    # What the page says from minute 5 on: one of these states, and each of these texts in the sentence.
-    states: tuple = ()
-    says: tuple = ()
-    limited: bool = True
-
-
-def leak(name, **other):
-    return Situation(f"leak {name}", "leaks 1 MB/s until the kernel kills it; is started again", 14,
-                     properties=(f"--leaky.leaks.on={name}", "--leaky.leaks.cap=1TB"), again=4, **other)
-
-
-SITUATIONS = (
-    Situation("healthy service", "does not leak", 60),
-    Situation("slow leak", "zlib leaks 1 MiB/min", 40,
-              properties=("--leaky.leaks.on=zlib", "--leaky.leaks.cap=1TB", f"--leaky.leaks.rate={MIB // 60}B")),
-    Situation("read cache", "150 MiB within 20 min, each entry read every 30 s", 35, ("read-cache", "20"), heap=64),
-    Situation("unread cache", "150 MiB within 20 min, never read", 35, ("unread-cache", "20"), heap=64),
-    Situation("burst", "120 MiB from minute 4 to 5, kept and not used", 25, ("burst",), heap=64),
-    Situation("heap", "a heap of at most 700 MiB grows 25 MiB/min", 25, ("heap",), heap=700, again=4),
-    Situation("page cache", "writes and reads a file of 1 GiB, 8 MiB/s", 15, ("page-cache", "0"), heap=64),
-    Situation("threads", "five threads a second never end", 10, ("threads",), heap=64, limited=False,
-              states=("watch",), says=("threads/min", r"RepairTask\.execute")),
-    Situation("bursts", "32 threads take small objects and free all of them; malloc keeps ever more", 10, ("bursts",), heap=64,
-              states=("watch", "act"), says=("[Mm]alloc retain", "arenas")),
-    Situation("realloc", "a buffer is doubled by realloc", 10, ("realloc",), heap=64, limited=False,
-              states=("watch",), says=(r"Growing\.realloc \(Growing\.java:\d+\)",)),
-    Situation("two leaks", "Deflaters are kept, 39 MiB/min, and records lost, 6.6 MiB/min", 10, ("two-leaks",), heap=64, limited=False,
-              states=("act", "watch"), says=(r"Archive\.pack", r"Records\.read")),
-    Situation("read-only mapping", "a file is mapped and read", 10, ("read-only-mapping",), heap=64,
-              states=("healthy", "too_early"), says=("pages of file grew",)),
-    Situation("classes", "a class is loaded ten times a second, and 10 KiB of heap kept", 10, ("classes",), heap=128, limited=False,
-              states=("watch", "too_early"), says=()),
-    leak("zlib"),
-    leak("sqlite"),
-    leak("zstd"),
-    leak("jna"),
-)
 
 
 class Unlimited:
@@ -124,13 +73,18 @@ class Beans:
 class Run:
     """One situation from its start to its end, with its restarts."""
 
-    def __init__(self, situation, classes, beans, results=RESULTS, page_only=False):
-        self.page_only = page_only
+    def __init__(self, situation, home, classes, beans, arguments):
+        self.arguments = arguments
         self.situation = situation
+        self.java = str(home / "bin/java")
+        self.agent = arguments.build / "metrics-bridge/agent/target/mallometer-agent.jar"
         self.classes = classes
         self.beans = beans
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mallometer-diagnosis-"))
-        self.records = (results / f"{situation.name.replace(' ', '-')}.jsonl").open("w")
+        self.file = arguments.results / f"{situation.file}.jsonl"
+        self.records = self.file.open("w")
+        self.whole = list(WHOLE_MINUTES)
+        self.next_command = 0
         self.port, self.jmx_port = free_port(), free_port()
         self.number = 0
         self.turn = 0
@@ -142,10 +96,10 @@ class Run:
     def watch(self):
         situation = self.situation
         measure.progress(f"{situation.name}, {datetime.datetime.now():%H:%M}")
-        self.write(face="start", load=os.getloadavg()[0], time=f"{datetime.datetime.now(datetime.timezone.utc):%H:%M:%S}")
+        self.write(face="start", load=os.getloadavg()[0], jdk=pathlib.Path(self.java).parents[1].name, time=f"{datetime.datetime.now(datetime.timezone.utc):%H:%M:%S}")
         left = situation.minutes
         try:
-            with MemoryLimit(LIMIT * MIB) if situation.limited else contextlib.nullcontext(Unlimited) as limit:
+            with MemoryLimit(situation.limit * MIB) if situation.limit else contextlib.nullcontext(Unlimited) as limit:
                 if not limit.possible:
                     raise measure.Unavailable("no memory cgroup can be made here")
                 while left > 0 and self.number <= situation.restarts:
@@ -156,6 +110,7 @@ class Run:
                     measure.progress(f"{situation.name}: exit code {code}, {datetime.datetime.now():%H:%M}")
                     self.write(face="end", state="OOM kill" if code == OOM_KILLED else f"exit code {code}")
                     left = situation.again if code == OOM_KILLED else 0
+            self.write(face="complete")
         finally:
             self.records.close()
             shutil.rmtree(self.directory)
@@ -166,7 +121,7 @@ class Run:
         with open(self.directory / "log", "w+", encoding="utf-8") as log:
             self.logged = 0
             self.log = log
-            self.process = subprocess.Popen(limit.command(*self.command()), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
+            self.process = subprocess.Popen(limit.command(*self.command()), cwd=self.arguments.build, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=subprocess.STDOUT)
             try:
                 next_poll = self.began
@@ -185,15 +140,17 @@ class Run:
     def command(self):
         situation = self.situation
         record = self.directory / "recording"
-        command = ["bin/mallometer", "run", "--", JAVA, f"-Xmx{situation.heap}m", *situation.options]
+        command = [str(self.arguments.build / "bin/mallometer"), "run", "--", self.java, f"-Xmx{situation.heap}m", *situation.options]
         command += [f"-Dcom.sun.management.jmxremote.{option}" for option in (
             f"port={self.jmx_port}", f"rmi.port={self.jmx_port}", "host=127.0.0.1", "authenticate=false", "ssl=false")]
         command.append("-Djava.rmi.server.hostname=127.0.0.1")
         if situation.program:
             name, *minutes = situation.program
-            return [*command, "-XX:MaxDirectMemorySize=400m", f"-javaagent:{AGENT}=port={self.port},recording={record}", "-cp", str(self.classes),
+            if self.arguments.inputs:
+                command.append(f"-Dinputs={self.arguments.results.resolve() / situation.file}")
+            return [*command, "-XX:MaxDirectMemorySize=400m", f"-javaagent:{self.agent}=port={self.port},recording={record}", "-cp", f"{self.classes}:{LIBRARIES}/*",
                     "Situation", name, *(minutes or ["0"]), str(self.directory / "file")]
-        jar = next((ROOT / "samples/leaky-service/target").glob("mallometer-leaky-service-*.jar"))
+        jar = next((self.arguments.build / "samples/leaky-service/target").glob("mallometer-leaky-service-*.jar"))
         return [*command, "-jar", str(jar), f"--server.port={self.port}", f"--mallometer.recording={record}", *situation.properties]
 
     # ---- Faces
@@ -202,12 +159,15 @@ class Run:
         try:
             before = self.page()
             self.said("page", before)
-            if self.page_only:
+            if self.arguments.page_only:
                 return
             if not self.situation.program:
                 self.compare("health", before, self.health)
             self.compare("series", before, self.series)
             self.compare("MBean", before, self.bean)
+            if time.monotonic() < self.next_command:
+                return
+            self.next_command = time.monotonic() + self.arguments.command_seconds - 1
             command = COMMANDS[self.turn % len(COMMANDS)]
             self.turn += 1
             self.compare(command, self.page(), getattr(self, command))
@@ -216,7 +176,11 @@ class Run:
             self.write(face="failure", state=type(failed).__name__, sentence=str(failed))
 
     def page(self):
-        return json.loads(get(f"{self.url}/nativememory/overview"))["diagnosis"]
+        overview = json.loads(get(f"{self.url}/nativememory/overview"))
+        if self.whole and self.minute() >= self.whole[0]:
+            self.whole.pop(0)
+            self.write(face="overview", overview=overview, leaks=json.loads(get(f"{self.url}/nativememory/leaks")))
+        return overview["diagnosis"]
 
     def health(self):
         component = json.loads(get(f"{self.url}/health"))["components"]["nativeMemory"]
@@ -235,7 +199,7 @@ class Run:
         return {"state": state, "sentence": sentence}
 
     def run_command(self, *arguments):
-        command = [JAVA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", str(AGENT), *arguments, str(self.process.pid)]
+        command = [JAVA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", str(self.agent), *arguments, str(self.process.pid)]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
         if ended.returncode != 0:
             raise OSError(f"{arguments[0]}: {ended.stderr.strip()}")
@@ -284,7 +248,7 @@ class Run:
 
     def said(self, face, diagnosis, contradiction=""):
         self.write(face=face, state=diagnosis["state"], sentence=diagnosis.get("sentence", ""), limit=diagnosis.get("limit"),
-                   contradiction=contradiction, account=diagnosis.get("account"), actions=diagnosis.get("actions"))
+                   contradiction=contradiction, account=diagnosis.get("account"), actions=diagnosis.get("actions"), named=diagnosis.get("named"))
         if face == "page" and diagnosis["state"] != self.printed:
             self.printed = diagnosis["state"]
             measure.progress(f"{self.situation.name}, {self.minute():.1f} min: {diagnosis['state']}: {diagnosis['sentence']}")
@@ -294,7 +258,10 @@ class Run:
         lines = (self.directory / "log").read_text(encoding="utf-8", errors="replace").splitlines()
         for line in lines[self.logged:]:
             found = LOGGED.search(line)
-            if found:
+            if line.startswith("planted\t"):
+                _, milliseconds, *rows = line.split("\t")
+                self.write(face="planted", time=int(milliseconds) / 1000, rows={name: int(count) for name, _, count in (row.rpartition("=") for row in rows)})
+            elif found:
                 self.write(face="log", state=found[1], sentence=found[2])
             elif "mallometer" in line and re.search("WARN|ERROR|SEVERE|Exception", line):
                 self.write(face="other log", sentence=line)
@@ -314,114 +281,56 @@ def shape(sentence):
     return re.sub(r"\d+(\.\d+)?( ?(B|KiB|MiB|GiB|%|s|min|h|days?|minutes?|hours?|seconds?))?", "#", sentence)
 
 
-# ---- Tables
-
-
-def read(situation):
-    file = RESULTS / f"{situation.name.replace(' ', '-')}.jsonl"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def changes(records, face):
-    """The records of a face in which its state is not that of the one before."""
-    changed, last = [], None
-    for record in records:
-        if record["face"] == "end":
-            changed.append(record)
-            last = None
-        elif record["face"] == face and (record["run"], record["state"]) != last:
-            changed.append(record)
-            last = record["run"], record["state"]
-    return changed
-
-
-def cell(records, face):
-    if not any(record["face"] == face for record in records):
-        return "nothing" if face == "log" else "has none"
-    return ", ".join(record["state"].replace("_", " ") + f" {record['minute']:.1f}" for record in changes(records, face))
-
-
-def print_tables():
-    known = {situation: records for situation in SITUATIONS if (records := read(situation))}
-    rows, said, contradictions, wrong = [], [], [], []
-    compared = 0
-    for situation, records in known.items():
-        rows.append([situation.name, situation.truth, *(cell(records, face) for face in FACES)])
-        for record in changes(records, "page"):
-            said.append([situation.name, f"{record['minute']:.1f}", record["state"].replace("_", " "), record.get("sentence", "")])
-        last = [record for record in records if record["face"] == "page"][-1:]
-        for record in last:
-            said.append([situation.name, f"{record['minute']:.1f}, the last", record["state"].replace("_", " "), record["sentence"]])
-        compared += sum("contradiction" in record and record["face"] != "page" for record in records)
-        for record in records:
-            if record.get("contradiction"):
-                contradictions.append([situation.name, f"{record['minute']:.1f}", record["face"], record["contradiction"]])
-        contradictions.extend(unlogged(situation, records))
-        wrong.extend(wrong_at(situation, records))
-    starts = [record for records in known.values() for record in records if record["face"] == "start"]
-    loads = [record["load"] for record in starts]
-    print(f"\nStarted between {min(record['time'] for record in starts)} and {max(record['time'] for record in starts)} UTC, at a load of "
-          f"{min(loads):.1f} to {max(loads):.1f}. A number is the minute after the start of the JVM at which the face first showed the "
-          f"state; page, health, MBean and series were asked every {EVERY_SECONDS} s, each command every {EVERY_SECONDS * len(COMMANDS)} s.")
-    measure.print_table("What each face concluded, and when", ["situation", "what is so", *FACES], rows)
-    measure.print_table("What the page said", ["situation", "minute", "state", "sentence"], said)
-    measure.print_table(f"Contradictions at the same moment: {len(contradictions)} of {compared} comparisons",
-                        ["situation", "minute", "face", "what"], contradictions)
-    measure.print_table("From minute 5 on, what the page said that is not so", ["situation", "minute", "state", "sentence"], wrong)
-    return contradictions + wrong
-
-
-def unlogged(situation, records):
-    """Changes for the worse that the page showed for a minute and the log does not have."""
-    last = None
-    for record in changes(records, "page"):
-        worse = record["state"] in ("watch", "act") and (last is None or STATES.index(record["state"]) > STATES.index(last))
-        last = record["state"] if record["state"] in STATES else None
-        near = [line for line in records if line["face"] == "log" and (line["run"], line["state"]) == (record["run"], record["state"])
-                and abs(line["minute"] - record["minute"]) <= 1]
-        if worse and not near:
-            yield [situation.name, f"{record['minute']:.1f}", "log", f"has no line for {record['state']}"]
-
-
-def wrong_at(situation, records):
-    """The minutes from 5 on at which the page said something else than what is so."""
-    for record in records:
-        if record["face"] == "page" and record["minute"] >= 5 and situation.states:
-            missing = [text for text in situation.says if not re.search(text, record["sentence"])]
-            if record["state"] not in situation.states or missing:
-                yield [situation.name, f"{record['minute']:.1f}", record["state"].replace("_", " "), record["sentence"]]
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="benchmarks/diagnosis/run.py", description=__doc__.splitlines()[0])
     parser.add_argument("--situation", choices=[situation.name for situation in SITUATIONS], action="append", help="only this one (repeatable)")
     parser.add_argument("--minutes", type=float, help="at most so many for each situation")
-    parser.add_argument("--together", type=int, default=8, help="how many JVMs at the same time (8)")
+    parser.add_argument("--together", type=int, default=4, help="how many JVMs at the same time (4)")
+    parser.add_argument("--jdk", type=pathlib.Path, action="append", help="a JDK's directory (repeatable: by turns). Default: JAVA_HOME")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT, help="the built repository that is measured, if it is not this one")
+    parser.add_argument("--results", type=pathlib.Path, default=RESULTS, help="the directory of the results")
+    parser.add_argument("--again", action="store_true", help="measure also what has a complete result")
+    parser.add_argument("--command-seconds", type=float, default=EVERY_SECONDS, help=f"how often a command is asked ({EVERY_SECONDS})")
+    parser.add_argument("--inputs", action="store_true", help="also keep what the rules read at minutes 3, 5 and 9")
     parser.add_argument("--page-only", action="store_true", help="ask the page alone, which needs little of the machine")
     parser.add_argument("--table", action="store_true", help="only the tables of what was recorded before")
     return parser.parse_args()
 
 
+def measure_all(arguments, chosen, homes):
+    """Returns the names of those that could not be measured."""
+    arguments.results.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["mvn", "-q", "-B", "-ntp", "-f", HERE / "pom.xml", "dependency:copy-dependencies", "-DincludeScope=runtime",
+                    f"-DoutputDirectory={LIBRARIES}"], check=True, stdout=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="mallometer-diagnosis-") as classes:
+        subprocess.run([homes[0] / "bin/javac", "-nowarn", "--release", "17", "-cp", f"{LIBRARIES}/*", "-d", classes, *HERE.glob("*.java")],
+                       check=True, stderr=subprocess.DEVNULL)
+        beans = Beans(classes)
+        with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
+            runs = {}
+            for situation in chosen:
+                home = homes[next(i for i, one in enumerate(SITUATIONS) if one.name == situation.name) % len(homes)]
+                runs[situation] = together.submit(lambda one=situation, its=home: Run(one, its, classes, beans, arguments).watch())
+                if len(runs) < arguments.together:
+                    time.sleep(APART_SECONDS)
+        beans.close()
+    failures = {situation.name: run.exception() for situation, run in runs.items() if run.exception()}
+    for name, failure in failures.items():
+        measure.progress(f"{name}: {failure!r}")
+    return list(failures)
+
+
 def main():
     arguments = parse_arguments()
     print(f"## Diagnoses\n\n{measure.describe_machine()}")
-    failures = []
-    if not arguments.table:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        chosen = [situation for situation in SITUATIONS if not arguments.situation or situation.name in arguments.situation]
-        if arguments.minutes:
-            chosen = [dataclasses.replace(situation, minutes=min(situation.minutes, arguments.minutes)) for situation in chosen]
-        with tempfile.TemporaryDirectory(prefix="mallometer-diagnosis-") as classes:
-            subprocess.run([JAVA + "c", "-d", classes, *map(str, HERE.glob("*.java"))], check=True)
-            beans = Beans(classes)
-            with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
-                runs = {situation: together.submit(lambda one=situation: Run(one, classes, beans, page_only=arguments.page_only).watch()) for situation in chosen}
-            beans.close()
-        for situation, run in runs.items():
-            if run.exception():
-                failures.append(situation.name)
-                measure.progress(f"{situation.name}: {run.exception()!r}")
-    sys.exit(bool(print_tables() or failures))
+    homes = arguments.jdk or [pathlib.Path(JAVA).resolve().parents[1]]
+    chosen = [situation for situation in SITUATIONS if not arguments.situation or situation.name in arguments.situation]
+    missing = [situation for situation in chosen if arguments.again or not any(
+        record["face"] == "complete" for record in read(arguments.results, situation))]
+    if arguments.minutes:
+        missing = [dataclasses.replace(situation, minutes=min(situation.minutes, arguments.minutes)) for situation in missing]
+    failures = [] if arguments.table or not missing else measure_all(arguments, missing, homes)
+    sys.exit(bool(print_tables(arguments.results, chosen) or failures))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ import java.util.function.LongUnaryOperator;
 import sun.misc.Unsafe;
 
 /**
- * Leaks at known rates, beside memory from before an attach: {@code Growing MIB}. It allocates this memory, prints a line, and waits for a
- * line of input, during which mallometer is attached. Then the leaks begin.
+ * Leaks at known rates, in addition to memory from before an attach: {@code Growing MIB}. Allocates that memory, prints
+ * a line, and waits for a line of input, while mallometer is attached. Then the leaks begin.
  *
- * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth is freed and allocated all
- * the time.
+ * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth is freed and
+ * allocated all the time.
  */
 final class Growing {
   private static final double MIB = 1 << 20;

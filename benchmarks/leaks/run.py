@@ -25,7 +25,7 @@ from measure import Unavailable
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 CONVERTER = "tools.profiler:jfr-converter:4.2"
 OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
-KERNEL = re.compile(r"leaks[./](Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
+KERNEL = re.compile(r"leaks[./](StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
 SOURCES = HERE / "src/main/java/io/mallometer/benchmarks/leaks"
 
 

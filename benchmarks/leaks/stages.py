@@ -144,7 +144,7 @@ def listen(name, home, names, arguments, options=()):
 
 def run(home, names, arguments, options, directory):
     since_24 = OPTIONS_SINCE_24 if measure.java_version(home) >= 24 else ()
-    command = [home / "bin/java", "-Xmx256m", *since_24, *options, "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
+    command = [home / "bin/java", f"-Xmx{arguments.heap}", f"-Dthreads={arguments.threads}", *since_24, *options, "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
     command += ["io.mallometer.benchmarks.leaks.Kernels", arguments.minutes, 1, *names]
     environment = {"LD_PRELOAD": measure.existing(arguments.library, "none: built from interposer/"), "MALLOMETER_ONLY": "java"}
     measure.run(command, environment, directory, timeout=arguments.minutes * 60 + 300)
@@ -290,6 +290,8 @@ def parse_arguments():
     parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable)")
     parser.add_argument("--lost", action="store_true", help="kernels that lose memory, under each JDK and collector")
     parser.add_argument("--workers", type=int, default=2, help="so many JVMs at a time with --lost (2)")
+    parser.add_argument("--threads", type=int, default=0, help="so many threads wait for work beside the kernels (0)")
+    parser.add_argument("--heap", default="256m", help="-Xmx of each JVM (256m)")
     parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
     parser.add_argument("--logs", type=pathlib.Path, help="keep verdicts in this directory; what has a log there is not run again")
     arguments = parser.parse_args()
@@ -306,7 +308,7 @@ def main():
     if not jdks:
         sys.exit("no JDK in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
     title = "Lost memory" if arguments.lost else "Stages of leaks and of look-alikes"
-    print(f"## {title}: {arguments.minutes:g} minutes\n\n{measure.describe_machine()}", flush=True)
+    print(f"## {title}: {arguments.minutes:g} minutes, {arguments.threads} waiting threads, heap of {arguments.heap}\n\n{measure.describe_machine()}", flush=True)
     targets = (lost if arguments.lost else stages)(jdks, arguments)
     measure.print_targets(targets)
     sys.exit(any(target.measured > target.limit for target in targets))

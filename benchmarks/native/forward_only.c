@@ -1,6 +1,6 @@
 /*
- * The floor: a preload that does nothing. Each function jumps to the next one through a pointer that is resolved before
- * main() and, should anybody allocate earlier, by the first call. What this costs, every LD_PRELOAD costs.
+ * The least cost of any LD_PRELOAD: a library that does nothing. Each function jumps to the next one through a pointer
+ * that is resolved before main(), or by the first call if that is earlier.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /*
- * The least that counting can cost: how many allocations and frees, and how many bytes of each, for the calling thread
- * alone. Nobody could use it (no classes, no reader, no thread's end, no other allocator than glibc), which is
- * the point: what mallometer costs beyond this buys those.
+ * The least cost of counting: the numbers and bytes of allocations and frees of the calling thread. Size classes,
+ * readers, the ends of threads and allocators other than glibc are missing: mallometer's additional cost pays for
+ * these.
  *
  * The bytes are read from the word before the object, where glibc keeps a chunk's size and three flags.
  */

@@ -1,5 +1,5 @@
 /*
- * The allocation patterns whose cost is compared, each a fixed amount of work.
+ * Allocation patterns whose cost is compared. Each is a fixed amount of work.
  *
  *   pairs     malloc and free of 64 bytes: nothing but the hook and the allocator's shortest path.
  *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: what programs look like.
@@ -16,7 +16,7 @@
  * warm-up, they are timed again after it, in blocks: caches, thresholds and budgets are then in their steady state.
  *
  * Prints, for the timed parts only, the process's CPU time (all threads, user and system: what helpers in the
- * background consume belongs to the bill), then the growth of the resident set where the workload keeps objects, the
+ * background consume counts), then the growth of the resident set where the workload keeps objects, the
  * picoseconds of each size of the latest sweep, and what libmallometer says about itself, so that a library that was
  * off is not measured.
  */
@@ -38,15 +38,15 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* From this size on glibc maps each object: 100 times as slow, so a hundredth of the operations are enough. */
+/* The size from which glibc maps each object. That is 100 times as slow: a hundredth of the operations suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 
-/* The same short warm-up for every length, so that the difference of two lengths is work alone. */
+/* The operations of the warm-up, equal for all lengths, so that lengths differ only by work. */
 #define WARM_UP 2000
 
-/* The compiler must believe that somebody looks at the object, or it drops the pair. */
+/* Marks an object as used; the compiler would remove the pair of malloc and free otherwise. */
 static inline void look_at(void *object) { __asm__ volatile("" : : "r"(object) : "memory"); }
 
 static uint64_t process_cpu_ns(void) {
@@ -94,7 +94,7 @@ DEEPER(sixth, seventh)
 DEEPER(fifth, sixth)
 DEEPER(fourth, fifth)
 
-/* This function, that which calls it, and main make eight; the C library's are beyond. */
+/* Allocates eight calls deep, with this function, its caller and main; the C library's frames are not counted. */
 static void deep(long operations) {
   for (long i = 0; i < operations; i++) free(allocated(fourth(64)));
 }
@@ -190,7 +190,7 @@ static uint64_t median(uint64_t *values, size_t count) {
   return values[count / 2];
 }
 
-/* In several passes, of which the median counts: a disturbance hits one pass of several sizes. */
+/* Times each size in several passes and takes the median: a disturbance affects one pass of several sizes. */
 static void sweep(long operations) {
   uint64_t ps[SWEEP_SIZES][SWEEP_PASSES];
   for (int pass = 0; pass < SWEEP_PASSES; pass++) {
@@ -219,7 +219,7 @@ static void *live_objects[MILLION];
 static long grown_bytes;
 
 static void million(long operations) {
-  memset(live_objects, 1, sizeof live_objects); /* its pages are no part of what the objects take */
+  memset(live_objects, 1, sizeof live_objects); /* its pages do not belong to the objects */
   for (long done = 0; done < operations; done += MILLION) {
     uint64_t random = 88172645463325252u;
     long before = resident_bytes();
@@ -239,7 +239,7 @@ static const struct pattern {
   const char *name;
   void (*run)(long operations);
   long warm_up;
-  /* Not to be divided into blocks. */
+  /* Whether the work must not be divided into blocks. */
   int is_whole;
 } patterns[] = {
     {"pairs", pairs, WARM_UP, 0},
@@ -284,7 +284,7 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* The median of blocks of operations, so that a neighbour on the same core spoils some of them and not the figure. */
+/* Returns the median of blocks of operations: a neighbour on the same core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;

@@ -1,9 +1,9 @@
 /*
  * The time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
  *
- * Every thread makes one event, so that it owns a block, and waits. The main thread then reads, many times: once
- * back to back, with all blocks in the caches, as a program would that brackets its work; and once with the caches
- * overwritten before each reading, as a poll every few seconds finds them.
+ * Each thread makes one event, so that it owns a block, and waits. The main thread then makes two series of readings:
+ * back to back with all blocks in the caches, like a program that brackets its work, and with the caches overwritten
+ * before each reading, like a poll every few seconds.
  *
  * Usage: snapshot THREADS READINGS. Prints nanoseconds, one line `name value value ...` for each kind of reading.
  */
@@ -17,9 +17,9 @@
 #include "mallometer_optional.h"
 
 #define STACK_BYTES (64 * 1024)
-/* More than the second-level cache of today's processors; where the third is larger, blocks come from there. */
+/* Exceeds usual second-level caches. With a larger third level, blocks come from there. */
 #define EVICTING_BYTES (16 * 1024 * 1024)
-/* One reading is too short for the clock. */
+/* The readings of one sample, as a single one is too short for the clock. */
 #define THREAD_READINGS_PER_SAMPLE 200
 
 static pthread_barrier_t all_have_counted;

@@ -11,8 +11,8 @@ import java.util.zip.Inflater;
 import javax.tools.ToolProvider;
 
 /**
- * The same work in every run, in 45 equal steps over nine seconds: zlib, direct buffers, threads, regular expressions,
- * and twice the compiler of Java and the classes that it makes, with which the JVM allocates from many hundred call sites.
+ * Does the same work in each run, in 45 equal steps over nine seconds: zlib, direct buffers, threads and regular
+ * expressions. Twice it compiles Java classes and runs them, for which the JVM allocates at many hundred call sites.
  */
 public final class FirstSeconds {
 

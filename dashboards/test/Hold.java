@@ -4,7 +4,7 @@ public final class Hold {
 
   public static void main(String[] arguments) throws java.io.IOException {
     while (System.in.read() >= 0) {
-      // Only the end counts.
+      // Bytes are ignored; only the end of the input matters.
     }
   }
 }

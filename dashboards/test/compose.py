@@ -23,7 +23,7 @@ def load():
 
 
 def faults(compose):
-    """What is wrong, one line each; empty if nothing is."""
+    """Returns the faults, one line each."""
     return [f"{name} {fault}" for name, service in compose["services"].items() for fault in _faults(service)]
 
 

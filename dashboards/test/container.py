@@ -52,7 +52,7 @@ class Container:
         self.stack.close()
 
     def _lay_out(self):
-        """As lay-out.sh does, of what the build has left for this machine; the program with this root for its own."""
+        """Lays out the image as lay-out.sh does, from the build for this machine; compiles the program for this root."""
         (self.root / "bin").mkdir()
         (self.files / f"mallometer/{PLATFORM}").mkdir(parents=True)
         (self.files / "extension").mkdir()

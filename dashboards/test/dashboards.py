@@ -17,9 +17,9 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 DASHBOARDS = REPOSITORY / "dashboards/grafana"
 VARIABLES = ["datasource", "cluster", "namespace", "job", "application", "instance"]
-# Asks each instance only for what is recorded, and draws a few.
+# The dashboard that asks only recorded series of each instance, and draws a few.
 FLEET = "mallometer-fleet"
-# About one instance.
+# The dashboard about one instance.
 OVERVIEW = "mallometer-overview"
 ONE = 'instance="$instance"'
 ANNOTATIONS = {"Starts", "OOM kills", "Leaks"}
@@ -28,7 +28,7 @@ COLOURS = {"act": "red", "watch": "orange", "too early": "blue", "healthy": "gre
 NO_VERDICT = {"text", "transparent"}
 # Grafana draws these green if they do not say otherwise.
 GREEN_BY_DEFAULT = {"stat", "bargauge", "table"}
-# Of the limit: from here on the diagnosis is watch, and act.
+# The shares of the limit from which on the diagnosis is watch, and act.
 OF_LIMIT = [(0.9, "orange"), (0.95, "red")]
 STATE = re.compile(r'mallometer_diagnosis\{state="(\w+)"')
 PUBLISHED = REPOSITORY / "docs/public-names.txt"
@@ -44,8 +44,12 @@ def load():
     return {path.stem: json.loads(path.read_text()) for path in sorted(DASHBOARDS.glob("mallometer-*.json"))}
 
 
+def _types(panels):
+    return {panel["type"] for panel in panels if panel["type"] != "row"}.union(*(_types(panel.get("panels", [])) for panel in panels))
+
+
 def faults(dashboard):
-    """What is wrong with a dashboard, one line each."""
+    """Returns the faults of a dashboard, one line each."""
     found = []
     names = [variable["name"] for variable in dashboard["templating"]["list"]]
     if names[: len(VARIABLES)] != VARIABLES:
@@ -54,6 +58,9 @@ def faults(dashboard):
         found += _several(dashboard)
     elif dashboard["uid"] != FLEET:
         found += _unbounded(dashboard)
+    required = {one["id"] for one in dashboard.get("__requires", [])}
+    if "__inputs" not in dashboard or required != {"grafana", "prometheus"} | _types(dashboard["panels"]):
+        found.append(f"__requires {sorted(required)}, or no __inputs")
     if not ANNOTATIONS <= {annotation["name"] for annotation in dashboard["annotations"]["list"]}:
         found.append("annotations are missing")
     if not any(link["type"] == "dashboards" and "mallometer" in link["tags"] for link in dashboard["links"]):

@@ -14,7 +14,7 @@ PROMETHEUS_RULE = DASHBOARDS / "kubernetes/base/prometheusrule.yaml"
 
 
 def faults(generated, committed=DASHBOARDS / "grafana", prometheus_rule=PROMETHEUS_RULE):
-    """What differs, one line each."""
+    """Returns the differences, one line each."""
     fresh = {path.name: path.read_text() for path in pathlib.Path(generated).glob("mallometer-*.json")}
     known = {path.name: path.read_text() for path in committed.glob("mallometer-*.json")}
     found = [

@@ -181,7 +181,7 @@ def asked():
 
 
 def number(value):
-    """To three decimals: bytes are whole, and seconds need no more."""
+    """Returns a value with three decimals: bytes are whole, and seconds need no more."""
     return f"{float(value):.3f}".rstrip("0").rstrip(".")
 
 
@@ -204,7 +204,7 @@ def values(name, samples, began, slots):
 
 
 def absent(record, names):
-    """What the rules ask of mallometer and the recording does not have."""
+    """Returns the series of mallometer that the rules ask and the recording does not have."""
     published = {one["metric"]["__name__"] for one in record["series"]}
     return sorted(name for name in names - published if name.startswith(("native_", "mallometer_")))
 

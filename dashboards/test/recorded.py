@@ -50,7 +50,7 @@ def recordings():
 
 
 def fired(recording, changed=lambda alerts: alerts):
-    """When each alert fired: the first and the last minute of each time, by name. One that fires at the end has no last minute."""
+    """Returns the first and the last minute of each firing, by alert. An alert that fires at the end has no last minute."""
     with tempfile.TemporaryDirectory() as directory:
         alerts = pathlib.Path(directory, "alerts.yml")
         alerts.write_text(changed((rules.RULES / "alerts.yml").read_text(encoding="utf-8")), encoding="utf-8")
@@ -84,7 +84,7 @@ def intervals(minutes, end):
 
 
 def differences(recording, found):
-    """What is missing, what comes at the wrong time, and what nobody wanted, one line each."""
+    """Returns the missing, the mistimed and the unwanted alerts, one line each."""
     wanted = recording.wanted
     for name, moments in wanted.get("fires", {}).items():
         begins, _, ends = moments.partition(", over by ")

@@ -23,7 +23,7 @@ OF_JOBS = {"MallometerAbsent", "NativeMemoryMoreSinceRelease"}
 SECTIONS = ["What it means", "How sure it is", "Three commands", "What to do now", "What to do later"]
 COMMAND = "    $ "
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-# Besides docs, folders whose README.md files are checked.
+# Folders besides docs whose README.md files are checked.
 FOLDERS_WITH_READMES = ["dashboards", "testing", "samples", "benchmarks"]
 # Folders of installed packages and of build output.
 NOT_OURS = {"node_modules", "target"}
@@ -41,7 +41,7 @@ def alerts(rules):
 
 
 def alert_faults(rules, repository=REPOSITORY):
-    """What is wrong with the alerts and with the pages that they lead to, one line each."""
+    """Returns the faults of the alerts and of their runbooks, one line each."""
     found, addresses = [], set()
     for alert in alerts(rules):
         named = "$labels.job" if alert["alert"] in OF_JOBS else "$labels.instance"

@@ -24,6 +24,8 @@ class DashboardsCheck(unittest.TestCase):
             lambda dashboard, _: dashboard["templating"]["list"].pop(2),
             lambda dashboard, _: dashboard["annotations"].update(list=[]),
             lambda dashboard, _: dashboard["links"].pop(0),
+            lambda dashboard, _: dashboard.pop("__inputs"),
+            lambda dashboard, _: dashboard["__requires"].pop(),
             lambda dashboard, _: dashboard["links"][1].update(url="https://mallometer.example/docs/runbooks/index.md"),
             lambda _, panel: panel.update(title=""),
             lambda _, panel: panel.pop("description"),

@@ -44,7 +44,7 @@ class FailsOpen(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        # Outside of /tmp's private directories: other JDKs run in a root of their own, which has /tmp.
+        # The directory is no private one of /tmp: other JDKs run in a root of their own, which has /tmp.
         cls.directory = pathlib.Path(tempfile.mkdtemp())
         cls.directory.chmod(0o755)
         cls.addClassCleanup(shutil.rmtree, cls.directory)
@@ -107,7 +107,7 @@ class FailsOpen(unittest.TestCase):
     def test_the_library_is_of_another_processor(self):
         self.bring()
         library = bytearray(LIBRARY.read_bytes())
-        # e_machine: of a processor that is neither.
+        # The e_machine of another processor than the two supported ones.
         library[18:20] = (22).to_bytes(2, "little")
         self.replace("libmallometer.so", library)
         self.assertNotIn("javaagent", self.assert_starts(said="cannot be preloaded"))
@@ -159,7 +159,7 @@ class FailsOpen(unittest.TestCase):
         self.assert_starts(said="mallometer: .*Permission denied", user=65534, group=65534)
 
     def test_the_volume_is_full(self):
-        """Nothing has its name before it is whole."""
+        """A file has its name only when it is complete."""
         if os.geteuid() != 0:
             self.skipTest("needs a small file system")
         full = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=100k none "$1" && "$0" "$1" && ls "$1"']
@@ -170,7 +170,7 @@ class FailsOpen(unittest.TestCase):
         self.assertIn("No space left on device; the application starts without it", ended.stderr)
 
     def test_the_volume_cannot_be_executed_from(self):
-        """As image volumes are."""
+        """The volume is mounted with noexec, like an image volume."""
         if os.geteuid() != 0:
             self.skipTest("needs a mount")
         self.bring()
@@ -203,7 +203,7 @@ class FailsOpenByTheOperator(FailsOpen):
 
 
 def hash_of(name):
-    """As the tables of versions have it, by the System V ABI."""
+    """Returns the hash of a name in the tables of versions, by the System V ABI."""
     value = 0
     for byte in name:
         value = (value << 4) + byte

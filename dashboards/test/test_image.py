@@ -41,6 +41,14 @@ class DockerfileTest(unittest.TestCase):
             with self.subTest(path):
                 self.assertEqual(set(), hidden(path.read_text()))
 
+    def test_no_file_that_the_build_reads_is_kept_from_the_engine(self):
+        ignored = (REPOSITORY / ".dockerignore").read_text().split()
+        poms = [path for path in REPOSITORY.glob("*/**/pom.xml") if not {"target", "node_modules"} & set(path.parts)]
+        read = {path for pom in poms for path in re.findall(r"(?:\.\./)+(docs/[\w./-]+)", pom.read_text())}
+        self.assertIn("docs/site/Settings.java", read)
+        for path in read:
+            self.assertFalse([one for one in ignored if path == one or path.startswith(one + "/")], path)
+
     def test_a_hidden_platform_is_found(self):
         self.assertEqual({"BUILDPLATFORM"}, hidden("ARG BUILDPLATFORM\nFROM --platform=$BUILDPLATFORM debian:12\nARG TARGETARCH\n"))
 

@@ -20,7 +20,7 @@ DASHBOARDS = HERE.parent
 KUBERNETES = DASHBOARDS / "kubernetes"
 PAGE = DASHBOARDS.parent / "docs/start/kubernetes.md"
 OPERATED = KUBERNETES / "opentelemetry/instrumentation.yaml"
-# Of the version that check.sh installs, not one that the machine happens to have.
+# The tools that check.sh installs, not those of the machine.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
 HELM = HERE / "kubernetes/node_modules/.helm"
 
@@ -36,7 +36,7 @@ def by_name(objects):
 
 
 def validated(text):
-    """What the schemas say of the objects, and the objects."""
+    """Returns the messages of the schemas about the objects, and the objects."""
     answer = subprocess.run(
         ["node", "validate.mjs", "--print"], cwd=HERE / "kubernetes", input=text, capture_output=True, text=True, timeout=120
     )
@@ -44,7 +44,7 @@ def validated(text):
 
 
 def unrestricted(pod):
-    """What the Pod Security Standard "restricted" has against a pod's spec, of the rules that concern what we add."""
+    """Returns the violations of the Pod Security Standard "restricted" in a pod's spec, by the rules that concern our additions."""
     of_pod = pod.get("securityContext", {})
     for container in [*pod.get("initContainers", []), *pod["containers"]]:
         own = container.get("securityContext", {})
@@ -150,6 +150,7 @@ class KubernetesFiles(unittest.TestCase):
         for name in "mallometer-fleet", "mallometer-overview", "mallometer-where":
             shown = self.objects["ConfigMap", name]
             self.assertEqual("1", shown["metadata"]["labels"]["grafana_dashboard"])
+            self.assertEqual("mallometer", shown["metadata"]["annotations"]["grafana_folder"])
             file = f"{name}.json"
             self.assertEqual((DASHBOARDS / "grafana" / file).read_text(), shown["data"][file])
 
@@ -280,6 +281,39 @@ class KubernetesFiles(unittest.TestCase):
         self.assertEqual([{"name": "OWN", "value": "1"}, *as_wanted["env"]], container["env"])
         self.assertEqual(as_wanted["volumeMounts"], container["volumeMounts"])
 
+    def chart(self, *options):
+        text = subprocess.run(
+            [HELM, "template", "app", KUBERNETES / "chart", "--namespace", "watched", *options],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        ).stdout
+        code, complaints, objects = validated(text)
+        self.assertEqual((0, ""), (code, complaints))
+        return {(one["kind"], one["metadata"]["name"]): one for one in objects}
+
+    def test_the_chart_has_the_objects_of_base(self):
+        found = self.chart("--set", "labels.release=prom")
+        _, _, base = validated(rendered(KUBERNETES / "base"))
+        wanted = {(one["kind"], one["metadata"]["name"]): one for one in base}
+        self.assertEqual(wanted.keys(), found.keys())
+        for name, one in found.items():
+            with self.subTest(name):
+                self.assertEqual("watched", one["metadata"]["namespace"])
+                for part in "spec", "data":
+                    self.assertEqual(wanted[name].get(part), one.get(part))
+                if "spec" in one:
+                    self.assertEqual("prom", one["metadata"]["labels"]["release"])
+                else:
+                    self.assertEqual("1", one["metadata"]["labels"]["grafana_dashboard"])
+                    self.assertEqual("mallometer", one["metadata"]["annotations"]["grafana_folder"])
+
+    def test_parts_of_the_chart_can_be_left_out(self):
+        for part, kinds in ("rules", {"PrometheusRule"}), ("monitors", {"PodMonitor", "ServiceMonitor"}), ("dashboards", {"ConfigMap"}):
+            found = {kind for kind, _ in self.chart("--set", f"{part}.enabled=false")}
+            self.assertEqual({"PrometheusRule", "PodMonitor", "ServiceMonitor", "ConfigMap"} - kinds, found)
+
     def test_kube_prometheus_stack_finds_everything(self):
         code, complaints, objects = validated(rendered(KUBERNETES / "kube-prometheus-stack"))
         self.assertEqual((0, ""), (code, complaints))
@@ -313,7 +347,7 @@ class KubernetesFiles(unittest.TestCase):
         java = self.objects["Instrumentation", "mallometer"]["spec"]["java"]
         mount = "/otel-auto-instrumentation-java-app/extensions"
         with Container(self, {one["name"]: one["value"] for one in java["env"]}, mount) as container:
-            # What the operator's init container does with an extension.
+            # The operator's init container does this with an extension.
             container.init(["-r", f"{java['extensions'][0]['dir']}/.", mount], "cp")
             _, scrape = container.counts()
         self.assertRegex(scrape, r"mallometer_active(\{\})? 1")

@@ -11,7 +11,7 @@ import dashboards
 
 SCHEMA = pathlib.Path(__file__).resolve().parent / "schema"
 VERSIONS = ["11.0", "11.6", "12.4", "13.2"]
-# Where a value is planted, what it is, and what must be said of it (versions differ where one does not know the option). A panel is named by its type.
+# The place of a planted value, the value, and the expected message (some versions do not know the option). A panel is named by its type.
 PLANTED = [
     ([], "colour", "red", "'\"colour\"' does not exist"),
     ([], "schemaVersion", "39", "'string' is not assignable to type 'number'"),
@@ -75,7 +75,7 @@ def place(dashboard, path):
 
 
 def complaints(documents):
-    """The exit code, and what is said of each dashboard."""
+    """Returns the exit code, and the messages about each dashboard."""
     with tempfile.TemporaryDirectory() as directory:
         paths = [pathlib.Path(directory, f"{number}.json") for number in range(len(documents))]
         for path, document in zip(paths, documents):

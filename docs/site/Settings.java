@@ -27,16 +27,22 @@ final class Settings {
       return;
     }
     List<String> properties = new ArrayList<>();
+    List<String> hints = new ArrayList<>();
     for (Setting<?> setting : Setting.all()) {
       if (setting.isProperty()) {
         properties.add(json(metadata(setting)));
       }
+      if (setting.isProperty() && !setting.words().isEmpty()) {
+        List<?> values = setting.words().stream().map(word -> Map.of("value", word)).toList();
+        hints.add(json(Map.of("name", setting.property(), "values", values)));
+      }
     }
     String start = "\"properties\": [";
+    String before = "\"hints\": [" + String.join(",\n", hints) + "],\n" + start;
     String more = Files.readString(Path.of(arguments[0]));
     Path file = Path.of(arguments[1]);
     Files.createDirectories(file.getParent());
-    Files.writeString(file, more.replace(start, start + String.join(",\n", properties) + ","));
+    Files.writeString(file, more.replace(start, before + String.join(",\n", properties) + ","));
   }
 
   private static Map<String, Object> row(Setting<?> setting) {

@@ -56,17 +56,19 @@ def table(heads, rows):
     return "\n".join(["", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(row) + " |" for row in rows), "", ""])
 
 
+def run_with_core(program):
+    """The JSON that a Java program prints about the classes of the core."""
+    classes = REPOSITORY / "metrics-bridge/core/target/classes"
+    if not classes.exists():
+        raise Missing(f"build the bridge first: {classes.relative_to(REPOSITORY)} is missing")
+    run = [java(), "-cp", str(classes), f"docs/site/{program}"]
+    return json.loads(subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+@functools.cache
 def meters():
-    """Name, type, unit, description and attribute of each meter that Meter.java lists."""
-    source = read(CORE / "meter/Meter.java").split("List<Meter> ALL", 1)[1].split("List<Meter> all()", 1)[0]
-    start = re.compile(r'\(\s*(?:"((?:native|cgroup|mallometer)\.[a-z.]+)"|NO_NAME),(?:\s*Type\.(\w+),\s*(\w+),)?' + LITERALS)
-    found = list(start.finditer(source))
-    ends = [each.start() for each in found[1:]] + [len(source)]
-    units = {"BYTES": "bytes", "SECONDS": "seconds", "RATIO": "ratio", "NO_UNIT": ""}
-    for each, end in zip(found, ends, strict=True):
-        attribute = re.search(r'\.(?:attribute|table)\((\w+), "(\w+)"', source[each.end() : end])
-        bean = attribute and attribute[1].title().replace("_", "")
-        yield each[1] or "", (each[2] or "GAUGE").lower(), units[each[3] or "BYTES"], joined(each[4]), attribute and (bean, attribute[2])
+    """The rows of the list of meters, Meter.java, with their components' meanings and units."""
+    return run_with_core("Meters.java")
 
 
 def series_name(meter, kind, unit):
@@ -92,12 +94,9 @@ def tags_of(series):
 def metrics():
     tags = tags_of(public("series"))
     shown = {}
-    for meter, kind, unit, description, _ in meters():
-        if meter:
-            shown[series_name(meter, kind, unit)] = (kind, meter, description)
-    source = read(CORE / "meter/Meter.java")
-    sizes = re.search(r"REQUEST_SIZE_DESCRIPTION =" + LITERALS, source)
-    shown["native_malloc_request_size_bytes"] = ("histogram", "native.malloc.request.size", joined(sizes[1]))
+    for each in meters():
+        if each["name"]:
+            shown[series_name(each["name"], each["type"], each["unit"])] = (each["type"], each["name"], each["meaning"])
     rows = []
     for name in sorted(shown):
         kind, meter, description = shown[name]
@@ -122,9 +121,9 @@ def mbeans():
     for bean, body in re.findall(r"interface Of(\w+) \{(.*?)\n  \}\n", source, re.S):
         for text, name in re.findall(r"@Description\((?:\s*value =)?" + LITERALS + r"(?:,\s*rows = [\w.]+)?\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
             described[bean, re.sub(r"^(get|is)(?=[A-Z])", "", name)] = joined(text)
-    for *_, text, attribute in meters():
-        if attribute:
-            described[attribute] = text
+    for each in meters():
+        if "attribute" in each:
+            described[each["bean"], each["attribute"]] = each["meaning"]
     rows, lacking = {}, []
     for line in public("MBeans"):
         bean, name, kind = re.fullmatch(r"io\.mallometer:type=(\w+) (.+?)(?:: (\S+))?", line).groups()
@@ -151,14 +150,12 @@ def mbeans():
 @functools.cache
 def all_settings():
     """The rows of the list of settings, Setting.java."""
-    classes = REPOSITORY / "metrics-bridge/core/target/classes"
-    if not classes.exists():
-        raise Missing(f"build the bridge first: {classes.relative_to(REPOSITORY)} is missing")
-    run = [java(), "-cp", str(classes), "docs/site/Settings.java"]
-    return json.loads(subprocess.run(run, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return run_with_core("Settings.java")
 
 
 READERS = {"ALL": "starter, agent", "STARTER": "starter", "AGENT": "agent", "LIBRARY": "variable only", "COMMANDS": "variable only"}
+
+
 def figures():
     """The record, name, unit and meaning of each component that the code publishes."""
     for path in sorted([*(CORE / "model").glob("*.java"), *(CORE / "view").glob("*.java")]):

@@ -58,9 +58,10 @@ def message():
 
 
 def description():
-    for name in ("meter/Meter.java", "jmx/Described.java"):
-        path = reference.CORE / name
-        yield from literals(path, code(reference.read(path)))
+    for each in reference.meters():
+        yield each["name"] or each["attribute"], each["meaning"]
+    path = reference.CORE / "jmx/Described.java"
+    yield from literals(path, code(reference.read(path)))
     for path in sorted((reference.CORE / "jfr").glob("*.java")):
         text = reference.read(path)
         for each in re.finditer(r'@(?:Description|Label)\("([^"]*)"\)', text):

@@ -14,8 +14,8 @@ import java.util.zip.CRC32;
  * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree, and from {@code
  * recording_format.h} the layout of a recording.
  *
- * <p>Each header is the only description of its subject. This program reads constants, structs
- * and functions, computes the offset of each field, and writes
+ * <p>Each header is the only description of its subject. This program reads constants, structs and functions, computes
+ * the offset of each field, and writes
  *
  * <ul>
  *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each
@@ -30,7 +30,7 @@ import java.util.zip.CRC32;
  * are numbers; enums state each value; fields are fixed-width numbers, {@code double}, {@code float},
  * pointers, texts ({@code char[]}), other structs, and arrays of these, in an order without padding;
  * functions return {@code int}, {@code uint32_t} or {@code void} and take at most five numbers and
- * pointers. All platforms have pointers of eight bytes.
+ * pointers. Pointers have eight bytes on all platforms.
  *
  * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations. Two builds with different declarations
  * therefore refuse each other.
@@ -38,6 +38,7 @@ import java.util.zip.CRC32;
 final class GenerateAbi {
 
   private static final String RECORDING = "recording_format.h";
+  private static final String COUNTED = "counters";
   private static final int POINTER_BYTES = 8;
   private static final int MOST_ARGUMENTS = 5;
   private static final List<String> RESULTS = List.of("int", "uint32_t", "void");
@@ -59,7 +60,7 @@ final class GenerateAbi {
 
   private record Function(String result, String name, List<Field> parameters) {}
 
-  /** Begins the names of structs and functions; in upper case those of constants. */
+  /** The prefix of the names of structs and functions; in upper case, of constants. */
   private final String prefix;
 
   private final Map<String, String> constants = new LinkedHashMap<>();
@@ -214,7 +215,7 @@ final class GenerateAbi {
         : size(type);
   }
 
-  /** Returns a number without its suffix. A name is replaced by the number that it was defined as. */
+  /** Returns a number without its suffix. A name of a constant is replaced by the constant's value. */
   private String number(String value) {
     return constants.getOrDefault(value, value).replaceFirst("(?<=[0-9a-f])ul?$", "");
   }
@@ -348,6 +349,9 @@ final class GenerateAbi {
     told.forEach(f -> view.append("    static final int %s = %d;\n".formatted(offsetName(f), f.offset())));
     view.append(members(struct));
     told.forEach(f -> view.append(accessor(f)));
+    if (struct.name().equals(COUNTED)) {
+      view.append(byName(told));
+    }
     return view.append("  }\n").toString();
   }
 
@@ -364,6 +368,24 @@ final class GenerateAbi {
             }
         """
         .replace("%s", camel("_" + struct.name()));
+  }
+
+  /** Returns a method that reads a counter by name, so that a new one is added to the model's record only. */
+  private String byName(List<Field> fields) {
+    StringBuilder cases = new StringBuilder();
+    fields.stream()
+        .filter(f -> f.lengths().isEmpty() && List.of("int", "long").contains(javaType(f.type())))
+        .forEach(f -> cases.append("        case \"%s\" -> %s();\n".formatted(camel(f.name()), camel(f.name()))));
+    return """
+
+            /** Returns a number by the name of its accessor. */
+            long number(String field) {
+              return switch (field) {
+        %s        default -> throw new IllegalArgumentException(field);
+              };
+            }
+        """
+        .formatted(cases);
   }
 
   /** Returns the name of a field's offset: {@code LIVE_BYTES_AT} for {@code live_bytes}. */

@@ -45,7 +45,7 @@ for operator in _Znwm _ZnwmRKSt9nothrow_t _Znam _ZdlPv _ZdlPvm _ZdaPv; do
   check $operator "$jump" "$entry" 0
 done
 check counted_malloc "$ret" "$malloc" 1
-# path_of_call() takes the program's stack pointer and return address for those of the function: nothing but the call
+# frameless_path() takes the program's stack pointer and return address for those of the function: nothing but the call
 # of the allocator may change them.
 if [ "$processor" = aarch64 ] &&
   [ "$(listing counted_malloc | awk '{ print } /^ret/ { exit }' | grep -cE '(x30|sp)(,|$|\])' )" -ne 4 ]; then
@@ -57,7 +57,7 @@ check tracked_free "$jump" "$tracked" 0
 check tracked_realloc "$ret" "$realloc" 1
 check large_malloc "$ret" "$large" 1
 # The program's return address must reach the loader: no call, and a jump at the end.
-for function in dlopen dlmopen javas_dlsym; do
+for function in dlopen dlmopen java_dlsym; do
   listing $function | awk '/^jmp +\*|^jmp .*<dlsym@plt>|^br +x1[67]|^b +.*<dlsym@plt>/ { found = 1; exit } /^ret/ { exit } END { exit !found }' ||
     { echo "$function is not a jump"; failed=1; }
 done

@@ -28,7 +28,7 @@ fi
 allowed='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc'
 allowed="$allowed|malloc_usable_size|cfree|free_sized|free_aligned_sized|sdallocx|dlm?open|__gmon_start__"
 allowed="$allowed|_Zn[wa][a-zA-Z0-9_]+|_Zd[la][a-zA-Z0-9_]+|mallometer_[a-z_]+"
-allowed="$allowed|Java_io_mallometer_internal_interposer_DirectCalls_[a-z]+)\$"
+allowed="$allowed|Java_io_mallometer_internal_library_abi_DirectCalls_[a-z]+)\$"
 others=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE "$allowed" || true)
 if [ -n "$others" ]; then
   echo "exports more than it should: $others"

@@ -1,7 +1,7 @@
 /*
- * A bracket: what a piece of work allocated and gave back, in the whole process and in the calling thread alone.
+ * A bracket: the allocations and frees of a piece of work, in the whole process and in the calling thread alone.
  *
- * The program is linked against nothing. Started with the library preloaded it reports, without it runs just the same:
+ * The program does not link the library. With the library preloaded it reports; without, it runs unchanged:
  *
  *     cc $(pkg-config --cflags mallometer) bracket.c -o bracket
  *     LD_PRELOAD=$(pkg-config --variable=preload mallometer) ./bracket
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The work: a list of words, of which every tenth is forgotten. */
+/* The work: a list of words, of which every tenth is never freed. */
 static size_t work(void) {
   size_t forgotten = 0;
   for (int i = 0; i < 1000; i++) {

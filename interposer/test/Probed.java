@@ -3,7 +3,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
-/** Allocates native memory for as long as it may: streams of zlib and direct buffers, some of which live on. */
+/**
+ * Allocates native memory until its time is over: zlib streams and direct buffers. Some stay live.
+ */
 class Probed {
 
   public static void main(String[] arguments) throws Exception {

@@ -1,6 +1,6 @@
 /*
- * A process that may not have more address space: allocations fail as they would without us and are counted as
- * failed, threads can end and begin, and when memory is given back all goes on.
+ * A process without further address space: allocations fail as without the library and are counted as failed, threads
+ * can begin and end, and allocations succeed again when memory is given back.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@ enum { CHUNK = 1 << 20, MAXIMUM = 4096 };
 static void *chunks[MAXIMUM];
 
 static void *work(void *unused) {
-  /* May get memory or not; must not harm. */
+  /* May or may not get memory. */
   for (size_t i = 0; i < 100; i++) free(malloc(i * 1000));
   return unused;
 }
@@ -37,7 +37,7 @@ static uint64_t address_space(void) {
 }
 
 int main(void) {
-  CHECK_EQUAL(threads(), 80); /* the C library's stacks and tables are there from now on */
+  CHECK_EQUAL(threads(), 80); /* the C library's stacks and tables exist from here on */
   struct rlimit limit;
   getrlimit(RLIMIT_AS, &limit);
   limit.rlim_cur = address_space() + (64u << 20);
@@ -51,7 +51,7 @@ int main(void) {
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), count);
   CHECK_EQUAL(d.failed, 1);
-  threads(); /* as many as there is room for, perhaps none */
+  threads(); /* possibly none has room */
   for (int i = 0; i < count; i++) free(chunks[i]);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_AS, &limit);

@@ -1,6 +1,6 @@
 /*
- * Every alignment up to 1 MiB: the object is aligned, as large as asked for, keeps its content when it is reallocated
- * (also from and to large sizes), and is counted once when it comes and once when it goes.
+ * Every alignment up to 1 MiB: the object is aligned, as large as requested, keeps its content when it is reallocated
+ * (also from and to large sizes), and is counted once when allocated and once when freed.
  */
 #include <malloc.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void holds(const unsigned char *object, size_t size, size_t bytes) {
 
 static void is_good(unsigned char *object, size_t alignment, size_t size) {
   CHECK(object);
-  /* mimalloc 2.0.9 misaligns memalign(256, 256), which is what an empty object with header asks of it. */
+  /* mimalloc 2.0.9 misaligns memalign(256, 256), to which an empty object with a header leads. */
   if (size > 0) CHECK_EQUAL((uintptr_t)object % alignment, 0);
   CHECK(malloc_usable_size(object) >= size);
   fill(object, size);
@@ -45,7 +45,7 @@ int main(void) {
   for (size_t alignment = 1; alignment <= (size_t)1 << 20; alignment *= 2) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       size_t size = sizes[i];
-      /* Neighbours show when one writes into another. */
+      /* If one writes into another, a neighbour's content is wrong. */
       unsigned char *before = malloc(size), *object = memalign(alignment, size), *after = malloc(size);
       is_good(before, 1, size);
       is_good(object, alignment, size);

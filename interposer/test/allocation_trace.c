@@ -1,14 +1,14 @@
 /*
- * Records which allocations a program makes, for simulations: in place of src/sample/call_sites.c in a library that is
- * otherwise mallometer. With MALLOMETER_SAMPLE_INTERVAL=1 each allocation comes here, and is written to the file that
- * MALLOMETER_TRACE names: a hash of its whole stack, what the sampler tells call paths by, its bytes and its thread.
- * recorded.py makes recorded.bin of that.
+ * Records the allocations of a program for simulations. It replaces src/sample/call_sites.c in a library that is
+ * otherwise mallometer. With MALLOMETER_SAMPLE_INTERVAL=1 it receives each allocation and writes to the file that
+ * MALLOMETER_TRACE names: a hash of its whole stack, the sampler's key of the call path, its bytes and its thread.
+ * recorded.py makes recorded.bin from that file.
  */
-#define call_sites_take take
+#define call_sites_record take
 #include "sample/call_sites.c"
-#undef call_sites_take
+#undef call_sites_record
 
-void *call_sites_take(struct sample *sample);
+void *call_sites_record(struct sample *sample);
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ __attribute__((constructor)) static void open_file(void) {
   if (mapped != MAP_FAILED) __atomic_store_n(&records, (struct record *)mapped, __ATOMIC_RELEASE);
 }
 
-void *call_sites_take(struct sample *sample) {
+void *call_sites_record(struct sample *sample) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
   struct registers caller;
   bool cut = false;

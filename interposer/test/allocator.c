@@ -1,7 +1,7 @@
 /*
- * The allocator's own figures: named right, moving with what the program holds, telling used from retained, and
- * knowing what a trim gives back. The first argument is the kind that must be found: glibc, jemalloc, tcmalloc or
- * mimalloc; or "silent", for musl's, which tells nothing of itself but its name.
+ * The allocator's own figures: they have the right name, follow the program's allocations, separate used from retained
+ * memory, and predict what a trim gives back. The first argument is the kind that must be found: glibc, jemalloc,
+ * tcmalloc or mimalloc; or "silent", for musl's, which reports nothing but its name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static struct mallometer_allocator_state figures(void) {
   return s;
 }
 
-/* By the page tables; the number in status may lag. */
+/* Sums up the page tables, as the number in /proc/self/status may lag. */
 static uint64_t resident_bytes(void) {
   char line[256];
   unsigned long kilobytes = 0;
@@ -27,8 +27,8 @@ static uint64_t resident_bytes(void) {
 }
 
 /*
- * Every kind but mimalloc, which does not say, knows before a trim how much it will give back; pages that were never
- * touched are in the figure and cannot come back.
+ * Every kind but mimalloc, which does not report it, predicts what a trim gives back. The figure includes pages that
+ * were never touched and cannot be given back.
  */
 static void trim_and_compare(void) {
   struct mallometer_allocator_state before = figures();
@@ -46,7 +46,7 @@ static void trim_and_compare(void) {
   CHECK(returned >= releasable - tolerance && returned <= releasable + tolerance);
 }
 
-/* The rows are the arenas, and add up to what is said of all. */
+/* The rows are the arenas, and their sums are the totals. */
 static void rows_add_up(void) {
   struct mallometer_arena rows[64];
   struct mallometer_allocator_state s = {0};
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < count; i++) objects[i] = memset(malloc(bytes), 1, bytes);
   struct mallometer_allocator_state full = figures();
   CHECK(full.system_bytes >= before.system_bytes && full.system_bytes >= bytes * count);
-  /* mimalloc commits whole segments ahead of need. */
+  /* mimalloc commits whole segments in advance. */
   if (full.kind != MALLOMETER_ALLOCATOR_MIMALLOC) {
     CHECK(full.system_bytes - before.system_bytes >= bytes * count * 9 / 10);
   }
@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     CHECK(full.system_bytes >= full.used_bytes);
   }
 
-  /* All but each hundredth: the memory stays with the allocator, free. */
+  /* Frees all but each hundredth: the allocator retains the memory. */
   for (size_t i = 0; i < count; i++) {
     if (i % 100 != 0) free(objects[i]);
   }
@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
   rows_add_up();
   trim_and_compare();
 
-  /* Asking leaves nothing behind. */
+  /* Reading the figures changes no counter. */
   struct mallometer_counters start = snapshot();
   figures();
   struct mallometer_counters d = difference(start, snapshot());

@@ -1,4 +1,4 @@
-/* A library that looks like mallometer's, with another interface: it must not be asked for its report. */
+/* A library that looks like mallometer's with another version: it must not be asked for its report. */
 #include <stdlib.h>
 
 #include "mallometer.h"

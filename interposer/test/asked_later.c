@@ -1,6 +1,6 @@
 /*
- * Call sites in a program that does not refer to their functions: nothing is reserved for them until somebody asks, and
- * from then on they are as in others. The first argument names the case.
+ * Call sites in a program that does not refer to their functions: nothing is reserved for them until a function is
+ * called, and from then on they work as in others. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "check.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define SURE ((size_t)1 << 20) /* above the interval: each is sampled */
+#define SURE ((size_t)1 << 20) /* larger than the interval: each is sampled */
 enum { KEPT = 20, MOST_SITES = 4096, MOST_OBJECTS = 70000 };
 
 static struct mallometer_site sites[MOST_SITES];
@@ -35,7 +35,7 @@ static int ask_for_sites(void) {
   return count;
 }
 
-/* The samples of large objects that are live. */
+/* Counts the live samples of large objects. */
 static unsigned live(void) {
   __typeof__(mallometer_objects) *read;
   find(&read, "mallometer_objects");
@@ -84,7 +84,7 @@ static void before_a_jvm(const char *library) {
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
 
-/* The limit comes from the shell; its name is in the reason. When the limit is gone there are call sites. */
+/* The shell sets the limit, and the reason has its name. Without the limit there are call sites. */
 static void limited(const char *name, int resource) {
   struct rlimit limit;
   CHECK_EQUAL(ask_for_sites(), -ENODATA);
@@ -101,7 +101,7 @@ static void limited(const char *name, int resource) {
   sites_work();
 }
 
-/* ---- While others allocate ----------------------------------------------------------------------------- */
+/* ---- Concurrent allocations ---------------------------------------------------------------------------- */
 
 static bool stop;
 
@@ -114,7 +114,7 @@ static void *churn(void *unused) {
   return unused;
 }
 
-/* Whoever frees a sample finds it, also if it was among the first. */
+/* Frees find their samples, even the first ones. */
 static void in_the_middle(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];

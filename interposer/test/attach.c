@@ -1,7 +1,7 @@
 /*
- * The library is opened by a program that runs already, and counts from mallometer_attach() on: every call of malloc
- * and its relatives by the program, by the C library and by libraries that come later, once each; what was there before
- * is freed as ever; and after mallometer_detach() every word is as it was.
+ * A running program opens the library. From mallometer_attach() on it counts every call of malloc and its relatives
+ * once: calls by the program, by the C library and by libraries that come later. Earlier objects are freed as before.
+ * After mallometer_detach() every word is as it was.
  *
  *   attach LIBRARY CASE [PLUGIN]
  */
@@ -24,7 +24,7 @@ static const char *plugin;
 static void *(*volatile taken_malloc)(size_t) = malloc;
 static void (*volatile taken_free)(void *) = free;
 
-/* Statements that allocate so often and free as often. */
+/* Checks that statements make so many allocations, and as many frees. */
 #define COUNTS(expected, ...)                                                                            \
   do {                                                                                                   \
     struct mallometer_counters before = own_counters();                                                  \
@@ -87,7 +87,7 @@ static void every_function_counts_once(void) {
   COUNTS(1, free(aligned_alloc(64, 128)));
   COUNTS(1, free(aligned(64, 100)));
   COUNTS(1, free(valloc(100)));
-  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc has none, and takes the C library's badly */
+  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc has none, and cannot free the C library's */
   COUNTS(1, taken_free(taken_malloc(100)));
   COUNTS(1, free(malloc(1 << 20)));
   COUNTS(0, free(NULL));
@@ -110,7 +110,7 @@ static void libraries_that_come_later_count(void) {
   void *(*allocate)(size_t) = in_plugin("library_allocate");
   CHECK(allocate);
   COUNTS(1, free(allocate(100)));
-  /* dlsym passes over functions of an old version, which are all of libc_malloc_debug's. */
+  /* dlsym skips functions of an old version, such as all of libc_malloc_debug's. */
   const char *allocator = getenv("LD_PRELOAD");
   if (allocator && strstr(allocator, "libc_malloc_debug")) return;
   COUNTS(1, free(((void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc"))(100)));
@@ -122,7 +122,7 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Whether all words were looked at, which takes another time each time. */
+/* Returns whether all words were walked: each walk takes a different time. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -133,7 +133,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* binds what that calls */
+  load_and_unload(); /* binds what the function calls */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -145,7 +145,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().words, words);
   CHECK(!check_walks());
   usleep(5100000);
-  CHECK(check_walks()); /* for threads that were about to store what they had found before */
+  CHECK(check_walks()); /* a thread may have stored an address that it found before */
   CHECK(!check_walks());
   every_function_counts_once();
   detach();
@@ -153,7 +153,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* RTLD_DEEPBIND: the library looks in itself and what it needs first. */
+/* RTLD_DEEPBIND: the library searches itself and its dependencies first. */
 static void deeply_bound_libraries_count(void) {
   attach();
   void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
@@ -165,8 +165,8 @@ static void deeply_bound_libraries_count(void) {
 }
 
 /*
- * Another library has put a hook of its own into the program's words: it is called first, and what it passes on is
- * counted, also for a program whose words it takes back in the wrong order.
+ * Another library has put its hook into the program's words. The hook is called first, and the calls that it passes on
+ * are counted, even if the hook is removed in the wrong order.
  */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
@@ -185,13 +185,13 @@ static void hooks_of_others_go_on(const char *hook_path) {
   CHECK_EQUAL(*hooked, 2);
   unsigned char resident;
   CHECK_EQUAL(mincore((void *)(((uintptr_t)zeros + (60 << 20)) & ~(uintptr_t)4095), 4096, &resident), 0);
-  CHECK_EQUAL(resident & 1, 0); /* what is not looked at */
+  CHECK_EQUAL(resident & 1, 0); /* the walk does not read this page */
   COUNTS(1, free(strdup("past the hook")));
   detach();
   free(malloc(100));
   CHECK_EQUAL(*hooked, 3);
   attach();
-  take_back(); /* to what was there before the attach */
+  take_back(); /* restores the addresses from before the attach */
   load_and_unload();
   check(); /* finds it */
   COUNTS(1, free(malloc(100)));
@@ -200,7 +200,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 4);
   detach();
-  free(malloc(100)); /* the hook knows our address only, which passes on */
+  free(malloc(100)); /* the hook calls our function, which passes the call on */
   CHECK_EQUAL(*hooked, 5);
 }
 
@@ -236,7 +236,7 @@ static void counts(void) {
   detach();
 }
 
-/* Whoever switched it off before the detach meant that attach, not the next. */
+/* Switching counting off applies to that attach and not to the next one. */
 static void counts_after_it_was_switched_off(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_disable)(), 0);
@@ -254,7 +254,7 @@ static void counts_after_it_was_switched_off(void) {
 
 /* ---- Live bytes ---------------------------------------------------------------------------------------- */
 
-/* glibc takes what lies in the thread's cache for in use; with tcache_count=0 there is none. */
+/* Returns the most bytes in a thread's cache, which glibc counts as live; 0 with tcache_count=0. */
 static uint64_t most_in_cache(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
   return tunables && strstr(tunables, "tcache_count=0") ? 0 : 240912;
@@ -315,7 +315,7 @@ static void nothing_differs(void) {
   CHECK_EQUAL(differences.protections, 0);
 }
 
-/* What the first look-ups of a program write. */
+/* Makes the program's first look-ups, which write words. */
 static void warm_up(void) {
   free(strdup("x"));
   void *opened = dlopen(plugin, RTLD_LAZY);
@@ -339,7 +339,7 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* glibc.cpu.plt_rewrite: calls jump past their words, in programs that are linked for it (-z mark-plt). */
+/* glibc.cpu.plt_rewrite makes calls jump past their words, in programs linked for it (-z mark-plt). */
 static void rewritten_calls_are_told(void) {
   warm_up();
   copy_memory(&before);
@@ -387,7 +387,7 @@ static void seals(void) {
   }
 }
 
-/* As a loader that seals what it has closed. */
+/* Behaves like a loader that seals the pages that it has closed. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
   copy_memory(&before);
@@ -405,7 +405,7 @@ static void is_refused_beside_another_copy(void) {
   CHECK(strstr(report().reason, "another copy"));
 }
 
-/* Look-ups in the whole program find the symbols of a copy that is opened with RTLD_GLOBAL. */
+/* A look-up in the whole program finds the symbols of a copy that is opened with RTLD_GLOBAL. */
 static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
   void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(other && other != own);
@@ -432,13 +432,13 @@ static void global_copies_are_told_apart(const char *own_path, const char *other
   nothing_differs();
 }
 
-/* Its structs are other ones, so it is not asked to fill any. */
+/* Another version has other structs, so it is not asked to fill any. */
 static void is_refused_beside_another_version(const char *path) {
   CHECK(dlopen(path, RTLD_NOW | RTLD_LOCAL));
   is_refused_beside_another_copy();
 }
 
-/* Of two copies of the library one counts at a time. */
+/* A process with two copies of the library counts in one of them at a time. */
 static void copies_do_not_meet(const char *other_path) {
   void *first = library;
   attach();
@@ -462,7 +462,7 @@ static void copies_do_not_meet(const char *other_path) {
 
 enum refusal { REFUSE_OPENING = 1, REFUSE_CLOSING = 2, REFUSE_FILE = 4 };
 
-/* To open a file to read with exactly these flags, which the program does not do itself. */
+/* Forbids opening a file with exactly these flags, which the program itself does not use. */
 static void filter_reading(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -476,7 +476,7 @@ static void filter_reading(void) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* mprotect with, or without, permission to write; writes through files at an offset. */
+/* Forbids mprotect with or without write permission, or writes to files at an offset. */
 static void filter(int refusals) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -492,7 +492,7 @@ static void filter(int refusals) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* mprotect without permission to write, of what lies there. */
+/* Forbids mprotect without write permission in a range. */
 static void filter_closing(uintptr_t begin, uintptr_t end) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -510,7 +510,7 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* A page that was opened cannot be closed: that of the object which is looked at last. */
+/* Finds the object that is walked last. A page of it that was opened cannot be closed. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -552,7 +552,7 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* The filter comes between: calls are counted on, and pass through the library after the detach. */
+/* The filter is installed after the attach: calls are counted still, and pass through the library after the detach. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -568,7 +568,7 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* No descriptor is left for a moment: nothing is put back, and the next time all is. */
+/* A detach without free descriptors puts nothing back; the next one puts everything back. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -600,7 +600,7 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* The filter comes between: what was opened and closed goes back by the file. */
+/* The filter is installed after the attach: what was opened and closed is put back through the file. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -610,14 +610,14 @@ static void goes_back_under(int refusals) {
   nothing_differs();
 }
 
-/* Nothing can be put back: what leads to the library passes through it. */
+/* Words that cannot be put back lead to functions that pass the calls on. */
 static void passes_on_when_nothing_goes_back(void) {
   warm_up();
   copy_memory(&before);
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* where no such word lies on a closed page */
+  if (result == 0) nothing_differs(); /* no such word lies on a closed page */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -630,12 +630,12 @@ static void passes_on_when_nothing_goes_back(void) {
 }
 
 static void *attach_while_cancelled(void *result) {
-  pthread_cancel(pthread_self()); /* at the first function where that is possible */
+  pthread_cancel(pthread_self()); /* takes effect at the first cancellation point */
   *(int *)result = FUNCTION(mallometer_attach)();
   return NULL;
 }
 
-/* A thread that is cancelled in the middle would keep all others from attaching and detaching. */
+/* A thread that is cancelled in the middle would block attaching and detaching for all others. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -652,7 +652,7 @@ static void allocate_in_handler(int unused) {
   free(malloc(100));
 }
 
-/* The call by which an attach is tried out is not the only one that counts meanwhile. */
+/* The call that tests an attach is not the only one that is counted meanwhile. */
 static void handlers_allocate_meanwhile(void) {
   int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
   CHECK(interruptions);
@@ -754,14 +754,14 @@ static void samples_are_taken(void) {
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
-  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* at the same addresses, some of them */
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* partly at the same addresses */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);
   detach();
 }
 
-/* Where nobody tells that a library was loaded it is known from the next check on. */
+/* The next check makes a new library known, as dlopen is not hooked. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
@@ -806,13 +806,13 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  static struct mallometer_object rows[ROWS]; /* those in slots come first */
+  static struct mallometer_object rows[ROWS]; /* objects in slots come first */
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
   return found;
 }
 
-/* What lies in a slot of the library is freed and moved by the C library alone, after the library has gone. */
+/* The C library alone frees and moves objects in slots after the detach. */
 static void placed_objects_outlive_the_library(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
@@ -859,7 +859,7 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Checks of glibc's own would take an object in a slot for a broken one. */
+/* glibc's own checks would treat an object in a slot as corrupt. */
 static void nothing_is_placed(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
@@ -893,8 +893,7 @@ static void recording_is_written(const char *path) {
 static volatile bool stop;
 static uint64_t operations, opened;
 
-/* With pauses, or the thread that attaches gets neither a processor nor, while the baseline is read, an arena's lock.
- */
+/* Allocates and checks. Without pauses the thread that attaches would get no processor, or no lock for the baseline. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};
@@ -978,7 +977,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* a thread that bound a word while the last walk went by may have left it */
+  attach(); /* a thread that bound a word during the last walk may have left it */
   detach();
   nothing_differs();
 }
@@ -987,7 +986,7 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* No page of the child is open, and its words are those of before or of after the change. */
+/* No page of the child is open, and its words are those from before or from after the change. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1024,7 +1023,7 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* All that threads do from before the first of them until after the last is counted. */
+/* Counts everything from before the first thread to after the last one. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];
@@ -1039,12 +1038,12 @@ static void sums_are_right_under_load(void) {
     walks += check_walks();
     usleep(10000);
   }
-  CHECK(walks >= 18); /* two in a row can take the same time to the nanosecond */
+  CHECK(walks >= 18); /* successive walks can take the same time to the nanosecond */
   stop = true;
   for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
   struct mallometer_counters end = counters();
   CHECK(mallometer_allocations(&end) > mallometer_allocations(&start) + operations / 2);
-  /* The C library keeps the descriptions of threads for the next ones. */
+  /* The C library keeps the control blocks of threads for later ones. */
   CHECK(end.live_bytes - start.live_bytes < 10000);
   detach();
 }

@@ -1,6 +1,4 @@
-/*
- * For programs that open the library themselves: its functions, and the words of the process as they are at a moment.
- */
+/* For programs that open the library themselves: its functions, and copies of the words that lead to functions. */
 #ifndef MALLOMETER_TEST_ATTACH_H
 #define MALLOMETER_TEST_ATTACH_H
 
@@ -59,7 +57,7 @@ static inline void check(void) { CHECK_EQUAL(FUNCTION(mallometer_attach_check)()
 
 static inline void detach(void) { CHECK_EQUAL(FUNCTION(mallometer_detach)(), 0); }
 
-/* What glibc says is in use, in threads' caches too. */
+/* Returns the live bytes that glibc reports, including threads' caches. */
 static inline uint64_t in_use(void) {
 #if __GLIBC_PREREQ(2, 33)
   struct mallinfo2 info = mallinfo2();
@@ -69,7 +67,7 @@ static inline uint64_t in_use(void) {
   return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
 }
 
-/* A filter of system calls, for good. */
+/* Installs a filter of system calls, which cannot be removed. */
 static inline void install(struct sock_filter *program, unsigned short length) {
   struct sock_fprog filter = {length, program};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -87,7 +85,7 @@ struct area {
   uintptr_t begin, end;
   char protection[5];
   bool of_file, of_library;
-  char *copy; /* of what files provide, this library aside */
+  char *copy; /* a copy of file mappings, without those of this library */
 };
 
 struct memory {
@@ -95,7 +93,7 @@ struct memory {
   int count;
 };
 
-/* Allocates nothing by malloc. */
+/* Reads the mappings without malloc. */
 static inline void read_areas(struct memory *memory) {
   static char text[1 << 20];
   int file = open("/proc/self/maps", O_RDONLY);
@@ -118,7 +116,7 @@ static inline void read_areas(struct memory *memory) {
   }
 }
 
-/* What the program itself writes meanwhile is left out: anonymous memory, and the areas of its own variables. */
+/* Leaves out what the program itself writes: anonymous memory, and the areas of its own variables. */
 static inline void copy_memory(struct memory *memory) {
   read_areas(memory);
   for (int i = 0; i < memory->count; i++) {
@@ -147,13 +145,13 @@ static inline const char *protection_at(const struct memory *now, uintptr_t addr
 }
 
 struct differences {
-  int words;       /* that lead to the library and did not, or lie where only the loader writes */
-  int protections; /* pages */
+  int words;       /* words that lead to the library and did not before, or that only the loader writes */
+  int protections; /* changed protections of pages */
 };
 
 /*
- * `before` was taken when the library was open, so that words in it are known; writable words may change otherwise. The
- * C library's list of handlers of forks, which was empty, is not meant.
+ * Compares with `before`, which was taken when the library was open, so that words in it are known. Other writable
+ * words may change, and so may the C library's list of fork handlers, which was empty.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

@@ -1,7 +1,4 @@
-/*
- * An allocator that copies texts itself, as mimalloc does: what its strdup, strndup and realpath hand out has not come
- * through its malloc.
- */
+/* An allocator that copies texts itself, as mimalloc does: its strdup, strndup and realpath do not call its malloc. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -14,7 +11,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* How many requests of two bytes raise a signal. */
+/* The number of requests of two bytes that raise a signal. */
 int interruptions;
 
 void *malloc(size_t size) {
@@ -54,5 +51,5 @@ char *strndup(const char *text, size_t most) {
 
 char *strdup(const char *text) { return strndup(text, SIZE_MAX); }
 
-/* Of absolute paths without links only. */
+/* Works for absolute paths without links only. */
 char *realpath(const char *path, char *resolved) { return resolved ? strcpy(resolved, path) : strdup(path); }

@@ -1,4 +1,4 @@
-/* An auditor that wants to hear of every call: the loader then never binds the words of calls (rtld-audit(7)). */
+/* An auditor that receives every call, so that the loader never binds the words of calls (rtld-audit(7)). */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * Live bytes after mallometer_attach(), against what glibc says when all threads with caches are gone; and a process in
- * which glibc is not asked, because it would hold an arena's lock for too long.
+ * Compares live bytes after mallometer_attach() with those that glibc reports when all threads with caches have ended.
+ * Also covers a process in which glibc is not asked, because it would lock an arena for too long.
  *
  *   attach_baseline LIBRARY CASE
  */
@@ -29,14 +29,14 @@ static void *fill_cache(void *seed) {
   }
   for (int i = 0; i < OBJECTS / 2; i++) free(objects[i]);
   pthread_barrier_wait(&barrier); /* the cache is full */
-  pthread_barrier_wait(&barrier); /* and the library attached */
+  pthread_barrier_wait(&barrier); /* the library is attached */
   free(malloc(100));
   pthread_barrier_wait(&barrier);
   for (int i = OBJECTS / 2; i < OBJECTS; i++) free(objects[i]);
   return NULL;
 }
 
-/* A sandbox that keeps from us where the caches of other threads are. */
+/* Simulates a sandbox that hides where the caches of other threads are. */
 static void filter_lists_of_threads(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -73,7 +73,7 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The own cache is in glibc's figure, and what a thread's first event changed of its own is in ours. */
+  /* glibc's figure includes this thread's cache, ours what a thread's first event changed in its own. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -82,7 +82,7 @@ static volatile bool stop;
 
 static int events_between_pauses;
 
-/* With pauses, or the thread that attaches gets no arena's lock. */
+/* Pauses, because otherwise the thread that attaches gets no arena's lock. */
 static void *allocate_often(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   void *objects[OBJECTS] = {0};
@@ -97,7 +97,7 @@ static void *allocate_often(void *seed) {
   return NULL;
 }
 
-/* Not at once where a thread is still ending. */
+/* Waits: the baseline is not exact while a thread is still ending. */
 static void check_until_exact(void) {
   for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
     check();
@@ -105,7 +105,7 @@ static void check_until_exact(void) {
   }
 }
 
-/* When the threads are gone the baseline is known exactly: then it shows by how much live bytes were wrong. */
+/* When the threads have ended the baseline is exact, and shows the error of live bytes before. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -138,7 +138,7 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     small += error < (1 << 20);
     detach();
   }
-  CHECK(small >= ROUNDS / 2); /* the rest is for a machine that is busy otherwise */
+  CHECK(small >= ROUNDS / 2); /* a machine may be busy otherwise */
 }
 
 /* ---- Free chunks --------------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static void free_chunks(size_t count, size_t size, bool known) {
   detach();
 }
 
-/* The first word of each object leads into the heap, as that of a free one in a fast bin does. */
+/* The first word of each object points into the heap, like that of a free chunk in a fast bin. */
 static void linked_objects(size_t count) {
   void **list = NULL;
   for (size_t i = 0; i < count; i++) {
@@ -179,7 +179,7 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Heaps that are larger, or more, than there are windows for. */
+/* Heaps that are larger or more numerous than the windows. */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -204,7 +204,7 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Each new heap lies below the others. */
+/* A new heap lies below the others. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -219,7 +219,7 @@ static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_join(first, NULL);
 }
 
-/* The main arena then goes on where it cannot be found. */
+/* The main arena continues where it cannot be found. */
 static void break_cannot_grow(void) {
   char *end = sbrk(0);
   CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
@@ -238,7 +238,7 @@ static void no_chunk_below_break(void) {
 
 /* ---- Memory that is none of malloc's ------------------------------------------------------------------- */
 
-/* The probe looks at every 64 MiB; it must not touch what nobody touched, nor read files. */
+/* The probe reads a word in every 64 MiB. It must not touch untouched pages or read files. */
 static void leaves_untouched(size_t bytes, int flags, int file, bool known) {
   const size_t step = (size_t)64 << 20;
   char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
@@ -265,7 +265,7 @@ static int sparse_file(size_t bytes) {
   return file;
 }
 
-/* A child that gave up its rights must not read on in its parent's memory. */
+/* A child that gave up its rights must not be able to read its parent's memory. */
 static void child_has_no_memory_of_parent(void) {
   char path[64], target[256];
   for (int file = 3; file < 64; file++) {
@@ -324,10 +324,7 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/*
- * Memory that glibc and the loader allocate for threads is part of the stated bound and is no gap. The bound is never
- * 0.
- */
+/* Memory that glibc and the loader allocate for threads is within the bound and is no gap. The bound is never 0. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);
@@ -367,7 +364,7 @@ static void frees_past_the_library_show(bool are_read) {
   CHECK(report().drift_bytes >= 0 && (uint64_t)report().drift_bytes <= report().drift_bound_bytes);
   CHECK_EQUAL(strlen(report().reason), 0);
   for (int i = 0; i < BIG; i++) __libc_free(objects[i]);
-  while (report().drift_bytes >= 0) { /* at most a thousandth of the time: minutes after a reading that had to wait */
+  while (report().drift_bytes >= 0) { /* readings take at most a thousandth of the time */
     usleep(10000);
     attach();
   }
@@ -382,7 +379,7 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* What takes long without the processor, such as waiting for a lock, must be as seldom as what takes the processor. */
+/* A comparison that waits, for example for a lock, must be as rare as one that takes CPU time. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

@@ -1,7 +1,7 @@
 /*
- * Where the C library is not glibc, a program that opens the library cannot attach it, learns why, and runs on. musl
- * does not open it at all, because of its thread-local variable, unless it is preloaded. With a second argument another
- * allocator is preloaded before it, or it counts already.
+ * If the C library is not glibc, a program that opens the library cannot attach it, gets the reason, and continues.
+ * musl does not open the library unless it is preloaded, because of its thread-local variable. With a second argument
+ * another allocator is preloaded before it, or it counts already.
  */
 #include <dlfcn.h>
 #include <errno.h>

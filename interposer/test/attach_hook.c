@@ -1,6 +1,6 @@
 /*
- * A hook as profilers have it: puts a function of its own into the words by which the program calls malloc, and keeps
- * what was there to call it.
+ * A hook like those of profilers: puts its own function into the words by which the program calls malloc, and keeps the
+ * previous address to call it.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -15,7 +15,7 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Behind all other variables, and never touched. */
+/* Lies behind all other variables and is never touched. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 
@@ -30,7 +30,7 @@ static void set(uintptr_t *word, uintptr_t value) {
   *word = value;
 }
 
-/* Of the table of relocations that the tags name, in the executable. */
+/* Replaces the word of malloc in a table of relocations of the executable. */
 static int replace(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *strings,
                    uintptr_t bias, int take_back) {
   for (size_t i = 0; table && i < bytes / sizeof *table; i++) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# attach_in_other_debian.sh LIBRARY : compiles the program that attaches with this system's gcc and C library, and runs
-# it; so too whether use is observed and memory searched. For a Debian beside this one (bin/lib/in_root.sh).
+# attach_in_other_debian.sh LIBRARY: compiles the programs that attach, observe objects and search memory with this
+# system's gcc and C library, and runs them. For a Debian beside this one (bin/lib/in_root.sh).
 set -eu
 library=$1
 cd "$(dirname "$0")"

@@ -1,6 +1,6 @@
 /*
  * C++'s operators after mallometer_attach(): each allocation counts once, whether the C++ library's operators call
- * malloc or the allocator brings its own.
+ * malloc or the allocator has its own.
  *
  *   attach_operators LIBRARY
  */

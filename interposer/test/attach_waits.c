@@ -1,12 +1,12 @@
 /*
- * How long threads that allocate wait while the library attaches and detaches: the longest time that one of eight
- * threads takes for a malloc and a free. The scheduler makes threads wait, too, those that hold a lock among them. So
+ * Measures how long threads that allocate wait while the library attaches and detaches: the longest time that one of
+ * eight threads takes for a malloc and a free. The scheduler makes threads wait, too, even those that hold a lock. So
  * the process takes precedence over others, a round without attaching comes first, and waits in which a thread did not
- * block, but was only out of a processor, are told apart.
+ * block, but only had no processor, are counted apart.
  *
  *   attach_waits LIBRARY CYCLES PAUSE
  *
- * Each thread sleeps for so many microseconds after each hundred events, or else all processors would be busy.
+ * Each thread sleeps for PAUSE microseconds after each hundred events, because otherwise all processors would be busy.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* The functions of the allocator that the library stands before, called past the library. */
+/* Calls the functions of the allocator that the library stands before, without the library. */
 #ifndef MALLOMETER_TEST_BELOW_H
 #define MALLOMETER_TEST_BELOW_H
 
@@ -27,14 +27,14 @@ static void *if_in(const struct link_map *object, void *address) {
   return known && found == object ? address : NULL;
 }
 
-/* libc_malloc_debug offers its functions to programs that were linked long ago. */
+/* Finds a function. libc_malloc_debug has its functions in versions for programs that were linked long ago. */
 static void *function_of(void *library, const struct link_map *object, const char *name) {
   void *usual = if_in(object, dlsym(library, name));
   const char *version = strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5";
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* The first object behind the library that defines malloc. */
+/* Opens the first object behind the library that defines malloc. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

@@ -1,6 +1,6 @@
 /*
- * A library that replaces operator new and delete by those of a pool. Linked so that its own calls are bound to its own
- * operators, or not. Its constructor uses forms that it does not replace, maybe before anything else was allocated.
+ * A library that replaces operator new and delete by those of a pool. It is linked so that its calls are bound to its
+ * own operators, or not. Its constructor uses forms that it does not replace, possibly before any other allocation.
  */
 #define REPLACED 1
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Large {
   bool operator<(const Large &other) const { return number < other.number; }
 };
 
-/* Or the compiler would leave out what nobody uses. */
+/* Keeps the compiler from removing objects that are not used. */
 template <typename T>
 T *used(T *object) {
   __asm__ volatile("" : : "r"(object) : "memory");
@@ -38,14 +38,14 @@ int *library_new() { return new int(5); }
 
 void library_delete(int *object) { delete object; }
 
-/* What one form allocates, its counterpart frees. */
+/* Frees each object by the counterpart of its form. */
 void library_pairs() {
   operator delete(used(operator new(100)));
   delete[] used(new char[100]);
   delete[] used(new (std::nothrow) char[100]);
 }
 
-/* What one form allocates, another frees, and what the C++ library allocates, this one. */
+/* Frees objects by other forms, and objects of the C++ library by these. */
 void library_mixes() {
   delete used(new int);
   delete used(new (std::nothrow) int);

@@ -1,6 +1,6 @@
 /*
- * Who allocated what, and what of it is live: exactly with an interval of 1 (first argument), by estimate with a larger
- * one. Objects are freed by other threads, grow, and fail to grow; tables overflow, and say so.
+ * Call sites and their live objects: exact with an interval of 1 (first argument), estimated with a larger one. Objects
+ * are freed by other threads, grow, and fail to grow; tables overflow and report it.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -50,7 +50,7 @@ struct figures {
   unsigned stacks;
 };
 
-/* Whether the address lies in the function that begins there: in none of the others. */
+/* Returns whether the address lies in the function that begins there, and in none of the others. */
 static bool is_in(uint64_t address, const void *function) {
   const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
                        (const void *)(uintptr_t)grower};
@@ -62,7 +62,7 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 200;
 }
 
-/* All sites whose innermost frame is in the function. */
+/* Sums up all sites whose innermost frame is in the function. */
 static struct figures figures_of(const void *function) {
   struct figures f = {0};
   int count = read_sites();
@@ -79,19 +79,20 @@ static struct figures figures_of(const void *function) {
     f.live_bytes += sites[i].allocated.bytes - sites[i].freed.bytes;
     f.live_bytes_deviation += sites[i].allocated.bytes_variance - sites[i].freed.bytes_variance;
   }
-  /* Sums of what was allocated and freed are added up in different orders. */
+  /* The sums of allocated and of freed samples are computed in different orders. */
   f.live_bytes_deviation = sqrt(fmax(0, f.live_bytes_deviation));
   return f;
 }
 
 #define FIGURES_OF(function) figures_of((const void *)(uintptr_t)(function))
 
-/* What the order of additions may change in a sum of doubles. */
+/* The most by which the order of additions changes a sum of doubles. */
 static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
- * Five deviations: by chance once in two million. A sample that comes while another thread, out of its processor just
- * then, takes the last one of the same hash out of the filter is not followed: it is missing here, and counted there.
+ * The bound is five deviations, which chance exceeds once in two million. A sample is not followed if another thread,
+ * which lost its processor just then, takes the last sample of the same hash out of the filter: it is missing here and
+ * counted there.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;
@@ -109,11 +110,11 @@ static void expect_live(const char *what, struct figures f, double objects, doub
   }
 }
 
-/* ---- What happens to objects -------------------------------------------------------------------------- */
+/* ---- The life of objects ------------------------------------------------------------------------------ */
 
 enum { KEPT = 4000, THREADS = 4 };
 static void *kept[THREADS][KEPT];
-static pthread_barrier_t all_are_there; /* twice: at once they meet new stacks, and free what the neighbour has */
+static pthread_barrier_t all_are_there; /* used twice: all meet new stacks at once, and free the neighbour's objects */
 static double sizes[THREADS];
 
 static NOINLINE void *work(void *argument) {
@@ -149,7 +150,7 @@ static void lives_and_deaths(void) {
     CHECK_EQUAL(keeping.stacks, 1); /* threads share stacks */
   }
 
-  /* What has grown belongs to who let it grow; what fails to grow stays where it was. */
+  /* An object that has grown belongs to the site that reallocated it; one that fails to grow stays at its site. */
   volatile size_t too_much = PTRDIFF_MAX;
   for (size_t i = 1; i < KEPT; i += 2) {
     CHECK(!realloc(kept[0][i], too_much));
@@ -208,7 +209,7 @@ static void destructors_allocate(void) {
   expect_live("kept by destructors in the end", FIGURES_OF(keeper), 0, 0);
 }
 
-/* ---- Too much of everything --------------------------------------------------------------------------- */
+/* ---- Full tables -------------------------------------------------------------------------------------- */
 
 static NOINLINE void left(unsigned path, unsigned depth);
 
@@ -238,7 +239,7 @@ static void more_than_there_is_room_for(void) {
   for (size_t i = 0; i < MANY; i++) free(objects[i]);
   CHECK(self().live_samples < 1000);
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
-  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* what was gone serves again */
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* freed entries are reused */
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;

@@ -1,6 +1,6 @@
 /*
- * What the test programs share: checks that end the program with a line that says what was promised and what was
- * seen, and snapshots that fail loudly. Nothing here allocates between two snapshots.
+ * Common parts of the test programs: checks that end the program with a line that says what was expected and what was
+ * found, and snapshots that must not fail. Nothing here allocates between two snapshots.
  */
 #ifndef MALLOMETER_TEST_CHECK_H
 #define MALLOMETER_TEST_CHECK_H
@@ -13,10 +13,10 @@
 #include "mallometer_optional.h"
 #include "so.h"
 
-/* Keeps the compiler from leaving out an allocation that nobody uses. */
+/* Keeps the compiler from removing an allocation whose object is not used. */
 #define USE(object) __asm__ volatile("" : : "r"(object) : "memory")
 
-/* By a clock that nobody sets. */
+/* Returns the time by a clock that cannot be set. */
 static inline double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -46,7 +46,7 @@ static inline struct mallometer_report self(void) {
   return s;
 }
 
-/* The size of an object in the unit of allocated, freed and live bytes; header mode answers with the requested size. */
+/* Returns the size of an object in the unit of allocated, freed and live bytes; in header mode the requested size. */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);

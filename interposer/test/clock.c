@@ -1,12 +1,11 @@
-/* The clocks by themselves: the coarse ones are behind the others, and go on without a vDSO as far as somebody looks.
- */
+/* The clocks alone: the coarse ones never lead the others; without a vDSO they advance when a clock is read. */
 #include "platform/clock.c"
 
 #include "check.h"
 
 #define SECOND 1000000000u
 
-/* Which program has to wait for a processor, nobody knows. */
+/* Allows 10 s, because the program may have to wait for a processor. */
 static void expect_behind(uint64_t before, uint64_t coarse, uint64_t after) {
   CHECK(coarse <= after);
   CHECK(coarse + 10 * (uint64_t)SECOND > before);
@@ -19,7 +18,7 @@ static void coarse_clocks_are_behind(void) {
   expect_behind(before, coarse, realtime_ns());
 }
 
-/* Both tables of its symbols lead to as many. */
+/* The two hash tables yield the same number of symbols. */
 static void the_vdso_is_found(void) {
   const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
   if (!vdso) exit(77);
@@ -36,7 +35,7 @@ static void without_it_time_is_what_somebody_saw(void) {
   thread_cpu_ns();
   CHECK_EQUAL(coarse_monotonic_ns(), seen);
   expect_behind(realtime_ns(), coarse_realtime_ns(), realtime_ns());
-  coarse_clock_passes(1000);
+  coarse_clock_advance(1000);
   CHECK_EQUAL(coarse_monotonic_ns(), seen + 1000);
 }
 

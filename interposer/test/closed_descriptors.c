@@ -1,6 +1,6 @@
 /*
- * A process without standard descriptors, or with a file of its own where standard error was: what the library has to
- * say goes nowhere else, and the program runs on. Given a value that makes the library speak.
+ * A process without standard descriptors, or with a file of its own as standard error: the library's message goes
+ * nowhere else, and the program continues. The value in the environment makes the library write a message.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   if (child == 0) {
     for (int i = 0; i < 1000; i++) close(i);
     setenv("MALLOMETER_HUGE", "nonsense", 1);
-    execl(argv[0], argv[0], "without", (char *)NULL); /* starts and speaks with nothing open */
+    execl(argv[0], argv[0], "without", (char *)NULL); /* starts and writes its message with nothing open */
     _exit(1);
   }
   int status = 0;
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   CHECK(WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 
-  /* A file that happens to be descriptor 2 is written to at the start only, never later. */
+  /* The library writes to a file that happens to be descriptor 2 only at the start. */
   char name[] = "/tmp/mallometer-test-XXXXXX";
   int file = mkstemp(name), standard_error = dup(2);
   CHECK(file >= 0 && dup2(file, 2) == 2);

@@ -1,4 +1,4 @@
-/* The functions of the ABI themselves: brackets, off and on, peak, huge requests. */
+/* The functions of the ABI: differences of snapshots, off and on, peak, huge requests. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -34,12 +34,11 @@ static uint64_t time_ns(clockid_t clock) {
 static void *allocate_much(void *unused) {
   pthread_setname_np(pthread_self(), "much");
   free(malloc(((size_t)64 << 20) + 1));
-  free(malloc((size_t)64 << 20)); /* not above the threshold */
+  free(malloc((size_t)64 << 20)); /* equal to the threshold */
   return unused;
 }
 
-/* Which thread asked for how much, and when, by the coarse clock; the ring keeps the latest, and a reader asks for what
- * is new to it. */
+/* An event has thread, size and time by the coarse clock. The ring keeps the latest; readers ask for new ones. */
 static void huge_requests_are_told_one_by_one(void) {
   enum { KEPT = 64, READ = 2 * KEPT };
   static struct mallometer_event events[READ];
@@ -52,7 +51,7 @@ static void huge_requests_are_told_one_by_one(void) {
   CHECK_EQUAL(events->requested_bytes, ((size_t)64 << 20) + 1);
   CHECK_EQUAL(strcmp(events->thread_name, "much"), 0);
   CHECK(events->thread_id != (uint32_t)getpid());
-  /* Without a vDSO, as under Valgrind, times are those at which a clock was last read: see platform/clock.h. */
+  /* Times without a vDSO, as under Valgrind, are those of the latest reading of a clock: see platform/clock.h. */
   uint64_t inexact = getauxval(AT_SYSINFO_EHDR) ? 0 : 1000000000u;
   CHECK(events->realtime_ns + inexact >= before && events->realtime_ns <= time_ns(CLOCK_REALTIME) + inexact);
 
@@ -84,13 +83,13 @@ static void off_is_off(void) {
   void *uncounted = malloc(1000000);
   uint64_t peak_before = snapshot().peak_live_bytes;
   CHECK_EQUAL(mallometer_enable(), 0);
-  free(uncounted); /* live is below what it was; the peak must not take that for a huge number */
+  free(uncounted); /* live is lower than before; the peak must not underflow */
   CHECK_EQUAL(snapshot().peak_live_bytes, peak_before);
   start = snapshot();
   free(malloc(64));
   d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 1);
-  CHECK_EQUAL(d.flags, MALLOMETER_INCOMPLETE); /* live is unknown for ever */
+  CHECK_EQUAL(d.flags, MALLOMETER_INCOMPLETE); /* live bytes stay unknown */
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
 }
 

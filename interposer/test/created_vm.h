@@ -1,6 +1,6 @@
 /*
- * What every JVM has that a test program takes itself for: the function by which it is found, and frames of local
- * references that cost nothing. The program says in get_env() what it answers.
+ * Lets a test program appear as a JVM: defines the function by which a JVM is found, and frames of local references
+ * that do nothing. The program defines get_env().
  */
 #ifndef MALLOMETER_TEST_CREATED_VM_H
 #define MALLOMETER_TEST_CREATED_VM_H

@@ -1,7 +1,7 @@
 /*
- * More threads at once than have blocks of their own: because the table of blocks is full (a library that was built for
- * 64; first argument "full"), or because there is no memory for more blocks ("unmapped": this program stands in for
- * mmap and refuses). Those without share one; nothing is lost, and how many they are is known.
+ * More threads at once than blocks: because the table of blocks is full (a library that was built for 64; first
+ * argument "full"), or because there is no memory for more blocks ("unmapped": this program defines mmap and refuses).
+ * Threads without a block share one; nothing is lost, and their number is known.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ enum { THREADS = 150, BLOCKS = 64, ROUNDS = 1000 };
 
 static bool refuse;
 
-/* The C library calls its own mmap for stacks and arenas; this one serves those who look it up, the hook among them. */
+/* The C library calls its own mmap for stacks and arenas; this one serves callers that look it up, such as the hook. */
 void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
   if (__atomic_load_n(&refuse, __ATOMIC_RELAXED)) {
     errno = ENOMEM;
@@ -33,7 +33,7 @@ static pthread_barrier_t barrier;
 static uint64_t without_block;
 static void *first[THREADS], *handed_on[THREADS];
 
-/* Where these files are missing, glibc itself leaves ENOENT behind when it makes an arena or shrinks one. */
+/* glibc itself leaves ENOENT when it makes or shrinks an arena, if these files are missing. */
 static bool errno_is_kept_below(void) {
   return access("/sys/devices/system/cpu/online", R_OK) == 0 && access("/proc/sys/vm/overcommit_memory", R_OK) == 0;
 }
@@ -47,7 +47,7 @@ static void *work(void *argument) {
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
-  pthread_barrier_wait(&barrier); /* everybody has a block or has none */
+  pthread_barrier_wait(&barrier); /* all threads have had their first event */
   struct mallometer_counters own = {0};
   int result = mallometer_thread_snapshot(&own);
   CHECK(result == 0 || result == -EAGAIN);
@@ -76,9 +76,9 @@ static void crowd(void) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   if (errno_is_kept_below()) kept_errno = 4711;
-  free(malloc(1)); /* the first 64 blocks are there, and one is ours */
+  free(malloc(1)); /* the first 64 blocks exist, and one is ours */
   refuse = strcmp(argv[1], "unmapped") == 0;
-  crowd(); /* the C library's stacks and tables are there from now on */
+  crowd(); /* the C library's stacks and tables exist from here on */
   for (int generation = 0; generation < 3; generation++) {
     struct mallometer_counters start = snapshot();
     uint64_t before = self().threads_without_block;
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(snapshot().threads, 1);
   }
   if (!refuse) return 0;
-  refuse = false; /* memory is there again, and with it blocks */
+  refuse = false; /* memory for blocks is available again */
   crowd();
   CHECK_EQUAL(without_block, 0);
   return 0;

@@ -1,5 +1,5 @@
 /*
- * What a native library in C++ does, for a program in C that opens it: allocates by every operator, and survives a
+ * A native library in C++, for a program in C that opens it: allocates by every operator, and survives a
  * std::bad_alloc. Built with the shared C++ library, and with a copy of it inside, as JNI libraries often are.
  */
 #include <cstdint>
@@ -14,7 +14,7 @@ struct alignas(128) Aligned {
   char bytes[128];
 };
 
-/* Or the compiler would leave out what nobody uses. */
+/* Keeps the compiler from removing objects that are not used. */
 template <typename T>
 T *used(T *object) {
   __asm__ volatile("" : : "r"(object) : "memory");
@@ -22,7 +22,7 @@ T *used(T *object) {
 }
 }  // namespace
 
-/* Five allocations and five frees. */
+/* Makes five allocations and five frees. */
 extern "C" void cxx_allocate() {
   delete used(new int(5));
   delete[] used(new char[500]);
@@ -32,7 +32,7 @@ extern "C" void cxx_allocate() {
   used(numbers.data());
 }
 
-/* 0 if all that must fail does fail as C++ says. */
+/* Returns 0 if everything that must fail does so as C++ specifies. */
 extern "C" int cxx_out_of_memory() {
   int caught = 0;
   try {

@@ -1,4 +1,4 @@
-/* The corner cases of "event" as mallometer.h defines them, each by itself. */
+/* The corner cases of "event" as mallometer.h defines them, one by one. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -40,7 +40,7 @@ int main(void) {
   int64_t size = (int64_t)unit_size(object);
   expect((struct expected){"malloc(0)", 1, 0, 0, size});
 
-  object = realloc(object, 1); /* stays where it is */
+  object = realloc(object, 1); /* stays in place */
   int64_t new_size = (int64_t)unit_size(object);
   expect((struct expected){"realloc in place", 1, 1, 0, new_size - size});
   size = new_size;
@@ -78,7 +78,7 @@ int main(void) {
   CHECK(failed == NULL);
   expect((struct expected){"calloc that overflows", 0, 0, 1, 0});
 
-  /* free by its other names; the arguments after the first do not matter to us. */
+  /* Functions that are free under other names; the hook ignores the arguments after the first. */
   static const char *const names[] = {
       "cfree",  "free_sized", "free_aligned_sized",    "sdallocx",
       "_ZdlPv", "_ZdaPvm",    "_ZdaPvSt11align_val_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t"};
@@ -94,14 +94,14 @@ int main(void) {
     expect((struct expected){names[i], 0, 1, 0, -size});
   }
 
-  /* The C library's own callers come by here too. */
+  /* Calls by the C library itself are counted, too. */
   char *copy = strdup("thirty-one characters and a zero");
   size = (int64_t)unit_size(copy);
   expect((struct expected){"strdup", 1, 0, 0, size});
   free(copy);
   expect((struct expected){"free of it", 0, 1, 0, -size});
 
-  /* Requests of 4096 bytes are small, of 4097 large: the bounds are inclusive. */
+  /* Requests of 4096 bytes are small, those of 4097 large: the bounds are inclusive. */
   struct mallometer_counters start = snapshot();
   free(malloc(4096));
   free(malloc(4097));

@@ -1,6 +1,6 @@
 /*
- * A call that succeeds leaves errno alone, on the fast path and on the slow one: in a thread's first event, at the end
- * of the headroom, in requests that are recorded one by one, while counting is off, and in the functions of
+ * A call that succeeds does not change errno, on the fast path and on the slow one: in a thread's first event, at the
+ * end of the headroom, in requests that are recorded one by one, while counting is off, and in the functions of
  * mallometer.h.
  */
 #include <errno.h>
@@ -46,7 +46,7 @@ static void every_size(void) {
   for (size_t size = 1; size < (size_t)1 << 20; size = 3 * size + 1) every_function(size);
   for (int i = 0; i < 2000; i++) {
     void *object;
-    KEEPS_ERRNO(object = malloc(1000)); /* headroom ends at any of these */
+    KEEPS_ERRNO(object = malloc(1000)); /* the headroom ends at one of these */
     KEEPS_ERRNO(free(object));
   }
 }
@@ -72,7 +72,7 @@ static void in_thread(void *(*body)(void *), void *argument) {
 
 int main(void) {
   every_size();
-  every_function((size_t)70 << 20); /* above the threshold of huge requests */
+  every_function((size_t)70 << 20); /* huge requests */
   in_thread(first_event_is_malloc, NULL);
   in_thread(first_event_is_free, malloc(10));
   in_thread(first_event_is_free, malloc((size_t)1 << 20));

@@ -1,7 +1,7 @@
 /*
- * A call that fails leaves errno as the allocator below leaves it when it is asked for the same: glibc sets ENOMEM in
- * posix_memalign too, others leave errno alone in one function or another. So do those that are refused for their
- * arguments. Each function is called by its name, and then in the allocator itself.
+ * A call that fails sets errno as the allocator below does for the same call: glibc sets ENOMEM in posix_memalign too,
+ * others leave errno unchanged in one function or another. So do calls with invalid arguments. Each function is called
+ * by its name, and then in the allocator itself.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -20,7 +20,7 @@ static int failures;
     errno_;                         \
   })
 
-/* `got` and `expected` are evaluated once each, in this order. */
+/* Evaluates `got` and `expected` once each, in this order. */
 #define SAME(call, of_allocator)                                                            \
   do {                                                                                      \
     int got = ERRNO_OF(call), expected = ERRNO_OF(of_allocator);                            \
@@ -76,7 +76,7 @@ static void wrong_alignments(void) {
 int main(void) {
   find_allocator_below();
   static const size_t sizes[] = {SIZE_MAX,    SIZE_MAX - 15,   SIZE_MAX - 5000,
-                                 PTRDIFF_MAX, (size_t)1 << 62, (size_t)1 << 47}; /* more than there are addresses */
+                                 PTRDIFF_MAX, (size_t)1 << 62, (size_t)1 << 47}; /* larger than the address space */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) compare(sizes[i]);
   wrong_alignments();
 

@@ -1,13 +1,13 @@
 /*
  * A signal may interrupt the hook at any of its instructions, and its handler may allocate. The processor's trap flag
- * raises SIGTRAP after each instruction; whenever that finds this thread inside the library, the handler allocates,
- * frees and reads the counters. Nothing is lost or counted twice, and no thread's block is. The allocator below
- * is never interrupted, for it need not survive that. Nor does a handler that ends the thread's scopes do any harm.
+ * raises SIGTRAP after each instruction. Whenever that happens inside of the library, the handler allocates, frees and
+ * reads the counters. Nothing is lost or counted twice, and no thread's block is lost. The allocator below is never
+ * interrupted, because it need not survive that. A handler that closes the thread's scopes does no harm either.
  *
  * every_instruction [marked]: of a library that marks its block while it counts an event. What the handler does in
  * between is counted for the process, and not for the thread.
  *
- * every_instruction routes: another thread comes between, and what it chooses stays.
+ * every_instruction routes: another thread chooses a route in between, and that route stays.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -29,7 +29,7 @@ static bool marked;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* Instructions of the library that were seen, and the only one to interrupt; -1: all. */
+/* The instructions of the library that were seen, and the only one to interrupt; -1: all. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -59,10 +59,10 @@ static void interrupt(int signal, siginfo_t *info, void *context) {
   CHECK_EQUAL(mallometer_snapshot(&s), 0);
   CHECK_EQUAL(mallometer_thread_snapshot(&s), 0);
   interruptions++;
-  if (chosen >= 0) ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100; /* seen enough */
+  if (chosen >= 0) ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100; /* disables the trap */
 }
 
-/* Both keep clear of the 128 bytes below the stack pointer that the compiler may use. */
+/* These preserve the 128 bytes below the stack pointer that the compiler may use. */
 static inline void trap(void) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
                        : "memory", "cc");
@@ -128,7 +128,7 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* A thread's first event, interrupted once, at each of its instructions in turn. */
+/* Interrupts a thread's first event once, at each of its instructions in turn. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -142,7 +142,7 @@ static void no_block_is_lost(void) {
 
 /* ---- Routes ------------------------------------------------------------------------------------------- */
 
-/* Fewer than lie between what a route is chosen by and where it is stored. */
+/* The instructions between two interruptions: fewer than lie between choosing a route and storing it. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;
@@ -182,8 +182,8 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 
 /*
  * A thread that closes the last matched scope chooses a route, and is interrupted at one of its instructions until
- * another has opened one. However old what it knew, realloc is on the route then that tells the scope where the object
- * was.
+ * another thread has opened a scope. Even if what the first thread knew is out of date, realloc is on the route that
+ * tells the scope the object's previous address.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -209,7 +209,7 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
-/* One round of events, interrupted once, at every 13th of its instructions in turn, by `handler`. */
+/* Interrupts one round of events by `handler` once, at every 13th of its instructions in turn. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
   for (chosen = 0;; chosen += 13) {
@@ -239,7 +239,7 @@ static void events_in_scopes(uint32_t options) {
   end_scopes();
   free(malloc(10)); /* unlinks what is left */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
-  /* Nothing is left of them: the next event finds headroom, and the next scope has its own figures. */
+  /* The scopes are gone: the next event has headroom, and the next scope has its own figures. */
   struct mallometer_scope figures = {0};
   int number = mallometer_scope_open(options);
   CHECK(number > 0);

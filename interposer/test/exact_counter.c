@@ -1,7 +1,7 @@
 /*
- * What is compared with an attached library: preloaded before it, it counts every call that reaches malloc and its
- * relatives, and their bytes, at one atomic addition each. It serves by glibc's own functions, which it finds without
- * a look-up, so there is no call that it could miss at the start.
+ * The reference for an attached library: preloaded before it, it counts every call that reaches malloc and its
+ * relatives, and their bytes, by one atomic addition each. It calls glibc's own functions, which it finds without a
+ * look-up, so it misses no call at the start.
  */
 #include <errno.h>
 #include <malloc.h>

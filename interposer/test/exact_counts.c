@@ -1,7 +1,7 @@
 /*
- * A known number of calls of every kind, in as many threads as the first argument says, is counted exactly: events,
- * classes, requested bytes, allocated and freed bytes, failures. Half of the threads free what other threads allocated.
- * All end, and the process's counters still say the same.
+ * A known number of calls of each kind, in the number of threads that the first argument states, is counted exactly:
+ * events, classes, requested bytes, allocated and freed bytes, failures. Half of the threads free objects that other
+ * threads allocated. All threads end, and the process's counters stay the same.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -14,7 +14,7 @@
 #define ROUNDS 300
 #define MAXIMUM_THREADS 64
 
-/* What the counters must say of one thread; kept by the thread itself, in its own terms. */
+/* The expected counters of one thread, which the thread keeps itself. */
 struct tally {
   uint64_t allocations[MALLOMETER_SIZE_CLASSES], frees, failed, requested, allocated, freed;
 };
@@ -31,7 +31,7 @@ struct worker {
 static struct worker workers[MAXIMUM_THREADS];
 static pthread_barrier_t start_line, half_way;
 
-/* The class by its definition, one limit after the other. */
+/* Finds the class by its definition, one limit after the other. */
 static unsigned class_by_definition(uint64_t size) {
   unsigned i = 0;
   while (size > mallometer_class_limit(i)) i++;
@@ -83,13 +83,13 @@ static void one_round(struct worker *w, int round) {
   release(t, allocated(t, memalign(64, size), size));
   release(t, allocated(t, aligned_alloc(128, size), size));
   release(t, allocated(t, valloc(size), size));
-  /* pvalloc asks for whole pages, at least one. */
+  /* pvalloc allocates whole pages, at least one. */
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   release(t, allocated(t, pvalloc(size), size ? (size + page - 1) / page * page : page));
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* Larger than a thread's headroom and than the smallest singly mapped object. */
+  /* Larger than a thread's headroom, and than the smallest singly mapped object. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 
@@ -106,7 +106,7 @@ static void one_round(struct worker *w, int round) {
   CHECK(realloc(object, too_much) == NULL); /* failed; the object stays */
   t->failed++;
   uint64_t old_size = unit_size(object);
-  void *nothing = realloc(object, 0); /* a free; with some allocators, a free and an allocation of nothing */
+  void *nothing = realloc(object, 0); /* a free; with some allocators, a free and an allocation of 0 bytes */
   t->frees++;
   t->freed += old_size;
   if (nothing) release(t, allocated(t, nothing, 0));
@@ -117,9 +117,9 @@ static void one_round(struct worker *w, int round) {
 
 static void *work(void *argument) {
   struct worker *w = argument;
-  /* The first event of the thread, so that its block exists before the count begins. */
+  /* The thread's first event, so that its block exists before the count begins. */
   free(malloc(1));
-  pthread_barrier_wait(&start_line); /* all are there */
+  pthread_barrier_wait(&start_line); /* the threads have begun */
   pthread_barrier_wait(&start_line); /* the snapshot is taken */
   struct mallometer_counters start = thread_snapshot();
   for (int i = 0; i < ROUNDS; i++) one_round(w, i);
@@ -142,7 +142,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   pthread_barrier_init(&start_line, NULL, (unsigned)threads + 1);
   pthread_barrier_init(&half_way, NULL, (unsigned)threads);
-  /* Stacks small enough that the C library keeps them all for reuse: ending threads then frees nothing. */
+  /* Small stacks are all kept for reuse by the C library, so that ending threads free nothing. */
   pthread_attr_t small_stack;
   pthread_attr_init(&small_stack);
   pthread_attr_setstacksize(&small_stack, 256 * 1024);
@@ -185,7 +185,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(d.allocated_bytes, all.allocated);
   CHECK_EQUAL(d.freed_bytes, all.freed);
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-  /* For runs to be compared with each other. */
+  /* Lets runs be compared with each other. */
   printf("%" PRIu64 " allocations, %" PRIu64 " frees, %" PRIu64 " requested, %" PRIu64 " failed\n",
          mallometer_allocations(&d), d.frees, d.requested_bytes, d.failed);
   return 0;

@@ -1,5 +1,7 @@
-/* A program that allocates what exit_report.sh expects, and has a child that ends as it does. It opens the file that it
- * is told, and keeps it open. */
+/*
+ * A program that allocates what exit_report.sh expects, and has a child that ends in the same way. It opens the given
+ * file and keeps it open.
+ */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what programs say at exit when MALLOMETER_MONITOR asks for it, and that they say nothing otherwise.
+# Checks what programs report at exit if MALLOMETER_MONITOR asks for it, and that they report nothing otherwise.
 #
 #   exit_report.sh PROGRAM LIBRARY : exit_report allocates 200 MiB and 1,000 times 100 bytes, and forks
 set -eu

@@ -1,7 +1,7 @@
 /*
- * The library beside a JVM that behaves as badly as one may: this program, which has the functions by which a JVM is
- * found. It allocates where it is asked something, is interrupted by a handler that allocates, refuses, and ends while
- * threads are asking. All allocations are samples.
+ * The library in the process of a badly behaved JVM: this program, which has the functions by which a JVM is found. It
+ * allocates when it is called, is interrupted by a handler that allocates, refuses, and ends while threads call it. All
+ * allocations are samples.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -22,23 +22,23 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #define JAVA ((uint64_t)1 << 63)
 
-/* What the JVM does; each test begins with none of it. */
+/* The JVM's behaviour; each test begins with none of it. */
 static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* then */
+  int answer; /* the answer then */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
-  bool has_numbers_for_ids; /* as from JDK 26 on */
-  int instruction;          /* at which the innermost frame is */
+  bool has_numbers_for_ids; /* like JDK 26 and later */
+  int instruction;          /* bytecode index of the innermost frame */
   int deeper;               /* frames between the innermost and the outermost */
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
-static unsigned asked;  /* for a stack */
-static unsigned nested; /* the same, while it was being asked by the same thread */
+static unsigned asked;  /* calls for a stack */
+static unsigned nested; /* calls for a stack inside of another by the same thread */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -145,7 +145,7 @@ static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
   return JVMTI_ERROR_NONE;
 }
 
-/* Before JDK 18 one does not look whether the class is gone. */
+/* The JVM does not check whether the class is gone (before JDK 18). */
 static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
   (void)env;
   *class = *method_of(id);
@@ -201,7 +201,7 @@ static JNIEnv thread_of_jvm = &thread_functions;
 
 static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
   (void)vm;
-  allocate_in_jvm(); /* as the loader does for a thread's first look at thread-local variables */
+  allocate_in_jvm(); /* the loader allocates at a thread's first access to TLS */
   if (version == JVMTI_VERSION_1_2) {
     *env = &tools;
     return behaviour.has_no_tools ? JNI_EVERSION : JNI_OK;
@@ -220,7 +220,7 @@ static NOINLINE void *keeper(size_t size) {
   return object;
 }
 
-/* The frames of the newest site of keeper(). */
+/* Copies the frames of the newest site of keeper(). */
 static int newest_stack(uint64_t *frames) {
   for (uint32_t site = self().call_sites; site > 0; site--) {
     int count = mallometer_site_stack(site - 1, frames, 640);
@@ -254,7 +254,7 @@ static void on_signal(int signal) {
 }
 
 static void stacks_have_java_frames(void) {
-  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* no thread of the JVM */
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* this is no thread of the JVM */
   attach();
   free(keeper(100));
   CHECK(has_java_frames());
@@ -298,7 +298,7 @@ static void no_answer_is_counted(void) {
   uint64_t before = self().samples_without_java;
   free(keeper(100));
   CHECK_EQUAL(self().samples_without_java, before);
-  behaviour.answer = -5; /* it does, and is in a state that cannot be followed */
+  behaviour.answer = -5; /* the thread runs Java code, in a state that cannot be followed */
   free(keeper(100));
   CHECK(self().samples_without_java > before);
   CHECK(!has_java_frames());
@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* beside the one that all have */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* besides the one that all have */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -324,7 +324,7 @@ static NOINLINE void allocate_many(int round) {
   allocate_from(first[round], last[round]);
 }
 
-/* Stacks that are known are so for good. */
+/* Known stacks stay known. */
 static void a_full_table_is_counted(void) {
   attach();
   uint64_t before = 0;
@@ -344,7 +344,7 @@ static int newest_java_frames(void) {
   return java;
 }
 
-/* One that is as deep as is kept is not cut. */
+/* A stack as deep as the limit is not cut. */
 static void deep_java_stacks_are_cut_and_counted(void) {
   attach();
   behaviour.deeper = 510;
@@ -363,7 +363,7 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* A coroutine's stack is no Java thread's, however large it is. */
+/* A coroutine's stack is not a Java thread's, however large it is. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -382,7 +382,7 @@ static void nobody_asks_on_other_stacks(void) {
   CHECK(has_java_frames());
 }
 
-static size_t room; /* to leave on the stack */
+static size_t room; /* bytes to leave on the stack */
 static bool walks_native, walks_java;
 
 static void *allocate_with_room(void *unused) {
@@ -412,7 +412,7 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* A JVM's threads end with guard pages of its own, which begin some KiB earlier than the C library knows. */
+/* A JVM's threads end with its own guard pages, which begin some KiB earlier than the C library knows. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);
@@ -449,7 +449,7 @@ static void ids_that_are_numbers_are_not_read_through(void) {
   methods_have_names_while_their_class_lives();
 }
 
-/* Up to JDK 25 it never gives an id back. */
+/* Up to JDK 25 the JVM never frees an id. */
 static void ids_come_to_an_end(void) {
   attach();
   for (int i = 0; i < 10; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
@@ -481,7 +481,7 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Of a JVM that has ended, HotSpot keeps whoever asks. */
+/* HotSpot never returns to a thread that calls it after its end. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();

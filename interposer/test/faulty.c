@@ -1,5 +1,4 @@
-/* What memcheck must tell of a program whatever is preloaded: `write` behind an object, an object `lost`, freed
- * `twice`. */
+/* Errors that memcheck must report: `write` behind an object, a `lost` object, an object freed `twice`. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * An executable that is linked to fixed addresses and takes malloc's address: every function then seems to lie in the
- * executable. Counting works as anywhere, and the address that the program took leads to the hook. With an argument,
- * another allocator was preloaded before: nothing is counted, and the reason names the argument.
+ * An executable that is linked to fixed addresses and takes malloc's address: then every function seems to lie in the
+ * executable. Counting works as elsewhere, and the address that the program took leads to the hook. With an argument,
+ * another allocator was preloaded before: nothing is counted, and the reason contains the argument.
  */
 #include <malloc.h>
 #include <string.h>
@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
     printf("%s\n", self().reason);
     CHECK(strstr(self().reason, argv[1]));
   }
-  /* Addresses in the code, which only the executable itself can provide. */
+  /* Addresses in the code, which only the executable itself can have. */
   void *(*volatile allocate)(size_t) = malloc;
   void (*volatile release)(void *) = free;
   void *(*volatile resize)(void *, size_t) = realloc;

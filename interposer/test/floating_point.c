@@ -1,6 +1,6 @@
 /*
- * malloc is no arithmetic: afterwards no floating-point exception has happened, a program in which every exception
- * traps goes on, and the direction of rounding is what it was. The sampler, which computes, looks at some of the
+ * malloc leaves the floating-point environment unchanged: no exception has happened after it, a program in which every
+ * exception traps continues, and the rounding mode is kept. The sampler, which computes, samples some of the
  * allocations here: first ones of a call path, many of one, large ones, and first ones of a thread.
  */
 #include <fenv.h>
@@ -9,7 +9,7 @@
 
 #include "check.h"
 
-/* Most processors for aarch64 leave that out. */
+/* Exceptions do not trap on most aarch64 processors. */
 #if defined(__x86_64__)
 #define EXCEPTIONS_TRAP true
 #else

@@ -1,7 +1,7 @@
 /*
- * Objects that came past the hook, from the C library's own malloc by its address, but are resized and freed through
- * it. In header mode they have no header and are seen to have none; in either mode the program works, its content is
- * kept, and live bytes are not driven below what the hook gave out itself in header mode.
+ * Objects that were allocated past the hook, by the address of the C library's own malloc, but are resized and freed
+ * through it. In header mode they have no header, which is recognized. In both modes the program works and content is
+ * kept. In header mode live bytes do not fall below what the hook allocated itself.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -56,7 +56,7 @@ int main(void) {
   } else {
     CHECK(d.frees > mallometer_allocations(&d)); /* usable sizes count every free */
   }
-  /* Objects of the hook's own beside them are what they always are. */
+  /* The hook's own objects are counted as ever. */
   start = snapshot();
   resized_and_freed(malloc(100), 100);
   d = difference(start, snapshot());

@@ -1,7 +1,7 @@
 /*
- * Programs that use a thread key which they have forgotten to create, most often number 0. It is nobody's: setting it
- * fails, reading it tells nothing, and the thread ends like any other. Where the number happens to be the hook's own
- * key, the value of the program is not taken for the hook's.
+ * Programs that use a thread key without creating it, most often number 0. Setting it fails, reading it returns NULL,
+ * and the thread ends normally. If the number happens to be the hook's key, the program's value is not taken for the
+ * hook's.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -42,7 +42,7 @@ int main(void) {
   bool loader_has_one = strverscmp(gnu_get_libc_version(), "2.34") < 0;
   for (int i = 0; i < 3 && !loader_has_one; i++) {
     run(use_every_key);
-    CHECK_EQUAL(set, i + 1); /* the hook's is the only one */
+    CHECK_EQUAL(set, i + 1); /* the hook's key is the only one that exists */
     CHECK_EQUAL(snapshot().threads, 1);
   }
   pthread_key_t first;

@@ -1,6 +1,6 @@
 /*
- * fork in a process whose threads allocate: the child allocates, starts threads, forks again and executes programs;
- * its counters go on from the parent's, as its memory does.
+ * fork in a process whose threads allocate: the child allocates, starts threads, forks again and executes programs. Its
+ * counters continue those of the parent, as its memory does.
  */
 #include <pthread.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void child(void) {
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 1000; i++) free(malloc(64));
   struct mallometer_counters d = difference(start, snapshot());
-  CHECK_EQUAL(mallometer_allocations(&d), 1000); /* nobody else is there to allocate */
+  CHECK_EQUAL(mallometer_allocations(&d), 1000); /* the child has no other thread */
   CHECK_EQUAL(d.frees, 1000);
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, allocate_once, NULL), 0);
@@ -57,7 +57,7 @@ int main(void) {
   for (int i = 0; i < 60; i++) {
     pid_t pid = fork();
     if (pid == 0) {
-      alarm(20); /* a child that hangs fails */
+      alarm(20); /* ends a child that hangs */
       child();
       if (i % 20 == 0) execl("/bin/sh", "sh", "-c", "exec true", (char *)NULL);
       _exit(0);

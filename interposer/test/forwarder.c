@@ -1,7 +1,7 @@
 /*
- * A malloc that keeps no memory of its own: it passes what it is asked for on to the one that comes next, which it
- * looks up once. Compiled into a library that is preloaded, and into an executable. SOME: only malloc and free. MARKED:
- * each object begins with a mark, as checkers have it, so that a call that comes by twice or not at all is noticed.
+ * A malloc without memory of its own: it passes calls on to the next one, which it looks up once. Compiled into a
+ * library that is preloaded, and into an executable. SOME: only malloc and free. MARKED: each object begins with a
+ * mark, as checkers have it, so that a call that arrives twice or not at all is noticed.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /*
- * Unwind information is read from whatever library a program loaded. Damaged information yields a rule or none, and
- * nothing is read outside of the object: the C library's own tables, copied into memory of exactly their size, with
- * bytes changed at random. Built with sanitizers. First argument: how many rounds.
+ * Unwind information of any loaded library is read. Damaged information yields a rule or none, and nothing is read
+ * outside of the object: the C library's own tables are copied into memory of exactly their size, and bytes are changed
+ * at random. Built with sanitizers. First argument: the number of rounds.
  */
 #include <link.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 static struct loaded_object original;
 
-/* The segment that holds the tables, which refer to each other by distances. */
+/* Finds the segment with the tables, which refer to each other by distances. */
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
   if (!strstr(info->dlpi_name, "libc.so")) return 0;
@@ -38,7 +38,7 @@ static uint64_t random_below(uint64_t end) {
   return state % end;
 }
 
-/* Any function that the table names, and any place in it. The copy's functions lie where the originals would. */
+/* Returns a random address in a random function of the table. The copy's functions lie where the originals would. */
 static uintptr_t some_function(const struct loaded_object *object) {
   uint32_t count;
   memcpy(&count, object->unwind_table + 8, sizeof count);
@@ -50,8 +50,8 @@ static uintptr_t some_function(const struct loaded_object *object) {
 }
 
 /*
- * A table of one function, whose information is what random changes are unlikely to make: factors so large that their
- * products with operands, distances or sums overflow. The function may be anything: it is only asked about.
+ * A table of one function with information that random changes are unlikely to produce: factors so large that their
+ * products with operands, distances or sums overflow. The function is never called.
  */
 static void large_factors(void) {
 #define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
@@ -71,7 +71,7 @@ static void large_factors(void) {
     for (size_t program = 0; program < sizeof programs / sizeof *programs; program++) {
       uint8_t *memory = calloc(1, 200), *at = memory;
       if (!memory) exit(1);
-      /* The header: version, encodings of its three parts; where the frames begin, how many, the only entry. */
+      /* The header: version, encodings of its three parts; begin and number of the frames, the only entry. */
       const int32_t header[] = {0x3b031b01, 0, 1, 0, 120};
       memcpy(at, header, sizeof header);
       at = memory + 20; /* the common part: length, mark, version, no augmentation, factors, return address */
@@ -87,7 +87,7 @@ static void large_factors(void) {
         if (!(*byte & 0x80)) break;
       }
       *at = 16;
-      at = memory + 120; /* the function: length, distance to the common part, begin, how long, program */
+      at = memory + 120; /* the function: length, distance to the common part, begin, size, program */
       const uint32_t function_length = 60, distance = 104;
       const uint64_t begin = (uintptr_t)memory, bytes = UINT64_MAX / 2;
       memcpy(at, &function_length, 4);
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
     uint8_t *copy = malloc(size);
     if (!copy) return 1;
     memcpy(copy, (const void *)original.begin, size);
-    /* The first round is undamaged; later ones are cut off, and changed here and there or all over one description. */
+    /* The first round is undamaged; later ones are cut off, or changed in some bytes or all over one description. */
     size_t kept = round % 4 == 3 ? 16 + random_below(size - 16) : size;
     if (kept < size) {
       uint8_t *shorter = malloc(kept);

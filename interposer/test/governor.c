@@ -1,4 +1,4 @@
-/* The governor by itself, with a clock that the test turns. */
+/* The governor alone, with a clock that the test sets. */
 #include "sample/governor.h"
 
 #include "check.h"
@@ -12,7 +12,7 @@ static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 }
 
-/* Samples that each take `took`, one every `pause`, for `span` of the clock. Returns the time then. */
+/* Spends samples of `took` each, one every `pause`, for `span`. Returns the time afterwards. */
 static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
   for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
   return now;
@@ -22,7 +22,7 @@ static void spends_its_first_credit_before_it_halves(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = SECOND;
   for (unsigned i = 0; i < 200; i++, now += 10000) governor_spend(&governor, now, now + 10000);
-  CHECK_EQUAL(governor.halvings, 0); /* 2 ms, and what came in meanwhile */
+  CHECK_EQUAL(governor.halvings, 0); /* 2 ms, and the credit that was gained meanwhile */
   for (unsigned i = 0; i < 10; i++, now += 10000) governor_spend(&governor, now, now + 10000);
   CHECK_EQUAL(governor.halvings, 1);
   CHECK_EQUAL(governor.spent_ns, 2100000);
@@ -41,21 +41,21 @@ static void halves_once_in_five_milliseconds_and_twelve_times_at_most(void) {
   CHECK(shares.of_busy == 1.0 / 8 && shares.of_numbers == 1.0 / 64 && shares.of_sizes == 1.0 / 8);
 }
 
-/* Half of the target, while the debt of before is not paid back yet. */
+/* The load is half of the target, and the earlier debt is not paid back yet. */
 static void halves_no_more_once_the_credit_rises(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* one that was due */
+  CHECK(governor.halvings <= before + 1); /* a halving that was due */
   CHECK(governor.credit_ns < 0);
 }
 
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* A debt of 10 ms at most, paid back in two seconds; then a doubling every 20 ms. */
+  /* The debt of at most 10 ms is paid back in two seconds; then a doubling follows every 20 ms. */
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
@@ -121,7 +121,7 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Threads read the clock one after the other and come here in another order. */
+/* Threads read the clock one after the other and arrive in another order. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);
   governor_spend(&governor, 100 * SECOND, 100 * SECOND);

@@ -1,7 +1,7 @@
 /*
- * No function hands out less than was asked for: sizes near the ends of size_t and ptrdiff_t, where adding a header
- * or rounding up would overflow, fail everywhere with ENOMEM, are counted as failures, and leave the old object of
- * a realloc as it was. An allocator that forgets errno itself (jemalloc's realloc, mimalloc) is passed on as it is;
+ * No function returns less than was requested: sizes near the ends of size_t and ptrdiff_t, where adding a header or
+ * rounding up would overflow, fail everywhere with ENOMEM, are counted as failures, and leave the old object of a
+ * realloc unchanged. If an allocator itself does not set errno (jemalloc's realloc, mimalloc), errno is left as it is;
  * errno_of_failures compares.
  */
 #include <errno.h>
@@ -66,7 +66,7 @@ int main(void) {
   bool otherwise = allocator_sets_errno;
   errno = 0;
   CHECK(!below.calloc(big, 2));
-  allocator_sets_errno &= errno == ENOMEM; /* memcheck's leaves it alone here */
+  allocator_sets_errno &= errno == ENOMEM; /* memcheck's does not set it here */
   FAILS(calloc(big, 2));
   FAILS(calloc(2, big + 8));
   allocator_sets_errno = otherwise;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # in_other_debian.sh LIBRARY [TEST]: compiles the C tests with this system's gcc and C library, and runs them with the
-# built library in both modes. For a Debian beside this one (bin/lib/in_root.sh). With TEST only that one: "quick" is
-# what another C library may change first: counts, stacks and attach.
+# built library in both modes. For a Debian beside this one (bin/lib/in_root.sh). With TEST only that one: "quick" runs
+# the tests that most depend on the C library: counts, stacks and attach.
 set -u
 library=$1
 only=${2:-all}
@@ -12,16 +12,16 @@ cd "$work" || exit 1
 failed=0
 count=0
 
-# compile NAME [OPTION...]: a program or, with -shared, a library.
+# compile NAME [OPTION...]: compiles a program or, with -shared, a library.
 compile() {
   source=$1
   shift
-  # Before glibc 2.34 the functions of threads and of the loader are in libraries of their own.
+  # glibc before 2.34 has the functions of threads and of the loader in libraries of their own.
   gcc -O1 -w -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -I"$test/../include" -I"$test/../src" -rdynamic \
     "$test/$source.c" "$@" -lpthread -ldl -lm || failed=1
 }
 
-# check [SETTING=VALUE...] COMMAND...: with the library, in both modes, or in that which MODES names.
+# check [SETTING=VALUE...] COMMAND...: runs with the library, in both modes, or in the one that MODES names.
 check() {
   for mode in ${MODES:-usable header}; do
     count=$((count + 1))
@@ -55,7 +55,7 @@ if [ "$only" = all ]; then
     own_malloc late_key crowd many_threads page_aligned low_page deepbind address_limit; do
     compile $program -o $program
   done
-  # Without libpthread too, which such a process can do without before glibc 2.34.
+  # Runs without libpthread, too, which such a process does not need before glibc 2.34.
   for program in definitions control impossible_sizes errno_is_kept; do
     gcc -O1 -w -fno-builtin -D_GNU_SOURCE -I"$test/../include" -rdynamic "$test/$program.c" -o alone -ldl 2>/dev/null &&
       check ./alone counting

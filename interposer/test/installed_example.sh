@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library as a user meets it: installed to some prefix, found by pkg-config, used by the example, which is compiled
-# without linking it and works with and without it; and by a program that links it.
+# Tests the library as a user gets it: installed to some prefix, found by pkg-config, used by the example, which is
+# compiled without linking it and works with and without it; and by a program that links it.
 #
 #   installed_example.sh BUILD-DIRECTORY VERSION
 set -eu

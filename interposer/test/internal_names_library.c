@@ -1,4 +1,4 @@
-/* A library that frees by the C library's internal name, if somebody asks it to. */
+/* A library whose function frees by the C library's internal name. */
 void __libc_free(void *object);
 
 void library_free(void *object);

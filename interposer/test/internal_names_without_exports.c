@@ -1,4 +1,4 @@
-/* A library that offers nothing to others, and frees by the C library's internal name when it is loaded. */
+/* A library that exports nothing, and frees by the C library's internal name when it is loaded. */
 #include <stdlib.h>
 
 void __libc_free(void *object);

@@ -1,13 +1,13 @@
 /*
- * The sums by themselves, each in every one of its reads interrupted for as long as another thread likes: what the
- * other did meanwhile neither gets into the peak though it never lived at once, nor is missed though it did.
+ * The sums alone. Each is interrupted in every one of its reads, for as long as another thread likes. Bytes of the
+ * other thread that never lived at once do not raise the peak, and those that did are not missed.
  */
 #include <string.h>
 
 #include "account/totals.h"
 #include "check.h"
 
-/* After every read of a counter in totals.c the reader may be interrupted, and go on with what it read. */
+/* The reader may be interrupted after every read of a counter in totals.c. It continues with the value that it read. */
 static uint64_t read_or_be_interrupted(const counter *c);
 #define counter_read(c) read_or_be_interrupted(c)
 #include "account/totals.c"
@@ -50,7 +50,7 @@ static void start_again(void) {
   peak = 0;
 }
 
-/* The number of reads in which `act` can be interrupted. */
+/* Returns the number of reads in which `act` can be interrupted. */
 static unsigned reads_of(void (*act)(void)) {
   start_again();
   interruption = NULL;
@@ -59,7 +59,7 @@ static unsigned reads_of(void (*act)(void)) {
   return 1000000 - reads_until_interruption;
 }
 
-/* ---- What never lived at once ------------------------------------------------------------------------- */
+/* ---- Bytes that never lived at once ------------------------------------------------------------------- */
 
 static void churns(void) {
   for (int i = 0; i < MUCH / 8192; i++) {
@@ -70,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* in each attempt */
+  reads_until_interruption = 70; /* an interruption in each attempt */
 }
 
 static void takes_a_snapshot(void) {
@@ -94,7 +94,7 @@ static void the_peak_is_never_what_was_freed_meanwhile(void (*act)(void), uint64
   }
 }
 
-/* ---- What did live ------------------------------------------------------------------------------------ */
+/* ---- Bytes that lived at once ------------------------------------------------------------------------- */
 
 static void holds_much(void) { allocates(&blocks[1], MUCH); }
 
@@ -114,7 +114,7 @@ static void the_peak_is_not_missed(void) {
   }
 }
 
-/* Who was interrupted knows old figures of the other thread, and must not put them in place of newer ones. */
+/* An interrupted reader has old figures of the other thread, and must not replace newer ones by them. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read++) {

@@ -1,14 +1,14 @@
 #!/bin/sh
-# java_agent.sh LIBRARY: MALLOMETER_AGENT, seen by env in the place of a JVM.
+# java_agent.sh LIBRARY: tests MALLOMETER_AGENT, with env instead of a JVM.
 set -eu
 library=$1
 cd "$(mktemp -d)"
 trap 'rm -rf "$PWD"' EXIT
-# An empty archive is its end record alone.
+# An empty archive consists of its end record.
 printf 'PK\005\006%018d' 0 | tr 0 '\000' >agent.jar
 export MALLOMETER_ONLY=env MALLOMETER_AGENT="$PWD/agent.jar=port=1"
 
-# seen COMMAND...: JAVA_TOOL_OPTIONS as a program sees it that the library is loaded into.
+# seen COMMAND...: prints JAVA_TOOL_OPTIONS as seen by a program with the library.
 seen() {
   LD_PRELOAD=$library "$@" 2>errors | sed -n 's/^JAVA_TOOL_OPTIONS=//p'
 }
@@ -18,7 +18,7 @@ is() {
   [ "$2" = "$3" ] || { echo "$1: '$3', not '$2'; $(cat errors)"; exit 1; }
 }
 
-# said: the line on the standard error, without the sentence that tells what to do.
+# said: prints the line on standard error, without the sentence that tells what to do.
 said() {
   grep -q '\. [A-Z][^.]*\.$' errors || echo "no advice:"
   sed 's/\. [A-Z][^.]*\.$//' errors
@@ -42,7 +42,7 @@ is "no room" "$long" "$(JAVA_TOOL_OPTIONS=$long seen env)"
 is "a long path" "" "$(MALLOMETER_AGENT=$long seen env)"
 grep -q "the path is too long; the agent is not started" errors
 
-# refused WHAT AGENT REASON [COMMAND]: nothing is named, and one line says why.
+# refused WHAT AGENT REASON [COMMAND]: checks that no agent is named, and that one line tells the reason.
 refused() {
   is "$1" "" "$(MALLOMETER_AGENT=$2 seen "${4:-env}")"
   is "$1: it is said" "mallometer: MALLOMETER_AGENT: $3; the agent is not started" "$(said)"
@@ -68,7 +68,7 @@ is "beside a jar whose name begins so" "$before -javaagent:$MALLOMETER_AGENT" "$
 before="$before -javaagent:$PWD/agent.jar -Xmx1m"
 is "not where it is named later" "$before" "$(JAVA_TOOL_OPTIONS=$before seen env)"
 
-# A run-time image, with env in the place of its launcher.
+# Makes a run-time image, with env instead of its launcher.
 export MALLOMETER_ONLY=java
 mkdir -p image/bin
 cp "$(command -v env)" image/bin/java

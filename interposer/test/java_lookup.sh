@@ -1,6 +1,6 @@
 #!/bin/sh
-# Java's default lookup of C functions (JDK 22 and newer) finds the same names with the library preloaded as without it: of
-# the C library, of the JVM, of the launcher and of mallometer itself. malloc is mallometer's.
+# Java's default lookup of C functions (JDK 22 and newer) finds the same names with and without the library: of the C
+# library, of the JVM, of the launcher and of mallometer itself. malloc is mallometer's.
 #
 #   java_lookup.sh LIBRARY
 #

@@ -1,7 +1,7 @@
 /*
- * What the kernel's texts are taken for: cgroups of both versions as machines have shown them, then the same garbled
- * and cut off, with sanitizers; and what is told of the process. The files are made up: the calls that open, read and
- * close them are replaced.
+ * The parsers of the kernel's texts: cgroups of both versions as found on machines, then the same texts garbled and cut
+ * off, with sanitizers; and what is read about the process. The files are fake: the calls that open, read and close
+ * them are replaced.
  */
 #include <stdint.h>
 
@@ -55,7 +55,7 @@ static int fake_open(const char *path, int flags) {
   return -1;
 }
 
-/* In pieces of any size, as a kernel may. */
+/* Returns pieces of any size, as a kernel may. */
 static ssize_t fake_read(int file, void *to, size_t capacity) {
   size_t left = files[file].length - files[file].position;
   size_t piece = left < capacity ? left : capacity;
@@ -125,7 +125,7 @@ static void check_known(void) {
   CHECK_EQUAL(reading.oom_kills, 3);
 }
 
-/* Some kernels do not tell shared memory from files. */
+/* Kernels may not separate shared memory from files. */
 static void without_shared_memory(void) {
   version_2();
   files_used--;
@@ -133,7 +133,7 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* A container that sees the host's path in one file and has only its own part mounted. */
+/* A container without a cgroup namespace sees the host's path in one file, and mounts only its own part. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,
@@ -144,7 +144,7 @@ static void without_a_namespace(void) {
   CHECK(reading.limit_bytes == UNKNOWN);
 }
 
-/* Mounts whose lines are longer than any buffer come before the one that counts. */
+/* Mounts with lines longer than any buffer come before the right one. */
 static void among_long_lines(void) {
   version_1();
   char line[200];
@@ -193,7 +193,7 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
-/* A member of thousands of groups has a line that no buffer holds. */
+/* A process with thousands of groups has a line that no buffer holds. */
 static void swapped(void) {
   files_used = 0;
   CHECK(process_swapped_bytes() == UNKNOWN);
@@ -208,7 +208,7 @@ static void swapped(void) {
   CHECK(process_swapped_bytes() == UNKNOWN);
 }
 
-/* What is mapped at page `number`. */
+/* Returns the mapping of page `number`. */
 static struct mapping mapping_of(const struct mappings *mappings, size_t number) {
   for (size_t i = 0; i < mappings->count; i++) {
     if (mappings->rows[i].begin <= number << 12 && number << 12 < mappings->rows[i].end) return mappings->rows[i];

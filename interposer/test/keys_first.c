@@ -1,6 +1,6 @@
 /*
- * Preloaded so that it starts before the hook does: takes 40 thread keys, more than the 32 whose values the C library
- * keeps without allocating, with destructors that allocate, free and come again.
+ * Preloaded so that it starts before the hook: takes 40 thread keys, more than the 32 whose values the C library keeps
+ * without allocating, with destructors that allocate, free and set the value again.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 enum { KEYS = 40 };
 static pthread_key_t keys[KEYS];
 static __thread int visits;
-/* What the program asks for. */
+/* The program reads these. */
 int destructor_events;
 int events_before_keys = -1;
 void use_all_keys(void);

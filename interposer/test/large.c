@@ -1,6 +1,7 @@
 /*
  * Requests above 32 KiB: each function counts them exactly, with their usable sizes, their classes, the largest and the
- * huge ones; what fails is a failure; a realloc may go from small to large and back; and the peak knows of them.
+ * huge ones. Failures are counted as failures, a realloc may go from small to large and back, and the peak includes
+ * them.
  */
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void failures_are_failures(void) {
   struct mallometer_counters start = snapshot();
   void *object = noted(malloc(50 * KIB), 50 * KIB);
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
-  /* Twice these sizes is more than a word holds. */
+  /* Twice these sizes exceed a word. */
   too_much += 2;
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
   noted_free(object);
@@ -101,7 +102,7 @@ static void failures_are_failures(void) {
   CHECK_EQUAL(d.failed, 6);
 }
 
-/* No snapshot is taken while they live. */
+/* No snapshot is taken while they are live. */
 static void the_peak_knows(void) {
   enum { OBJECTS = 100 };
   static void *objects[OBJECTS];

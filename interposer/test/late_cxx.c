@@ -1,6 +1,6 @@
 /*
- * A C program, in which there is no C++ library, opens a C++ library with RTLD_LOCAL. Its operators are counted once
- * each, and those that fail throw. The first argument is its path.
+ * A C program without a C++ library opens a C++ library with RTLD_LOCAL. Its operators are counted once each, and those
+ * that fail throw. The first argument is its path.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void find(void *function, void *library, const char *name) {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
-  /* Some allocators are written in C++ themselves. */
+  /* The allocator itself may be written in C++. */
   if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
   void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(mallometer_allocations(&d), 5);
     CHECK_EQUAL(d.frees, 5);
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-    /* mimalloc is written in C: its operators abort where they ought to throw, with or without us. */
+    /* mimalloc is written in C: its operators abort instead of throwing, with or without us. */
     if (strncmp(self().allocator, "mimalloc", 8) == 0) continue;
     start = snapshot();
     CHECK_EQUAL(out_of_memory(), 0);

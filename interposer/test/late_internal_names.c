@@ -1,6 +1,6 @@
 /*
- * A library that frees past the headers is opened late: that is said before it is too late. Its path is the first
- * argument; one that does not is the second.
+ * A library that frees past the headers is opened late, which is reported before it frees. Its path is the first
+ * argument; that of a library that does not is the second.
  */
 #include <dlfcn.h>
 

@@ -1,7 +1,6 @@
 /*
- * Someone else took more thread keys first (keys_first.c), so that the hook's own lies beyond those whose values need
- * no memory, and destructors of other keys run before and after it. Every event of every thread is counted, no block is
- * lost.
+ * Another library took many thread keys first (keys_first.c), so that the values of the hook's own key need memory, and
+ * destructors of other keys run before and after it. Every event of every thread is counted, and no block is lost.
  */
 #include <pthread.h>
 
@@ -30,14 +29,14 @@ static void run(void *(*body)(void *)) {
 
 int main(void) {
   CHECK(use_all_keys);
-  run(keys_then_hook); /* stacks and tables of the C library */
+  run(keys_then_hook); /* allocates the C library's stacks and tables */
   struct mallometer_counters start = snapshot();
   int before = destructor_events;
   uint64_t footprint = self().footprint_bytes;
   for (int i = 0; i < 500; i++) run(i % 2 ? keys_then_hook : hook_then_keys);
   struct mallometer_counters d = difference(start, snapshot());
   uint64_t ours = 500 + (uint64_t)(destructor_events - before);
-  /* A thread's second table of values and, sometimes, its TLS table are the C library's allocations. */
+  /* A thread's second table of values and, sometimes, its TLS table are allocations of the C library. */
   CHECK(mallometer_allocations(&d) >= ours + 500 && mallometer_allocations(&d) <= ours + 1000);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);

@@ -1,6 +1,7 @@
 /*
- * Libraries that are loaded late: twelve with static TLS at once, for which the loader keeps a small reserve that is
- * not ours to use up; and one that comes and goes many times, whose objects outlive it. The arguments are their paths.
+ * Libraries that are loaded late: twelve with static TLS at once, for which the loader keeps a small reserve that we
+ * must not use up; and one that is loaded and unloaded many times, whose objects outlive it. The arguments are their
+ * paths.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -29,7 +30,7 @@ static void *static_tls(void *unused) {
     void *library = open_library(paths[i]);
     int (*library_tls)(int);
     find(&library_tls, library, "library_tls");
-    CHECK_EQUAL(library_tls(i), 0); /* each thread begins with zeros */
+    CHECK_EQUAL(library_tls(i), 0); /* a thread begins with zeros */
     CHECK_EQUAL(library_tls(i), 32 * i);
   }
   return unused;
@@ -50,7 +51,7 @@ int main(int argc, char **argv) {
   paths = argv + 1;
   CHECK_EQUAL(libraries, 12);
 
-  void *kept = coming_and_going(coming_and_going(NULL)); /* the loader's own tables are there from now on */
+  void *kept = coming_and_going(coming_and_going(NULL)); /* the loader's own tables exist from here on */
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 300; i++) {
     kept = coming_and_going(kept);

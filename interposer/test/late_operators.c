@@ -1,7 +1,7 @@
 /*
- * A C program opens a library that replaces operator new and delete. What the library does not bind to itself leads to
- * ours, all of it. What it binds serves itself, and what it does not replace is ours: that goes well as long as each
- * form frees what its counterpart allocated. The first argument is its path; a second says that it binds nothing, and
+ * A C program opens a library that replaces operator new and delete. Operators that the library does not bind to itself
+ * are ours. Those that it binds serve it, and those that it does not replace are ours. That works as long as each form
+ * frees what its counterpart allocated. The first argument is its path; a second one says that it binds nothing, and
  * may mix forms.
  */
 #include <dlfcn.h>

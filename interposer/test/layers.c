@@ -1,6 +1,6 @@
 /*
- * An allocator as those that are built of Heap-Layers (Hoard): aligned_alloc and posix_memalign call memalign by its
- * name, memalign calls malloc by its name and returns an address inside of what that gave. It gives nothing back.
+ * An allocator like those that are built of Heap-Layers (Hoard): aligned_alloc and posix_memalign call memalign by its
+ * name, memalign calls malloc by its name and returns an address inside of its object. It never frees memory.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ static size_t used;
 
 void *memalign(size_t alignment, size_t size);
 
-/* Its size is in front of each object. */
+/* Stores the size before the object. */
 static void *begin_at(char *object, size_t size) {
   memcpy(object - BEFORE, &size, sizeof size);
   return object;
@@ -41,7 +41,7 @@ size_t malloc_usable_size(void *object) {
 void *calloc(size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-  return malloc(bytes); /* by its name; nothing was there before */
+  return malloc(bytes); /* calls malloc by its name; nothing is counted before */
 }
 
 void *realloc(void *object, size_t size) {

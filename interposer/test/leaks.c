@@ -1,6 +1,6 @@
 /*
- * Whether sampled objects are used is seen, and nobody notices: objects in page slots behave as others do, and what was
- * counted when they came is counted when they go. The first argument names the case.
+ * The use of sampled objects is observed without an effect on the program: objects in page slots behave as others do,
+ * and are counted in full when they are allocated and freed. The first argument names the case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,7 +34,7 @@
 static struct mallometer_object objects[MOST_OBJECTS];
 static size_t page_size;
 
-/* How long to wait for what has to come; $PATIENCE_SECONDS where a machine is emulated. */
+/* The longest wait for what must happen; $PATIENCE_SECONDS where a machine is emulated. */
 static uint64_t patience = 20000 * MILLISECOND;
 
 static uint64_t now_ns(void) {
@@ -59,13 +59,13 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* However long looking takes, but for a tenth of the time. */
+/* Sets the length of epochs: as short as `ms`, but ten times as long as their observation. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
 }
 
-/* Until an epoch ends that begins after now, and says something. */
+/* Waits until an epoch ends that begins after this call and is not void. */
 static void wait_for_whole_epoch(void) {
   uint64_t valid = observed().epochs - observed().void_epochs;
   for (uint64_t begin = now_ns(); observed().epochs - observed().void_epochs < valid + 2;) {
@@ -79,12 +79,12 @@ static bool has_reason(const char *reason) {
   return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
 }
 
-/* NULL: until there is none. */
+/* Waits for a reason; NULL: until there is none. */
 static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
-/* Void ones or not. */
+/* Waits for epochs, void or not. */
 static void wait_for_epochs(unsigned count) {
   uint64_t end = observed().epochs + count;
   for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < patience);
@@ -106,7 +106,7 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
-/* What a processor first touched lately is not cooled before it has touched more, or somebody asks it to cool. */
+/* Clears batches: a page that a processor touched lately is skipped until it touches more or clears bits itself. */
 static void empty_batches(void) {
   cpu_set_t mine;
   void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -125,7 +125,7 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Objects that came to live in slots, a few in each epoch; the others are freed. */
+/* Allocates until so many objects are in slots, a few in each epoch, and frees the others. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -144,7 +144,7 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* How many objects in slots were last used before this moment, of all of this size that live in slots. */
+/* Returns how many objects in slots were last accessed before this moment, and how many of this size are in slots. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -163,7 +163,7 @@ static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   return idle;
 }
 
-/* ---- Seen ---------------------------------------------------------------------------------------------- */
+/* ---- Accesses that are seen ---------------------------------------------------------------------------- */
 
 static void *read_elsewhere(void *object) { return (void *)(uintptr_t)((volatile char *)object)[5]; }
 
@@ -221,7 +221,7 @@ static void uses_are_seen(void) {
   CHECK(evidence_with_gaps()->idle_before_free.count >= COUNT);
 }
 
-/* ---- As others ----------------------------------------------------------------------------------------- */
+/* ---- Objects in slots behave as others ----------------------------------------------------------------- */
 
 static NOINLINE void *by_calloc(size_t size) {
   unsigned char *object = calloc(1, size);
@@ -256,8 +256,7 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* Each object that comes from a slot has room, moves out with what is in it, and is counted out as it was counted in.
- */
+/* Each object in a slot has room for its bytes, keeps its content when it moves out, and is freed as it was counted. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -293,7 +292,7 @@ static void objects_behave_as_others(void) {
     behaves(by_malloc, sizes[i]);
     behaves(by_calloc, sizes[i]);
     behaves(by_realloc, sizes[i]);
-    alignment = (size_t)8 << i; /* to 512 */
+    alignment = (size_t)8 << i; /* alignments up to 512 */
     behaves(by_memalign, sizes[i]);
   }
   alignment = 2048;
@@ -357,11 +356,11 @@ static void freed_past_the_hook(void) {
   CHECK(in_all >= COUNT - retired);
   for (unsigned i = 2; i < COUNT; i += 3) free(slots[i]);
   CHECK_EQUAL(mapped_bytes(), mapped);
-  in_slots(slots, COUNT, 200, by_malloc); /* and life goes on */
+  in_slots(slots, COUNT, 200, by_malloc); /* slots work as before */
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* glibc unmaps the pages behind an object that gets smaller; then nobody else may have the slot. */
+/* glibc unmaps the pages behind an object that shrinks; then no other object may get the slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -378,7 +377,7 @@ static void made_smaller_past_the_hook(void) {
     CHECK(libc_realloc(slots[i], small) == slots[i]);
     CHECK(malloc_usable_size(slots[i]) >= small && malloc_usable_size(slots[i]) < 3 * page_size);
   }
-  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* which some epochs see */
+  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* these accesses fall into some epochs */
   CHECK_EQUAL(observed().void_epochs, 0);
   for (unsigned i = 0; i < COUNT; i++) {
     memset(slots[i], (int)i, small);
@@ -396,7 +395,7 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* What becomes larger may grow into the place of a slot that was unmapped. */
+/* An object that grows may grow into the place of a slot that was unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -428,10 +427,10 @@ static void made_larger_past_the_hook(void) {
   }
   CHECK(grown >= 2);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
-  CHECK(mapped_bytes() < 1 << 20); /* though no epoch has ended */
+  CHECK(mapped_bytes() < 1 << 20); /* although no epoch has ended */
 }
 
-/* A process may have 65,530 mappings, and one that has many keeps them for itself. */
+/* A process may have 65,530 mappings; one that has many keeps them for itself. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -470,14 +469,13 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* So much that slots, which may take a twentieth of it, may take so much with pages of 4 KiB, and as many of them with
- * larger ones. */
+/* Makes so much resident that slots, which may take a twentieth, may take `bytes`, or more if pages are larger. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
 }
 
-/* Until so many slots are in use, of several sites; of these every eighth stays so. */
+/* Allocates until so many slots of several sites are in use, and frees seven of eight of them. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -503,7 +501,7 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* A process that maps much has back what slots no longer need, and slots are used again when it maps less. */
+/* A process with many mappings gets those back that slots no longer need; with fewer, slots are used again. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -544,19 +542,19 @@ static void merged(void) {
     free(stay[i]);
   }
   works();
-  fill_many_slots(stay, IN_SLOTS); /* and come apart again, */
+  fill_many_slots(stay, IN_SLOTS); /* splits mappings again */
   wait_for_whole_epoch();
   CHECK_EQUAL(observed().retired, 0);
   works();
 }
 
 static bool is_mapped_singly(size_t size) {
-  size_t *object = memalign(4096, size); /* which stays where it is */
+  size_t *object = memalign(4096, size); /* stays in place */
   CHECK(object && !is_slot(object));
   return object[-1] & 2;
 }
 
-/* A program that frees no large objects has them mapped singly, as it has without us. */
+/* Large objects of a program that frees none of them are mapped singly, as without us. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -585,7 +583,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Who else clears accessed bits, or keeps them ------------------------------------------------------ */
+/* ---- Others that clear accessed bits, or keep them ----------------------------------------------------- */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];
@@ -609,7 +607,7 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* Uses of a few objects are seen, and what comes from a slot that had another object is zero. */
+/* Accesses of a few objects are seen, and a reused slot is zero. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -648,7 +646,7 @@ static void nothing_is_placed(void) {
   CHECK_EQUAL(observed().placed, placed);
 }
 
-/* What a program locks stays so, and nothing moves to where it could be swapped; when it locks no more, all goes on. */
+/* Locked memory stays locked, and nothing moves to memory that can be swapped. Without locks all works again. */
 static void locked(int flags, bool before) {
   void *slots[2];
   epochs_of(20);
@@ -675,7 +673,7 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Objects in slots of which the use can be seen. */
+/* Returns the objects in slots whose accesses can be seen. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);
@@ -688,7 +686,7 @@ static void wait_for_seen(uint64_t bytes, unsigned count) {
   }
 }
 
-/* Of an object that the program has locked it is not known whether it is used, until it is locked no more. */
+/* While the program has locked an object, its accesses are unknown. */
 static void locked_object(void) {
   enum { COUNT = 4, SMALL = 1000 };
   const size_t large_bytes = 10 * page_size, middle = 2 * page_size;
@@ -723,13 +721,13 @@ static void locked_object(void) {
   CHECK(idle_since(before, SMALL, &in_all) < COUNT);
   for (unsigned i = 0; i < COUNT; i++) {
     free(small[i]);
-    free(large[i]); /* one of them locked: its pages go all the same */
+    free(large[i]); /* includes a locked one, whose pages are freed as well */
   }
   CHECK_EQUAL(locked_kib(), 0);
   works();
 }
 
-/* Children of programs that ignore SIGCHLD leave nothing to wait for, which the trials must not depend on. */
+/* Children of programs that ignore SIGCHLD leave nothing to wait for: the trials must not depend on that. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -740,7 +738,7 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* A program that runs out of descriptors for a while is told that nothing is seen, and is observed again afterwards. */
+/* A program without free descriptors learns that nothing is observed, and is observed again later. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
   void *slots[2];
@@ -803,7 +801,7 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* From now on the system call fails, with this as its third argument, or any if that is -1. */
+/* Makes the system call fail with this third argument; -1: with any. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -834,7 +832,7 @@ static void by_clear_refs(void) {
   works();
 }
 
-/* ---- Off ----------------------------------------------------------------------------------------------- */
+/* ---- Reasons for no observation ------------------------------------------------------------------------ */
 
 static void off_because(const char *why) {
   CHECK_EQUAL(mallometer_leaks_start(), 0);
@@ -857,7 +855,7 @@ static void unwanted(void) {
   CHECK_EQUAL(mallometer_evidence(&(struct mallometer_site_evidence){.site = 0}, 1, 0), -ENODATA);
 }
 
-/* ---- Not for now --------------------------------------------------------------------------------------- */
+/* ---- Stops and restarts -------------------------------------------------------------------------------- */
 
 static bool read_line(const char *thread, const char *file, const char *begin, char line[128]) {
   char path[300];
@@ -869,7 +867,7 @@ static bool read_line(const char *thread, const char *file, const char *begin, c
   return found;
 }
 
-/* How often the library's thread has gone to sleep. */
+/* Returns how often the library's thread has gone to sleep. */
 static long sleeps_of_thread(void) {
   char line[128];
   long sleeps = 0;
@@ -914,7 +912,7 @@ static void nothing_happens(void) {
   CHECK_EQUAL(sleeps_of_thread(), sleeps);
 }
 
-/* And it goes on when somebody does again; what was not seen in between is not made up. */
+/* Observation resumes for the next user; accesses in between stay unknown. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -925,12 +923,12 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* one of two still wants to */
+  wait_for_whole_epoch(); /* a second user is left */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
   CHECK(strstr(observed().reason, "was stopped"));
-  pause_ms(100); /* a look that has begun ends */
+  pause_ms(100); /* an observation that has begun ends */
   nothing_happens();
   struct idle_frees before = idle_frees();
   for (unsigned i = 0; i < COUNT / 2; i++) free(slots[i]);
@@ -952,7 +950,7 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK(idle_frees().seen_idle > before.seen_idle);
 }
 
-/* A container may have no thread left for a while. */
+/* A container may have no free thread for a while. */
 static void a_start_that_fails_can_be_tried_again(void) {
   struct rlimit before, none;
   CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
@@ -972,7 +970,7 @@ static void a_start_that_fails_can_be_tried_again(void) {
 
 /* ---- Estimates and bounds ------------------------------------------------------------------------------ */
 
-/* Calls on as many stacks as there are depths. */
+/* Allocates on as many different stacks as there are depths. */
 static NOINLINE void *at_depth(unsigned depth, size_t size) {
   void *object = depth == 0 ? malloc(size) : at_depth(depth - 1, size);
   USE(object);
@@ -980,8 +978,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
 }
 
 /*
- * What slots alone say of live objects agrees with the truth: sites of different frequency, of which some keep all and
- * some free after a while. The standard error of an estimate is about 0.16 of it here, of three 0.1.
+ * Live objects that slots alone estimate agree with the truth: sites of different frequency, of which some keep all
+ * objects and some free them later. The standard error of an estimate is about 0.16 of it here, of three 0.1.
  */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
@@ -1025,7 +1023,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* sites have slots when they come back */
+    if (run > 0) { /* sites have slots from their second run on */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1037,10 +1035,10 @@ static void estimates_have_no_bias(void) {
   CHECK(estimate > truth * 0.6 && estimate < truth * 1.4);
 }
 
-/* 1 MiB for slots: more is not taken, however much is kept, and code that comes late still finds room. */
+/* Slots take at most 1 MiB, however much is kept, and late call sites still get slots. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* each has one object at least, on a page of its own */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* a site has at least one object, on a page of its own */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1061,7 +1059,7 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* A site that keeps all it makes would have four more in each of a hundred epochs; it gets ever fewer. */
+/* A site that keeps everything could have four more in each of a hundred epochs; it gets ever fewer. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1086,9 +1084,9 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
   return found;
 }
 
-/* What a program makes at its start and then never again gets no slots, however much of it is sampled. */
+/* Objects that a program allocates only at its start get no slots, however many are sampled. */
 static void who_comes_once_gets_no_slot(void) {
-  epochs_of(100); /* each round is to lie in one, also where others have the processor meanwhile */
+  epochs_of(100); /* long enough for a round, also if other processes have the processor meanwhile */
   start();
   unsigned placed[2];
   for (unsigned round = 0; round < 2; round++) {
@@ -1097,10 +1095,10 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* of the fifty that came back */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* these are of the fifty sites that came back */
 }
 
-/* ---- Many at once -------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 enum { CHURNING = 4, SHARED = 512 };
 struct held {
@@ -1155,7 +1153,7 @@ static NOINLINE void allocate_in(struct held *held, uint64_t *state, unsigned de
   fill(held);
 }
 
-/* Contents are checked with the step by which they were written. */
+/* Checks contents with the step by which they were written. */
 static NOINLINE void reallocate_in(struct held *held, uint64_t *state) {
   unsigned char mark = (unsigned char)((uintptr_t)held->object >> 4 ^ held->size);
   size_t size = any_size(state);
@@ -1207,7 +1205,7 @@ static void *read_all_the_time(void *unused) {
   return unused;
 }
 
-/* Now many, now few. */
+/* Maps many pages, or none. */
 static void map_much(bool much) {
   enum { PAGES = 1000 };
   static char *pages;
@@ -1216,7 +1214,7 @@ static void map_much(bool much) {
   for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * page_size, page_size, PROT_READ);
 }
 
-/* So long, and on a busy machine until enough came into slots. */
+/* Runs for so many seconds, and on a busy machine until enough objects were in slots. */
 static void everything_at_once(unsigned seconds) {
   enum { LEAST_PLACED = 1000 };
   bool much = false;

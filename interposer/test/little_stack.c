@@ -1,8 +1,8 @@
 /*
- * What the hook takes of the stack. A coroutine on 2,560 bytes, a handler on the smallest alternate stack, and a
- * recursion that comes to the end of its thread's stack allocate as they do without the library: below each is a page
- * that nobody may touch. Their samples have no stack, which is counted, and take at most 512 bytes more of it than the
- * allocator does. Where there is room they have one. The first argument names the case.
+ * The stack that the hook takes. A coroutine on 2,560 bytes, a handler on the smallest alternate stack, and a recursion
+ * to the end of its thread's stack allocate as without the library: below each stack is a page without access. Their
+ * samples have no stack, which is counted, and take at most 512 bytes more of it than the allocator. With enough room
+ * samples have a stack. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -25,7 +25,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 enum { PAGE = 4096, FILLING = 0x5a, MORE = 512, OF_COROUTINE = 2560, MOST = 128 * 1024 };
 
-/* ---- What is done on the stack ------------------------------------------------------------------------- */
+/* ---- Allocations on the stack -------------------------------------------------------------------------- */
 
 /* The hook's functions, or those of the C library that it calls. */
 struct functions {
@@ -46,7 +46,7 @@ static void *function(const char *name) {
   return found;
 }
 
-/* By names that nobody interposes. A reference to one of them would rule out header mode. */
+/* Finds functions by names that nobody interposes. A reference to one of them would exclude header mode. */
 static void find_plain_functions(void) {
   *(void **)&plain.malloc = function("__libc_malloc");
   *(void **)&plain.calloc = function("__libc_calloc");
@@ -67,12 +67,12 @@ static NOINLINE void by_free(void) {
   object = NULL;
 }
 
-/* Small, of the slow path, and with MALLOMETER_HUGE=100k huge. */
+/* A small size, two of the slow path, and one that is huge with MALLOMETER_HUGE=100k. */
 static const size_t sizes[] = {24, 1000, 40000, 150000};
 static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign};
 enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = sizeof ways / sizeof *ways };
 
-/* The mapped objects of the third and fourth size would be more work for the C library at each turn. */
+/* Keeps the third and fourth size in the heap: the C library would map and unmap them each time. */
 static void keep_all_in_the_heap(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -91,7 +91,7 @@ static NOINLINE void allocate_and_free(void) {
 
 /* ---- Stacks -------------------------------------------------------------------------------------------- */
 
-/* Below it is no memory. */
+/* Returns a stack with a page without access below it. */
 static char *new_stack(size_t size) {
   char *stack = mmap(NULL, PAGE + MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stack != MAP_FAILED && size <= MOST);
@@ -115,7 +115,7 @@ static void run_on(char *stack, size_t size, void (*act)(void)) {
   CHECK_EQUAL(swapcontext(&here, &there), 0);
 }
 
-/* The first time the loader may have to find functions. */
+/* The first call does not count: the loader may have to find functions. */
 static size_t taken_by(const struct functions *functions, void (*act)(void)) {
   char *stack = new_stack(MOST);
   used = functions;
@@ -202,7 +202,7 @@ static char *use_alternate_stack(size_t size) {
   return stack;
 }
 
-/* What the kernel puts on it is more than MINSIGSTKSZ where the processor has many registers. */
+/* The kernel's part exceeds MINSIGSTKSZ on processors with many registers. */
 static void handlers_run(void) {
   struct sigaction action = {.sa_handler = allocating_handler, .sa_flags = SA_ONSTACK};
   CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
@@ -251,7 +251,7 @@ static void *recur_in_thread(void *unused) {
   without = self().samples_without_stack - without;
   printf("%" PRIu64 " samples, %" PRIu64 " of them without stack\n", samples, without);
   CHECK(samples == times && without > 0);
-  /* Those in the last few KiB. */
+  /* Samples in the last few KiB have no stack. */
   CHECK(size < MOST || without * 4 < samples);
   return unused;
 }
@@ -269,7 +269,7 @@ static void small_threads_run(void) { threads_come_to_their_end((size_t)sysconf(
 
 static void recursions_run(void) { threads_come_to_their_end(MOST); }
 
-/* The process's first thread, whose stack the kernel lets grow as far as this. */
+/* The process's first thread, whose stack the kernel lets grow to this limit. */
 static void first_thread_runs(char **arguments) {
   const struct rlimit limit = {MOST, MOST};
   if (arguments[2]) {

@@ -1,6 +1,6 @@
 /*
- * The account over the platform made for tests: what it sums when memory is refused, when the table of blocks is full,
- * and when another thread or a signal handler comes at every point where one can.
+ * The account on the platform for tests: its sums when memory is refused, when the table of blocks is full, and when
+ * another thread or a signal handler acts at every point where one can.
  */
 #include <pthread.h>
 
@@ -12,7 +12,7 @@
 
 enum { BYTES = 100 };
 
-/* From here on this is a thread that had no event yet. */
+/* Acts as a thread without events from here on. */
 static struct thread_block *as_new_thread(void) {
   current_block = &no_block_yet;
   return thread_block_acquire();
@@ -41,7 +41,7 @@ static struct mallometer_counters sums(void) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* Two slabs' worth of threads; whichever slab is refused, nothing is lost. */
+/* Uses two slabs of threads. Whichever slab is refused, nothing is lost. */
 static int sums_are_exact_without_the_memory(unsigned request) {
   enum { THREADS = 2 * BLOCKS_IN_SLAB };
   refuse_memory_request(request);
@@ -139,27 +139,27 @@ static void count_answer(void) { answers++; }
 
 CASE(threads_answer_until_nobody_asks_any_more) {
   struct thread_block *first = as_new_thread();
-  thread_blocks_ask(count_answer);
+  thread_blocks_request_answer(count_answer);
   thread_block_answer(first);
   thread_block_answer(first);
   CHECK_EQUAL(answers, 1);
   thread_block_answer(as_new_thread());
   CHECK_EQUAL(answers, 2);
-  thread_blocks_ask(count_answer);
-  thread_blocks_ask(NULL);
+  thread_blocks_request_answer(count_answer);
+  thread_blocks_request_answer(NULL);
   thread_block_answer(first); /* was asked before */
   struct thread_block *last = as_new_thread();
-  CHECK_EQUAL(last->reporting.asked, 0);
+  CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
   CHECK_EQUAL(answers, 2);
 }
 
-/* Whether its next event is an allocation or a free. */
+/* The next event, an allocation or a free, leaves the fast path. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
   CHECK(headroom_give(block, 1));
-  thread_blocks_ask(count_answer);
+  thread_blocks_request_answer(count_answer);
   CHECK(!headroom_take(block, BYTES));
   CHECK(!headroom_give(block, INT64_C(1) << 40));
   thread_block_answer(block);
@@ -176,7 +176,7 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* The handler finds the thread its block, whichever of the two is first. */
+/* The handler and the thread get the same block, whichever is first. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -190,7 +190,7 @@ static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
 
 static struct thread_block *kept;
 
-/* Takes the first two free blocks, keeps the second, and gives the first back. */
+/* Takes the first two free blocks, keeps the second, and frees the first. */
 static void *takes_two_keeps_one(void *unused) {
   struct thread_block *first = thread_block_acquire();
   kept = as_new_thread();
@@ -203,7 +203,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* The head of the list is the same as before, what follows it is not. */
+/* The head of the list is the same as before, but not the next block. */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
@@ -234,7 +234,7 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Of the two peaks, the larger one is missed by no more than is said, wherever they fall. */
+/* The larger of two peaks is missed by at most the stated error, wherever they are. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -254,7 +254,7 @@ static void another_allocates_and_frees(void) {
   for (unsigned i = 0; i < 100; i++) another_has_its_peak();
 }
 
-/* What another thread allocates and frees meanwhile never lived at once: a sum counts at most one of it. */
+/* Bytes that another thread allocates and frees meanwhile never lived at once: a sum counts at most one such object. */
 static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
   struct mallometer_counters sum = {0};
   own = as_new_thread();
@@ -270,7 +270,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* In the child the other thread is not there, wherever it was. */
+/* The child does not have the other thread, wherever it was. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;
@@ -283,7 +283,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* the rest of it happens in the parent only; to the child it is as if never */
+  allocate_in(others, MUCH); /* the rest of it happens only in the parent */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};
@@ -300,14 +300,14 @@ enum { HUGE = 1 << 28, EVENTS_IN_RING = 64 };
 
 static uint64_t recorded;
 
-/* Its size tells its number. */
+/* The size encodes the number. */
 static void record_next(void) { record_request(HUGE + ++recorded, NULL, 0); }
 
 static void others_fill_the_ring(void) {
   for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_next();
 }
 
-/* What is overtaken is missing, and nothing is half of one request and half of another. */
+/* Overwritten events are missing, and no event mixes two requests. */
 static int events_are_whole_wherever_others_come(unsigned point) {
   static struct mallometer_event events[EVENTS_IN_RING];
   for (unsigned i = 0; i < 10; i++) record_next();
@@ -325,7 +325,7 @@ static int events_are_whole_wherever_others_come(unsigned point) {
 
 static uint32_t watched;
 
-/* The writer that was interrupted is a thread of the parent. */
+/* The interrupted writer is a thread of the parent. */
 static void a_child_fills_the_ring(void) {
   static struct mallometer_event events[EVENTS_IN_RING];
   uint64_t total;

@@ -1,7 +1,6 @@
 /*
- * Attaching on Darwin over the platform made for tests, from mallometer_attach()'s own steps down to the zones: where
- * the loader tells nothing of its objects, as platform/darwin_loader.c answers, and calls of the system come through
- * made-up zones.
+ * Attaching on Darwin on the platform for tests, from mallometer_attach()'s own steps down to the zones. The loader
+ * reports none of its objects, as in platform/darwin_loader.c, and calls of the system go through fake zones.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -68,7 +67,7 @@ bool pages_close_after_change(void *begin, size_t bytes, int before) {
 
 static bool interposed;
 
-/* darwin_start.c calls it by the name of strdup. */
+/* darwin_start.c calls this function as strdup. */
 char *given_strdup(const char *text);
 char *given_strdup(const char *text) {
   if (interposed) calls_have_arrived = true;
@@ -117,7 +116,7 @@ bool is_of_sanitizer(const void *function) { return (void)function, has_sanitize
 
 bool next_allocator_bypass_executable(void) { return true; }
 
-bool next_allocator_may_come_back(void) { return false; }
+bool next_allocator_may_call_back(void) { return false; }
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
@@ -126,7 +125,7 @@ static char reason[512];
 
 int process_state(void) { return state; }
 
-void process_state_is(int new_state, const char *format, ...) {
+void process_set_state(int new_state, const char *format, ...) {
   va_list arguments;
   state = new_state;
   va_start(arguments, format);
@@ -140,21 +139,21 @@ const char *process_objection(void) { return NULL; }
 
 void process_prepare(void) {}
 
-void process_counts(void) {}
+void process_start_reports(void) {}
 
 void baseline_find(void) {}
 
 void baseline_forget_threads(void) {}
 
-bool baseline_watch(void) { return false; }
+bool baseline_compare(void) { return false; }
 
 int64_t baseline_drift(uint64_t *bound) { return (int64_t)(*bound = 0); }
 
 uint64_t snapshot_since(void) { return 0; }
 
-static void starts(void) {}
+static void configure(void) {}
 
-const struct hook_owner hook_owner = {.finds_allocator = hook_find_allocator, .starts = starts};
+const struct hook_owner hook_owner = {.find_allocator = hook_find_allocator, .configure = configure};
 
 static size_t size_of(void *object) { return malloc_usable_size(object); }
 
@@ -221,7 +220,7 @@ CASE(a_process_that_counts_from_the_start_is_not_attached) {
   CHECK(first.malloc == z_malloc);
 }
 
-/* Each would count twice. */
+/* Calls would count twice. */
 CASE(calls_that_are_interposed_after_all_forbid_an_attach) {
   process_starts();
   calls_have_arrived = true;

@@ -1,6 +1,6 @@
 /*
- * Call sites and live samples over the platform made for tests: when there is no memory for them, when two threads meet
- * the same new site, when their tables are full, by a given clock, and while the gate to Java closes.
+ * Call sites and live samples on the platform for tests: without memory for them, when two threads meet the same new
+ * site, with full tables, by a given clock, and while the gate to Java closes.
  */
 #include <pthread.h>
 
@@ -21,12 +21,12 @@ static void begin_thread(void) {
   CHECK(thread_block_acquire());
 }
 
-/* Every allocation is sampled. */
+/* Samples every allocation. */
 static void start(void) {
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   begin_thread();
   native_stack_start(UNWIND_BY_FRAME_POINTERS);
-  sampler_configure(1);
+  sampler_set_interval(1);
   CHECK(!call_sites_start());
   call_sites_open();
 }
@@ -46,7 +46,7 @@ static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0);
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* There are two tables. */
+/* The start requests memory for two tables. */
 static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
   begin_thread();
   size_t of_thread = memory_taken();
@@ -75,11 +75,11 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* whoever came second has given back what it had reserved */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the second thread has freed what it had reserved */
   return REACHED;
 }
 
-/* ---- Two at once --------------------------------------------------------------------------------------- */
+/* ---- Two threads --------------------------------------------------------------------------------------- */
 
 enum { CALLER = 0x1234, OBJECT = 0x1000000, OTHER_OBJECT = 0x2000000, BYTES = 48 };
 
@@ -109,7 +109,7 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* As live samples are found by 16 bits of a product (live_samples.c), so that they compete for the same places. */
+/* Live samples are found by 16 bits of a product (live_samples.c): objects of one place compete. */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -165,7 +165,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
 
 /* ---- The filter ---------------------------------------------------------------------------------------- */
 
-/* All of them have one hash. */
+/* Returns objects of one hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
 
 static bool insert(const void *object) {
@@ -174,7 +174,7 @@ static bool insert(const void *object) {
 }
 
 CASE(a_hash_is_marked_until_its_last_sample_goes) {
-  enum { OBJECTS = 60 }; /* places next to each other, for samples of one hash as well */
+  enum { OBJECTS = 60 }; /* neighbouring places, also for samples of one hash */
   start();
   CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
   for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));
@@ -190,7 +190,7 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* It is marked, or was refused. */
+/* The new sample's hash is marked, or the sample was refused. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -248,7 +248,7 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* One for which no site is found has no live sample either. */
+/* An allocation without a site has no live sample either. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);
@@ -263,7 +263,7 @@ CASE(samples_without_room_for_a_site_are_counted) {
   CHECK_EQUAL(call_sites_totals().without_site, CALLERS - MOST_SITES);
   CHECK_EQUAL(given_announced, CALLERS);
   CHECK_EQUAL(given_announced_free, CALLERS);
-  /* A known one is still known. */
+  /* A known stack stays known. */
   allocate(0x10000, OBJECT, BYTES);
   CHECK(deallocate(OBJECT));
   CHECK_EQUAL(copy_sites(), MOST_SITES);
@@ -283,9 +283,9 @@ static const struct mallometer_site *row_with(uint32_t number) {
   return NULL;
 }
 
-static uint32_t site_of_live(uintptr_t object) { return live_sample_look((const void *)object).site; }
+static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* Each Groovy script is a class, so a program can have ever new stacks. */
+/* Groovy makes a class for each script, so a program may have new stacks without end. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -464,7 +464,7 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples stacks of ever new callers and of callers that all threads have, and keeps some objects for long. */
+/* Samples stacks of new callers and of callers that all threads have, and keeps some objects for long. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();
@@ -473,7 +473,7 @@ static void *samples_ever_new_callers(void *number) {
     uintptr_t place = object + 4096 * (i % HELD) + 16;
     if (i >= HELD) deallocate(place);
     allocate(caller, place, BYTES);
-    struct live_sample sample = live_sample_look((const void *)place);
+    struct live_sample sample = live_sample_find((const void *)place);
     if (sample.site == NO_SITE) continue;
     uint64_t frame;
     CHECK(call_site_stack(sample.site, &frame, 1) <= 0 || frame == caller);
@@ -506,7 +506,7 @@ CASE(threads_sample_while_sites_are_forgotten) {
   CHECK_EQUAL(live_samples_count(), 0);
   uint32_t count = copy_sites();
   for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
-  /* All sites are stale and can be forgotten, which shows that no site and no node was lost. */
+  /* Stale sites can all be forgotten, which shows that no site and no node was lost. */
   given_monotonic_ns += (uint64_t)20 * SECOND;
   for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
   given_monotonic_ns += (uint64_t)20 * SECOND;
@@ -548,7 +548,7 @@ CASE(an_object_freed_past_us_is_freed_when_its_address_comes_again) {
   CHECK_EQUAL(given_announced_free, 1);
 }
 
-/* ---- What profilers hear ------------------------------------------------------------------------------- */
+/* ---- Probes -------------------------------------------------------------------------------------------- */
 
 static void take_with(double probability, size_t requested, size_t bytes) {
   struct sample sample = {.block = thread_block_acquire(),
@@ -557,7 +557,7 @@ static void take_with(double probability, size_t requested, size_t bytes) {
                           .bytes = bytes,
                           .origin = {(const void *)CALLER, stack + sizeof stack - 64},
                           .probability = probability};
-  call_sites_take(&sample);
+  call_sites_record(&sample);
 }
 
 CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
@@ -568,7 +568,7 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_size, 100);
   CHECK_EQUAL(given_announced_weight, 3333);
   CHECK(deallocate(OBJECT));
-  take_with(2.0 / 3, 11, 24); /* to the nearest */
+  take_with(2.0 / 3, 11, 24); /* rounds to the nearest */
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
@@ -587,7 +587,7 @@ static void *elsewhere(const struct sample *sample, const struct live_sample *li
 
 CASE(a_moved_sample_is_announced_where_the_program_finds_it) {
   start();
-  call_sites_move_by(elsewhere);
+  call_sites_set_mover(elsewhere);
   struct sample sample = {.block = thread_block_acquire(),
                           .object = (void *)OBJECT,
                           .requested = BYTES,
@@ -595,7 +595,7 @@ CASE(a_moved_sample_is_announced_where_the_program_finds_it) {
                           .move = {16, 0},
                           .origin = {(const void *)CALLER, stack + sizeof stack - 64},
                           .probability = 1};
-  CHECK(call_sites_take(&sample) == (void *)OTHER_OBJECT);
+  CHECK(call_sites_record(&sample) == (void *)OTHER_OBJECT);
   CHECK(given_announced_object == (const void *)OTHER_OBJECT);
   CHECK_EQUAL(given_announced, 1);
   CHECK_EQUAL(given_announced_free, 0);
@@ -628,7 +628,7 @@ CASE(what_is_forgotten_is_announced_as_freed) {
 
 /* ---- Stacks and time ----------------------------------------------------------------------------------- */
 
-/* Frames as code with frame pointers leaves them: the caller's frame pointer, then the return address. */
+/* Writes frames as code with frame pointers does: the caller's frame pointer, then the return address. */
 static uintptr_t frames_on_stack(unsigned count) {
   uintptr_t *frame = (uintptr_t *)(void *)(stack + sizeof stack) - 2 * count - 2;
   uintptr_t first = (uintptr_t)frame;
@@ -689,7 +689,7 @@ static void fill_up_to(uint32_t count) {
   while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
 }
 
-/* Otherwise what a call path allocates would be a new site's from then on. */
+/* Otherwise a call path would change its site at that moment. */
 CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
   start();
@@ -722,7 +722,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   return rows[0].born_ns;
 }
 
-/* By steps of 16.8 ms, for two years. */
+/* Births are in steps of 16.8 ms, for two years. */
 CASE(births_are_told_by_the_given_clock) {
   const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
   start();
@@ -743,11 +743,11 @@ static void *java_thread(void) { return stack; }
 static int walk_java(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
   (void)thread, (void)caller, (void)capacity;
   memcpy(frames, java_frames, sizeof java_frames);
-  allocate(CALLER, OTHER_OBJECT, BYTES); /* whoever walks may allocate, and is not walked a second time */
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* an allocation while walking is not walked */
   return JAVA_FRAMES;
 }
 
-/* A frame of its own before those of Java. */
+/* A frame before those of Java. */
 static uint64_t noted;
 
 static uint64_t note(const struct registers *caller, uint64_t outermost) {
@@ -760,7 +760,7 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Wherever it closes, a sample has all Java frames or none. */
+/* Wherever the gate closes, a sample has all Java frames or none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);
@@ -794,7 +794,7 @@ CASE(a_call_of_compiled_code_is_noted_before_its_frames) {
   CHECK(memcmp(frames + 2, java_frames, sizeof java_frames) == 0);
 }
 
-/* Native code from here on is the JVM's. */
+/* Native code from OF_JVM on is the JVM's. */
 enum { DEEP_IN_JAVA = 20, OF_JVM = 0x4000, OF_PROGRAM = 0x1234 };
 
 static int walk_deep(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
@@ -810,7 +810,7 @@ static uint64_t no_note(const struct registers *caller, uint64_t outermost) {
 
 static const struct java_stacks deep_java = {java_thread, walk_deep, no_note, OF_JVM, 0x6000};
 
-/* How many frames the newest site has. */
+/* Returns the number of frames of the newest site. */
 static uint32_t frames_of_new_site(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   java_gate_open(&deep_java);
@@ -821,7 +821,7 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* A JVM meets ever new stacks where it loads classes: those of the program are fewer, and are what is asked for. */
+/* A JVM has ever new stacks where it loads classes. The program's stacks are fewer, and matter more. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -832,7 +832,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   fill_up_to(MOST_SITES / 4 * 3);
   CHECK_EQUAL(frames_of_new_site(OF_JVM + 3), 7);
   CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 3), WHOLE);
-  /* Each stays with the site that it has. */
+  /* The stacks stay with their sites. */
   uint32_t count = call_sites_totals().sites;
   java_gate_open(&deep_java);
   for (uintptr_t i = 1; i <= 3; i++) allocate_deep(OF_JVM + i);
@@ -842,7 +842,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* How many frames the newest site has, of a sample at an interval of more than some bytes. */
+/* Returns the number of frames of the newest site, for a sample at an interval of more than some bytes. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);
@@ -853,7 +853,7 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
                           .origin = {(const void *)caller, (const void *)(given_frame_pointer - 64)},
                           .probability = 1};
   java_gate_open(&deep_java);
-  call_sites_take(&sample);
+  call_sites_record(&sample);
   java_gate_close();
   CHECK(deallocate(OBJECT));
   given_frame_pointer = 0;
@@ -862,8 +862,7 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* The start of a large program fills three quarters with the JVM's stacks; what the program does later needs the rest.
- */
+/* The start of a large program fills three quarters with the JVM's stacks; the program itself needs the rest later. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();
@@ -874,8 +873,7 @@ CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
 }
 
-/* A JNI global reference takes HotSpot six frames of its own (JDK 17 and 25): which library made it is told even then.
- */
+/* A JNI global reference takes six frames of HotSpot (JDK 17 and 25). The stack still has the library that made it. */
 CASE(a_library_that_makes_jni_references_is_always_among_the_frames) {
   enum { LIBRARY = 0x7000, OF_HOTSPOT = 6 };
   uint64_t frames[8];

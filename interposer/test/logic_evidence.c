@@ -1,4 +1,4 @@
-/* Evidence of given ages, and which objects get into slots, over the platform made for tests. */
+/* Evidence of given ages, and which objects get into slots, on the platform for tests. */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
@@ -8,7 +8,7 @@
 #define MEBIBYTE ((size_t)1 << 20)
 #define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the units of slots' times */
 
-/* Sites have numbers in the order in which they are met. */
+/* Sites are numbered in the order in which they are met. */
 enum { SITE = 0, SIZE = 100 };
 
 static char stack[65536], objects_of_allocator[SIZE];
@@ -33,7 +33,7 @@ static void start(void) {
   slots_accept(true);
 }
 
-/* NULL if it is not placed. */
+/* Places an object; returns NULL if it is not placed. */
 static void *place(uint32_t site, double probability) {
   struct sample sample = {.block = current_block,
                           .object = objects_of_allocator,
@@ -42,11 +42,11 @@ static void *place(uint32_t site, double probability) {
                           .move = {.alignment = 16, .contents = SIZE},
                           .origin = {(const char *)0x10000 + 64 * (size_t)site, stack + sizeof stack - 64},
                           .probability = probability};
-  void *object = call_sites_take(&sample);
+  void *object = call_sites_record(&sample);
   return object != objects_of_allocator ? object : NULL;
 }
 
-/* A site that is known long enough for its objects to be placed. */
+/* Makes a site old enough for its objects to be placed. */
 static void become_old(uint32_t site) {
   CHECK(!place(site, 1));
   for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
@@ -67,7 +67,7 @@ static const struct mallometer_site_evidence *evidence(uint32_t site) {
   return NULL;
 }
 
-/* All of it in one bucket. */
+/* Checks that all weight is in one bucket. */
 static void check_durations(const struct mallometer_durations *durations, uint32_t bucket, float weight,
                             uint64_t count) {
   CHECK_EQUAL(durations->count, count);
@@ -76,7 +76,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
 
 /* ---- Ages ---------------------------------------------------------------------------------------------- */
 
-/* Powers of the square root of two of 1/64 s: 15,625,000 ns. */
+/* The limits are powers of the square root of two, times 1/64 s (15,625,000 ns). */
 CASE(buckets_begin_where_they_should) {
   const uint64_t first = 15625000;
   CHECK_EQUAL(duration_bucket(0), 0);
@@ -91,7 +91,7 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* 2 s old, not accessed for the last of them: (2 s) / (1/64 s) is 2^7, and (1 s) / (1/64 s) is 2^6. */
+/* The object is 2 s old and was not accessed for the second of them: these are 2^7 and 2^6 times 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);
@@ -102,7 +102,7 @@ CASE(an_object_counts_by_its_age_and_its_idle_time) {
   CHECK_EQUAL(seen.born << SLOT_TIME_SHIFT, BEGIN_NS);
   evidence_of_gap(&seen, 500000000);
   slot_touched(&seen, (BEGIN_NS + 1000000000) >> SLOT_TIME_SHIFT);
-  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the touch was noted in whole units */
+  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the access was noted in whole units */
   take_out(object);
   const struct mallometer_site_evidence *of_site = evidence(SITE);
   CHECK_EQUAL(of_site->placed, 1);
@@ -175,7 +175,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* A limit of no bytes, then of pages for a few: all of an object's page but its 100 bytes counts. */
+/* The limit is 0 bytes, then pages for a few objects: the rest of an object's page counts. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);
@@ -188,7 +188,7 @@ CASE(the_limit_bounds_what_slots_take) {
   CHECK_EQUAL(placement_totals().placed, placed);
 }
 
-/* ---- Two at once --------------------------------------------------------------------------------------- */
+/* ---- Two threads --------------------------------------------------------------------------------------- */
 
 static void *of_other;
 
@@ -197,7 +197,7 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Evidence of a site that two meet at once is in one row: of the other, if there is one, nothing was placed. */
+/* If two threads meet a site at once, its evidence is in one row; the other row, if any, has no placed objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);

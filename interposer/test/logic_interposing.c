@@ -1,11 +1,11 @@
 /*
- * Darwin's interposed functions over the platform made for tests: each is called as dyld would have a program call it,
- * with glibc's malloc in the place of libsystem_malloc, and counts what it does once.
+ * Darwin's interposed functions on the platform for tests: each is called as dyld would have a program call it, with
+ * glibc's malloc instead of libsystem_malloc, and counts once.
  */
 #include <errno.h>
 #include <malloc.h>
 
-/* No pairs for dyld, and no functions that may be absent. */
+/* Defines no pairs for dyld, and no functions that may be absent. */
 #define INTERPOSE(function) _Static_assert(sizeof &our_##function > 0, #function);
 #define WEAK
 #include "account/thread_block.h"
@@ -45,7 +45,7 @@ void *malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
 }
 
 unsigned malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
-  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* one less than wanted */
+  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* one is missing */
   return wanted - 1;
 }
 
@@ -102,7 +102,7 @@ void *malloc_type_zone_realloc(malloc_zone_t *zone, void *object, size_t size, t
 
 static void *next_memalign(size_t alignment, size_t size) { return memalign(alignment, size); }
 
-/* ---- What is counted ----------------------------------------------------------------------------------- */
+/* ---- Counts -------------------------------------------------------------------------------------------- */
 
 enum { ANY_TYPE = 7 };
 
@@ -125,7 +125,7 @@ static void check_sums(uint64_t allocations, uint64_t frees) {
   CHECK_EQUAL(now.frees, frees);
 }
 
-/* The object of this many requested bytes counts, and then is gone. */
+/* Checks that an object of these requested bytes is counted, and frees it. */
 static void check_object(void *object, size_t requested, void (*release)(void *object)) {
   static uint64_t before, allocations, frees;
   struct mallometer_counters now = sums();
@@ -211,7 +211,7 @@ CASE(what_fails_is_counted_as_failed_and_changes_nothing) {
   CHECK(!our_malloc(SIZE_MAX / 2) && !our_calloc(SIZE_MAX, 2));
   CHECK_EQUAL(sums().failed, 8);
   check_sums(1, 0);
-  CHECK(!our_reallocf(kept, SIZE_MAX / 2)); /* which frees it */
+  CHECK(!our_reallocf(kept, SIZE_MAX / 2)); /* frees the object */
   check_sums(1, 1);
   CHECK_EQUAL(totals_net(), 0);
 }
@@ -239,10 +239,10 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* Whichever way an object goes, its sample does. */
+/* A sample is freed with its object, by any function. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
-  sampler_configure(1);
+  sampler_set_interval(1);
   CHECK(!call_sites_start());
   call_sites_open();
   void *objects[] = {our_malloc(100), our_malloc_zone_malloc(NULL, 100), our_malloc_type_malloc(100, ANY_TYPE),

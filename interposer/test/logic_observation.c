@@ -1,5 +1,5 @@
 /*
- * The thread that looks at slots, over the platform made for tests: epochs of a given clock, uses that the test says,
+ * The thread that observes slots, on the platform for tests: epochs of a given clock, accesses that the test chooses,
  * readings that fail, void epochs, rests, and processes without room.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define EPOCH (DEFAULT_SHORTEST_EPOCH_MS * UINT64_C(1000000))
-/* Times of slots are of whole units, and so are the ends of epochs. */
+/* Times of slots and ends of epochs are in whole units. */
 #define UNIT (UINT64_C(1) << SLOT_TIME_SHIFT)
 #define MEBIBYTE ((uint64_t)1 << 20)
 
@@ -23,12 +23,12 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
-static const void *used[OBJECTS]; /* in every epoch */
-static bool kernel_clears;        /* what was used before the end of each */
+static const void *used[OBJECTS]; /* objects that are accessed in every epoch */
+static bool kernel_clears;        /* the kernel clears the bits before the end of each epoch */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
-/* What the canaries in front of the slots are for (leak/scan.h). */
+/* Accesses the canaries (leak/scan.h), without which an epoch is void, and the objects of each epoch. */
 static void uses_of_an_epoch(void) {
   char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
   if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
@@ -72,7 +72,7 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Where the object is: in a slot, or NULL. Its begin is written. */
+/* Allocates an object and writes to its begin. Returns its slot, or NULL. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -83,7 +83,7 @@ static void *allocate(void) {
                           .move = {.alignment = 16, .contents = SIZE},
                           .origin = {(const char *)0x10000, stack + sizeof stack - 64},
                           .probability = 1};
-  void *object = call_sites_take(&sample);
+  void *object = call_sites_record(&sample);
   if (object == of_allocator) return NULL;
   given_use(object, SIZE);
   return object;
@@ -96,13 +96,13 @@ static void deallocate(const void *object) {
   slot_give_back(&left);
 }
 
-/* A site whose first sample is so old that its objects come into slots. */
+/* Makes the first sample of the site so old that its objects come into slots. */
 static void become_recurring(void) {
   CHECK(!allocate());
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
 }
 
-/* Starts, and has an object in a slot, for which an epoch has ended. */
+/* Starts, puts an object into a slot, and lets an epoch end. */
 static void *object_in_slot(void) {
   start();
   become_recurring();
@@ -111,9 +111,15 @@ static void *object_in_slot(void) {
   return object;
 }
 
-/* ---- What is known of an object ------------------------------------------------------------------------ */
+/* ---- Descriptions of objects --------------------------------------------------------------------------- */
 
-/* Of the only one in a slot. */
+static double placement_of(const void *object) {
+  struct slot_object slot;
+  CHECK(slot_look(slot_number(object), &slot) && slot.object == object);
+  return slot.placement;
+}
+
+/* Returns the row of the only object in a slot. */
 static struct mallometer_object row(void) {
   struct mallometer_object rows[2];
   CHECK_EQUAL(slots_copy(rows, 2, NULL), 1);
@@ -166,7 +172,7 @@ CASE(epochs_become_shorter_at_once) {
   CHECK(!observation_shorten(1) && !observation_shorten(3600000));
 }
 
-/* A look is to take a thousandth of the time at most. */
+/* Observing may take a thousandth of the time at most. */
 CASE(epochs_are_longer_where_looks_take_longer) {
   start();
   given_reading_ns = SECOND / 100;
@@ -180,7 +186,7 @@ CASE(epochs_are_longer_where_looks_take_longer) {
   CHECK_EQUAL(observation_overhead_ns(), given_cpu_ns);
 }
 
-/* Until they are so no more. */
+/* When epochs are shorter again, objects are placed again. */
 CASE(where_epochs_would_last_more_than_a_minute_nothing_is_placed) {
   start();
   become_recurring();
@@ -227,6 +233,35 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
   CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
+/* Of samples that are freed at once, all in one epoch. */
+static double least_placement(unsigned samples) {
+  double least = 1;
+  time_passes(2 * EPOCH);
+  for (unsigned i = 0; i < samples; i++) {
+    void *object = allocate();
+    double placement = object ? placement_of(object) : 1;
+    if (placement < least) least = placement;
+    if (object) deallocate(object);
+    call_sites_forget(); /* those that are in no slot */
+  }
+  return least;
+}
+
+/* Four in an epoch, or what is missing of 32. */
+CASE(a_site_that_keeps_objects_gets_more_slots) {
+  enum { KEPT = 7, SAMPLES = 60 };
+  start();
+  become_recurring();
+  call_sites_forget();
+  CHECK(least_placement(SAMPLES) < 0.35);
+  for (unsigned kept = 0; kept < KEPT;) {
+    kept += allocate() != NULL;
+    call_sites_forget();
+    time_passes(2 * EPOCH);
+  }
+  CHECK(least_placement(SAMPLES) >= (32.0 - KEPT) / SAMPLES);
+}
+
 CASE(one_of_many_is_told_from_the_others) {
   const void *objects[OBJECTS] = {object_in_slot()};
   for (size_t i = 1; i < OBJECTS; i++) {
@@ -251,7 +286,7 @@ CASE(an_object_that_is_used_again_has_a_gap) {
   CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
 }
 
-/* What was used is used; of what reads as idle nothing is known. */
+/* Objects that read as accessed were accessed; nothing is known of those that read as idle. */
 CASE(a_void_epoch_is_not_counted) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -274,28 +309,30 @@ CASE(a_void_epoch_is_not_counted) {
 
 static void *object_to_read;
 static unsigned readings_of_slots;
+static uint64_t reading_takes_ns;
 
 static void reads_slots(void) {
+  given_monotonic_ns += reading_takes_ns;
   if (object_to_read) given_use(object_to_read, SIZE);
   readings_of_slots++;
 }
 
-/* What the library reads is no use of the object; what the program has used before is one. */
+/* A read by the library is no access of the object; an access by the program before it is one. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
-  uint64_t written = last_access(object), end = described().epoch_end_ns;
+  uint64_t written = last_access(object);
   observation_read_slots(reads_slots);
   time_passes(EPOCH / 2);
   CHECK(readings_of_slots == 0 && observation_looks());
   time_passes(EPOCH / 2);
   CHECK_EQUAL(readings_of_slots, 1);
   CHECK(!observation_does_not_read_slots());
-  CHECK_EQUAL(described().void_epochs, 1);
-  CHECK_EQUAL(described().epoch_end_ns, end);
+  CHECK_EQUAL(described().void_epochs, 0);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
   time_passes(3 * EPOCH);
   CHECK_EQUAL(readings_of_slots, 1);
-  CHECK_EQUAL(described().void_epochs, 1);
+  CHECK_EQUAL(described().void_epochs, 0);
   CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
   CHECK_EQUAL(last_access(object), written);
   CHECK_EQUAL(gaps(), 0);
@@ -303,6 +340,19 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   observation_read_slots(reads_slots);
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+}
+
+/* A use would be lost for too long. */
+CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
+  object_to_read = object_in_slot();
+  time_passes(3 * EPOCH);
+  uint64_t end = described().epoch_end_ns;
+  reading_takes_ns = EPOCH / 8;
+  observation_read_slots(reads_slots);
+  time_passes(EPOCH);
+  CHECK_EQUAL(readings_of_slots, 1);
+  CHECK_EQUAL(described().void_epochs, 1);
+  CHECK_EQUAL(described().epoch_end_ns, end);
 }
 
 CASE(slots_are_read_at_once_while_the_thread_rests) {
@@ -326,7 +376,7 @@ CASE(a_reading_of_slots_is_taken_back) {
 
 static const void *object_to_replace, *fresh;
 
-/* While the thread looks. */
+/* This happens while the thread observes. */
 static void another_thread_replaces_the_object(void) {
   uses_of_an_epoch();
   if (fresh) return;
@@ -348,7 +398,7 @@ CASE(a_new_object_is_not_taken_for_the_one_before_in_its_slot) {
   CHECK_EQUAL(described().retired, 0);
 }
 
-/* A library has called glibc's own free, for example. */
+/* A library may call glibc's own free. */
 CASE(an_object_whose_pages_are_gone_is_retired) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -365,7 +415,7 @@ CASE(an_object_whose_pages_are_gone_is_retired) {
   CHECK(next && next != object);
 }
 
-/* The program has locked it: it reads as used for good. */
+/* The program has locked the object, so it always reads as accessed. */
 CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -405,7 +455,7 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   CHECK_EQUAL(last_access(object), written);
 }
 
-/* The epoch goes on meanwhile: what is used in it is used when it ends. */
+/* The epoch continues meanwhile: an access in it is seen when it ends. */
 CASE(a_use_while_readings_fail_is_seen_later) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -473,7 +523,7 @@ CASE(where_uses_cannot_be_read_the_start_fails) {
   start_that_fails("the given use cannot be read (error 13)");
 }
 
-/* Before they are tried again they were read once. */
+/* The first reading succeeds, and the second try does, too. */
 CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
   given_readings_before = 1;
   fail_readings(2, EACCES);
@@ -511,7 +561,7 @@ CASE(without_a_thread_it_can_be_tried_again) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Each request for memory in turn: nothing is placed, or all goes on as if it had been there. */
+/* Refuses each request for memory in turn: nothing is placed, or all works as with the memory. */
 static int without_memory_it_fails_or_observes(unsigned request) {
   begin();
   refuse_memory_request(request);
@@ -544,11 +594,11 @@ CASE(nothing_is_looked_at_while_nobody_asks) {
   CHECK_EQUAL(last_access(object), seen);
   CHECK(!allocate() && observation_has_evidence());
   deallocate(object);
-  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* nobody has looked */
+  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* no observation was made */
   CHECK_EQUAL(observation_stop(), -ENODATA);
 }
 
-/* What is still in slots is as if it had just been used. */
+/* Objects in slots count as accessed at that moment. */
 CASE(after_a_rest_all_begins_anew) {
   void *object = object_in_slot();
   time_passes(3 * EPOCH);
@@ -578,7 +628,7 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* The thread comes to see it only when it is over. */
+/* The thread notices the rest only when it is over. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -611,7 +661,7 @@ CASE(slots_take_a_share_of_what_is_resident) {
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* Past three quarters of the mappings, until there are less than half. */
+/* Slots close above three quarters of the mappings, and open again below half. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
   void *freed = allocate();
@@ -625,7 +675,7 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK_EQUAL(described().limit_bytes, 0);
   CHECK_EQUAL(slots_totals().apart, 1); /* the free one was given back */
   CHECK(!allocate());
-  used[0] = object; /* is still looked at */
+  used[0] = object; /* is still observed */
   given_mappings = given_most_mappings * 3 / 5;
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
@@ -636,7 +686,7 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(allocate());
 }
 
-/* Half of them are the program's. */
+/* Half of the mappings are the program's. */
 CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   given_most_mappings = 1000;
   given_mappings = 500 - 2 * 3;
@@ -669,10 +719,12 @@ int main(int argc, char **argv) {
   RUN(where_epochs_would_last_more_than_a_minute_nothing_is_placed);
   RUN(an_object_that_is_never_used_becomes_idle);
   RUN(an_object_that_is_used_in_every_epoch_does_not);
+  RUN(a_site_that_keeps_objects_gets_more_slots);
   RUN(one_of_many_is_told_from_the_others);
   RUN(an_object_that_is_used_again_has_a_gap);
   RUN(a_void_epoch_is_not_counted);
   RUN(slots_are_read_by_the_library_after_a_look);
+  RUN(an_epoch_is_void_if_the_library_reads_slots_for_long);
   RUN(slots_are_read_at_once_while_the_thread_rests);
   RUN(a_reading_of_slots_is_taken_back);
   RUN(a_new_object_is_not_taken_for_the_one_before_in_its_slot);

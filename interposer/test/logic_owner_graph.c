@@ -1,4 +1,4 @@
-/* What a search for owners writes while a JVM is stopped: it is bounded, and what finds no room is counted. */
+/* The tables that a search for owners writes while a JVM is stopped are bounded; entries without room are counted. */
 #include <string.h>
 
 #include "jvm/owner_graph.h"

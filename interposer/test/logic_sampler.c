@@ -1,6 +1,6 @@
 /*
- * The sampler and its governor over a given clock: what samples are billed, how much of the time they may take, and
- * what happens when the clock stands still, jumps ahead, or goes back.
+ * The sampler and its governor with a given clock: the time that samples are charged, the share of the time that they
+ * may take, and a clock that stands still, jumps ahead, or goes back.
  */
 #include <math.h>
 
@@ -14,12 +14,12 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MICROSECOND UINT64_C(1000)
-#define UNIT_NS 25u /* what a unit of work takes before it is measured (sample/work.h) */
+#define UNIT_NS 25u /* the time of a unit of work before it is measured (sample/work.h) */
 
 static char stack[65536];
 static struct thread_block *block;
 
-/* Samples are recorded, with stacks of one frame. */
+/* Records samples, with stacks of one frame. */
 static void start(void) {
   given_monotonic_ns = 1000 * SECOND;
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
@@ -32,19 +32,19 @@ static void start(void) {
 
 static uintptr_t objects = 0x10000000000;
 
-/* A new object each time: at an address that none had before. */
+/* Allocates an object at an address that none had before. */
 static void allocate(uintptr_t caller, size_t bytes) {
   struct origin origin = {(const void *)caller, stack + sizeof stack - 64};
   sampler_visit_always(block, (void *)(objects += 64), bytes, bytes, (struct move){0}, origin);
 }
 
-/* The next of many call paths, none of which is busy by itself. */
+/* Returns the next of many call paths, none of which is busy alone. */
 static uintptr_t other_code(void) {
   static unsigned number;
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Code that is new each time is looked at each time, and its work is known. */
+/* Allocations of new code are all sampled, and their work is known. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -54,10 +54,10 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* 64 at once; with an interval of 0 an allocation is visited and never taken. */
+/* 64 visits are charged at once; with an interval of 0 an allocation is visited and never taken. */
 CASE(visits_are_billed) {
   start();
-  sampler_configure(0);
+  sampler_set_interval(0);
   for (unsigned i = 0; i < 63; i++)
     sampler_visit(block, stack, 16, 16, (struct move){0}, (struct origin){stack, stack});
   CHECK_EQUAL(sampler_totals().time_ns, 0);
@@ -65,7 +65,7 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* A measurement during which the clock stands counts for an eighth and no more. */
+/* A measurement during which the clock stands changes the unit by an eighth only. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};
@@ -78,7 +78,7 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Large objects, each of which would be sampled: five times as much as may be spent. Returns what samples took. */
+/* Allocates large objects that would all be sampled, five times as much as allowed. Returns the time of samples. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
@@ -87,7 +87,7 @@ static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   return sampler_totals().time_ns - before - span_ns / pause_ns * WORK_VISIT * UNIT_NS;
 }
 
-/* In ten seconds, not counting what is known from before. */
+/* Checks ten seconds, without what is known from before. */
 static void takes_no_more_than_it_may(void) {
   uint64_t spent = allocates_much(10 * SECOND, 20 * MICROSECOND);
   uint64_t target = 10 * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET;
@@ -96,7 +96,7 @@ static void takes_no_more_than_it_may(void) {
 
 CASE(samples_take_the_share_of_the_time_that_they_may) {
   start();
-  allocates_much(SECOND, 20 * MICROSECOND); /* the first credit, and what it takes to find the share */
+  allocates_much(SECOND, 20 * MICROSECOND); /* the first credit, and the time to find the share */
   takes_no_more_than_it_may();
 }
 
@@ -115,7 +115,7 @@ static uint64_t spent_on_new_code(unsigned allocations) {
   return sampler_totals().time_ns - before;
 }
 
-/* In a moment in which the clock stands: 5,000 samples of code that is new would take 5 ms. */
+/* The clock stands meanwhile: 5,000 samples of new code would take 5 ms. */
 CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   enum { ALLOCATIONS = 5000 };
   const uint64_t visits = (uint64_t)ALLOCATIONS * WORK_VISIT * UNIT_NS;
@@ -126,7 +126,7 @@ CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   struct thread_block *first_thread = block;
   current_block = &no_block_yet;
   block = thread_block_acquire();
-  CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2); /* another has a limit of its own */
+  CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2); /* another thread has its own limit */
   block = first_thread;
   given_monotonic_ns += SECOND;
   CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2);
@@ -142,37 +142,37 @@ CASE(a_burst_does_not_hide_large_memory) {
   }
 }
 
-/* Where the clock inside of malloc is what was billed, samples are all that happens, and too much of it. */
+/* The clock inside of malloc advances only by charged time, so samples seem to take all of the time. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
-  block = NULL; /* without a limit of its own */
+  block = NULL; /* a thread without a limit of its own */
   for (unsigned i = 0; i < 2000000; i++) allocate(other_code(), DEFAULT_SAMPLE_INTERVAL);
   CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
 }
 
-/* Recursion and generated code make ever new ones. */
+/* Recursion and generated code make new call paths without end. */
 CASE(the_stalest_call_path_gives_way) {
   start();
-  sampler_aim(0);
+  sampler_set_target(0);
   for (uintptr_t i = 0; i < 50000; i++) allocate(0x100000 + 16 * i, 16);
   uint64_t without_room = sampler_totals().unknown_paths;
   CHECK(without_room > 30000 && without_room < 40000); /* 16,384 have some */
   given_monotonic_ns += 11 * SECOND;
   uint64_t before = sampler_totals().samples;
   for (uintptr_t i = 0; i < 4000; i++) allocate(0x900000 + 16 * i, 16);
-  CHECK(sampler_totals().samples - before > 3980); /* a few come where all are new */
+  CHECK(sampler_totals().samples - before > 3980); /* a few remain where all are new */
 }
 
 /*
- * Blocks of 256 KiB at 1 GB/s, and 20 objects of 100 bytes a second from elsewhere. The target is a tenth of the usual
- * one, as if each sample took ten times as long: half of the blocks are more than it allows.
+ * Blocks of 256 KiB at 1 GB/s, and 20 objects of 100 bytes a second from elsewhere. The target is a tenth of the
+ * default, as if each sample took ten times as long: half of the blocks would exceed it.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
   uint64_t of_leak = 0;
   start();
-  sampler_aim(DEFAULT_OVERHEAD_TARGET / 10);
+  sampler_set_target(DEFAULT_OVERHEAD_TARGET / 10);
   for (unsigned i = 0; i < SECONDS * BLOCKS_A_SECOND; i++, given_monotonic_ns += SECOND / BLOCKS_A_SECOND) {
     allocate(0x1000, BLOCK);
     if (i % (BLOCKS_A_SECOND / LEAKED_A_SECOND) != 0) continue;
@@ -181,7 +181,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
     of_leak += sampler_totals().samples - before;
   }
   struct sampler_totals totals = sampler_totals();
-  /* 4 (1 + ln (1,200 / 4)) = 27 are expected of 1,200. */
+  /* 4 (1 + ln (1,200 / 4)) = 27 of 1,200 are expected. */
   CHECK(of_leak >= 15);
   CHECK_EQUAL(totals.share_ppm, 1000000);
   CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);
@@ -197,7 +197,7 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Threads read it one after the other and come in another order. */
+/* Threads read the clock one after the other and arrive in another order. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

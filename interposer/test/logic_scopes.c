@@ -1,6 +1,6 @@
 /*
- * Scopes over the platform made for tests: what is refused without memory, and what figures are when a signal handler
- * or another thread comes at every point where one can.
+ * Scopes on the platform for tests: what is refused without memory, and the figures when a signal handler or another
+ * thread acts at every point where one can.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 enum { SMALL = 100, LARGE = 70000 };
 
-static char objects[64]; /* whose addresses stand for objects */
+static char objects[64]; /* their addresses stand for objects */
 
 static void *as_thread(struct thread_block *block) {
   struct thread_block *before = current_block;
@@ -24,15 +24,15 @@ static struct thread_block *new_thread(void) {
   return block;
 }
 
-/* In one step, as far as the thread's own handlers can see. */
+/* Adds in one step, as seen by the thread's own handlers. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* As the hook's slow path does, where a handler may come between seeing that there are scopes and telling them. */
+/* Allocates like the hook's slow path: a handler may come between seeing that there are scopes and telling them. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
-  if (thread_block_answer(block) != 0) scopes_tidy(block);
+  if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
   add(event_allocations(&block->events, size_class(bytes)), 1);
-  if (!headroom_take(block, (int64_t)bytes)) headroom_missed(block);
+  if (!headroom_take(block, (int64_t)bytes)) peak_flush_if_due(block);
   uint8_t scoped = block->reporting.scoped;
   point_of_interruption();
   if (scoped & SCOPED_MATCHED) {
@@ -47,10 +47,10 @@ static void allocate(struct thread_block *block, unsigned object, size_t bytes) 
 }
 
 static void release(struct thread_block *block, unsigned object, size_t bytes) {
-  if (thread_block_answer(block) != 0) scopes_tidy(block);
+  if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.freed_bytes, bytes);
   add(&block->events.frees, 1);
-  if (!headroom_give(block, (int64_t)bytes)) headroom_missed(block);
+  if (!headroom_give(block, (int64_t)bytes)) peak_flush_if_due(block);
   scope_free(block, &objects[object], bytes);
 }
 
@@ -75,14 +75,14 @@ CASE(nothing_is_opened_without_memory) {
   CHECK(scope > 0);
   refuse_memory_request(1);
   CHECK_EQUAL(scope_open(block, true), -ENOMEM);
-  CHECK(!scopes_match());
+  CHECK(!scopes_include_matched());
   allocate(block, 1, LARGE);
   CHECK_EQUAL(closed(scope).peak_bytes, LARGE);
   int matched = scope_open(block, true);
-  CHECK(matched > 0 && scopes_match());
+  CHECK(matched > 0 && scopes_include_matched());
   size_t footprint = scopes_footprint();
   closed(matched);
-  CHECK(!scopes_match() && scopes_footprint() < footprint);
+  CHECK(!scopes_include_matched() && scopes_footprint() < footprint);
   CHECK_EQUAL(block->reporting.scoped, 0);
   CHECK(headroom_take(block, 1));
 }
@@ -102,7 +102,7 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* Of its own allocations a scope misses none, whenever a handler comes; the handler's are in it or were before. */
+/* A scope misses none of its own allocations, whenever a handler comes; the handler's are in it or came before. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -149,7 +149,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Nothing is left of scopes that a handler has ended, wherever it came. */
+/* Scopes that a handler has closed leave nothing behind, wherever the handler came. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -168,7 +168,7 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
   allocate(own, 4, SMALL); /* notices */
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(headroom_take(own, 1));
-  CHECK(!scopes_match());
+  CHECK(!scopes_include_matched());
   CHECK_EQUAL(scopes_footprint(), footprint_before);
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
@@ -185,17 +185,17 @@ CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);
   int scope = scope_open(own, false);
-  CHECK(event_begins(own, false));
+  CHECK(event_mark(own, false));
   CHECK(is_in_event(own));
   (void)closed(scope);
   CHECK(is_in_event(own));
-  event_ends(own, NO_HEADROOM);
+  event_end(own, NO_HEADROOM);
   allocate(own, 1, SMALL);
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(headroom_take(own, 1));
 }
 
-/* ---- Other threads ------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 static int of_own;
 static bool was_closed;
@@ -208,7 +208,7 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* Whoever is first closes it, and its record comes back. */
+/* The first thread closes the scope, and its record is freed. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -224,8 +224,8 @@ static int another_thread_closes_a_scope(unsigned point) {
   struct mallometer_scope of_outer = closed(outer);
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);
-  CHECK(!scopes_match());
-  /* Both records are free, and no third is taken. */
+  CHECK(!scopes_include_matched());
+  /* The two records are free, and no third is taken. */
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
   return was_interrupted() ? REACHED : NOT_REACHED;
@@ -235,7 +235,7 @@ static void its_thread_ends(void) {
   struct thread_block *before = as_thread(own);
   scopes_end(own);
   peak_flush(own);
-  allocate(own, 3, 5 * LARGE); /* the next thread's, which has the block */
+  allocate(own, 3, 5 * LARGE); /* an allocation of the next thread, which has the block */
   as_thread(before);
 }
 
@@ -254,7 +254,7 @@ static int a_thread_ends_while_another_closes_its_scope(unsigned point) {
   CHECK_EQUAL(figures.net_bytes, LARGE);
   CHECK_EQUAL(figures.peak_bytes, LARGE);
   CHECK_EQUAL(figures.retained_allocations, 1);
-  CHECK(!scopes_match());
+  CHECK(!scopes_include_matched());
   as_thread(own);
   if (!was_interrupted()) allocate(own, 2, SMALL);
   CHECK_EQUAL(own->reporting.scoped, 0);

@@ -1,6 +1,6 @@
 /*
- * A search over the platform made for tests: given mappings, objects whose addresses the test writes where it likes,
- * and a thread that goes step by step.
+ * A search on the platform for tests: given mappings, objects whose addresses the test writes anywhere, and a thread
+ * that runs step by step.
  */
 #include <errno.h>
 
@@ -29,8 +29,9 @@ static struct mapping mapping;
 static struct mallometer_searched searched;
 static struct mallometer_sought rows[MOST_SOUGHT];
 static uint32_t count;
+static const struct heap_parts *heap;
 
-/* Objects are addresses only. */
+/* Objects are only addresses. */
 static const char *object(unsigned number) { return (const char *)0x7f0000000000 + number * (size_t)128; }
 
 static void add(unsigned number, uint32_t site) {
@@ -51,7 +52,7 @@ static void describe(void) { count = search_describe(&searched, rows, MOST_SOUGH
 
 static void search_up_to(uint64_t bytes) {
   const uint32_t site = SITE;
-  CHECK_EQUAL(search_start(&site, 1, bytes), 0);
+  CHECK_EQUAL(search_start(&site, 1, bytes, heap), 0);
   thread_goes_on();
   describe();
 }
@@ -130,11 +131,11 @@ CASE(objects_that_leave_or_come_meanwhile_are_told_apart) {
   add(2, SITE);
   const uint32_t site = SITE;
   given_while_copying = NULL;
-  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX), 0);
+  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX, heap), 0);
   describe();
   CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_RUNNING);
   CHECK_EQUAL(count, 0);
-  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX), -EBUSY);
+  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX, heap), -EBUSY);
   thread_goes_on();
   live_sample_remove(object(0));
   describe();
@@ -158,18 +159,66 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/* Of two sites each has room for half. */
+/* The two sites have room for half of the objects each. */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
   for (unsigned i = 6000; i < 6100; i++) add(i, OTHER_SITE);
   const uint32_t sites[] = {SITE, OTHER_SITE};
-  CHECK_EQUAL(search_start(sites, 2, UINT64_MAX), 0);
+  CHECK_EQUAL(search_start(sites, 2, UINT64_MAX, heap), 0);
   thread_goes_on();
   describe();
   CHECK_EQUAL(searched.objects, MOST_SOUGHT / 2 + 100);
   CHECK_EQUAL(searched.left_out, 6000 - MOST_SOUGHT / 2);
   for (uint32_t i = 1; i < count; i++) CHECK(rows[i].id != rows[i - 1].id);
+}
+
+/* ---- A heap -------------------------------------------------------------------------------------------- */
+
+static bool is_still, stays;
+
+static bool begin_heap(enum memory_copying by) {
+  (void)by;
+  return is_still;
+}
+
+/* Returns the used part of a heap with parts of 3 pages, of each of which half a page is used. */
+static uintptr_t used_part(enum memory_copying by, uintptr_t from, uintptr_t *to) {
+  (void)by;
+  uintptr_t part = from - (from - (uintptr_t)memory) % (3 * given_page_bytes), used = part + given_page_bytes / 2;
+  if (from < (uintptr_t)memory || from >= (uintptr_t)(memory + WORDS / 2)) return *to;
+  if (*to > part + 3 * given_page_bytes) *to = part + 3 * given_page_bytes;
+  return used < from ? from : used < *to ? used : *to;
+}
+
+static bool is_unmoved(enum memory_copying by) {
+  (void)by;
+  return stays;
+}
+
+static uint32_t references_with(bool still_at_first, bool still_at_last) {
+  is_still = still_at_first;
+  stays = still_at_last;
+  search();
+  return rows[0].references;
+}
+
+/* Free parts have garbage; but if objects were moved, one may have been there when the rest was read. */
+CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
+  static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
+  const size_t words = given_page_bytes / sizeof *memory;
+  begin();
+  add(0, SITE);
+  memory[5] = memory[3 * words] = memory[3 * words + words / 2 - 1] = (uintptr_t)object(0);
+  memory[words / 2] = memory[words] = memory[2 * words] = memory[6 * words - 1] = (uintptr_t)object(0);
+  memory[WORDS - 1] = (uintptr_t)object(0);
+  heap = &parts;
+  CHECK_EQUAL(references_with(true, true), 4);
+  CHECK_EQUAL(searched.searched_bytes, sizeof memory);
+  CHECK_EQUAL(references_with(true, false), 8);
+  CHECK_EQUAL(references_with(false, true), 8);
+  heap = NULL;
+  CHECK_EQUAL(references_with(true, true), 8);
 }
 
 /* ---- Pages --------------------------------------------------------------------------------------------- */
@@ -206,7 +255,7 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* Who else has them in memory is not told. */
+/* The kernel does not tell whether another process has them in memory. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);
@@ -243,7 +292,44 @@ CASE(no_more_is_read_than_was_asked_for) {
   CHECK_EQUAL(searched.resident_bytes, sizeof memory);
 }
 
-/* ---- What fails ---------------------------------------------------------------------------------------- */
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+static _Alignas(LARGEST_PAGE) uintptr_t stack[LARGEST_PAGE / 8];
+
+static uint32_t references_of(unsigned number) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (rows[i].born_ns >> 24 == number) return rows[i].references;
+  }
+  return UINT32_MAX;
+}
+
+/* A thread waits for a condition, another waits elsewhere, a third one runs. */
+CASE(what_threads_have_in_registers_and_on_stacks_counts) {
+  begin();
+  for (unsigned i = 0; i < 4; i++) add(i, SITE);
+  stack[0] = 77;
+  stack[1] = (uintptr_t)object(1);
+  const uintptr_t stack_pointer = (uintptr_t)stack;
+  given_threads[0] = (struct given_thread){true, {0, {0, (uintptr_t)object(0)}, stack_pointer, 77}};
+  given_thread_count = 1;
+  search();
+  CHECK_EQUAL(references_of(0), 1);
+  CHECK_EQUAL(references_of(1), 1);
+  CHECK_EQUAL(references_of(2), 0);
+  CHECK_EQUAL(searched.unread_threads, 0);
+  given_threads[1] = (struct given_thread){true, {0, {0, 0, 0, 0, 0, (uintptr_t)object(2)}, stack_pointer, 78}};
+  given_thread_count = 2;
+  search();
+  CHECK_EQUAL(references_of(1), 2);
+  CHECK_EQUAL(references_of(2), 1);
+  CHECK_EQUAL(searched.unread_threads, 1);
+  given_threads[1].waits = false;
+  search();
+  CHECK_EQUAL(references_of(2), 0);
+  CHECK_EQUAL(searched.unread_threads, 1);
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------ */
 
 CASE(another_way_to_copy_is_tried) {
   begin();
@@ -277,7 +363,7 @@ CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
   CHECK(strcmp(searched.reason, "no") == 0);
 }
 
-/* Addresses may lie there. */
+/* The swapped pages may have addresses. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
   given_no_pagemap = true;
@@ -295,7 +381,7 @@ CASE(without_thread_memory_or_mappings_there_is_no_result) {
   const uint32_t site = SITE;
   begin();
   given_threads_refused = true;
-  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX), -EAGAIN);
+  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX, heap), -EAGAIN);
   given_threads_refused = false;
   given_rows = NULL;
   search_up_to(UINT64_MAX);
@@ -309,7 +395,7 @@ CASE(without_thread_memory_or_mappings_there_is_no_result) {
   search_up_to(UINT64_MAX);
   CHECK(strstr(searched.reason, "no memory"));
   search_forked();
-  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX), -ECHILD);
+  CHECK_EQUAL(search_start(&site, 1, UINT64_MAX, heap), -ECHILD);
 }
 
 int main(int argc, char **argv) {
@@ -321,11 +407,13 @@ int main(int argc, char **argv) {
   RUN(objects_that_leave_or_come_meanwhile_are_told_apart);
   RUN(freed_objects_are_marked);
   RUN(more_objects_than_there_is_room_for_are_left_out);
+  RUN(words_in_free_parts_of_a_heap_count_if_objects_were_moved);
   RUN(only_pages_in_memory_are_read);
   RUN(what_cannot_be_written_and_devices_are_not_read);
   RUN(without_pagemap_shared_pages_are_counted_and_not_read);
   RUN(own_memory_is_not_read);
   RUN(no_more_is_read_than_was_asked_for);
+  RUN(what_threads_have_in_registers_and_on_stacks_counts);
   RUN(another_way_to_copy_is_tried);
   RUN(which_pages_are_in_memory_is_told_or_there_is_no_result);
   RUN(what_is_swapped_is_known_or_there_is_no_result);

@@ -1,6 +1,6 @@
 /*
- * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one can come
- * between, pages of 4, 16 and 64 KiB, and pages that are larger than slots know.
+ * Slots over arrays: each request is refused in turn, two threads use one slot with an interruption at every point,
+ * pages have 4, 16 and 64 KiB, and pages are larger than slots support.
  */
 #include <errno.h>
 
@@ -64,7 +64,7 @@ static int a_refused_range_is_given_back(unsigned request) {
   return REACHED;
 }
 
-/* What slots of this class are, with these pages. */
+/* Returns the bytes of slots of this class with these pages. */
 static size_t class_bytes(uint32_t class) {
   static const size_t usual[MALLOMETER_SLOT_CLASSES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
   size_t of_pages = class == 0 ? given_page_bytes : class == 1 ? 4 * given_page_bytes : 0;
@@ -74,7 +74,7 @@ static size_t class_bytes(uint32_t class) {
 static void objects_fill_their_classes(void) {
   start();
   for (uint32_t class = 0; class <= LARGEST_CLASS; class ++) {
-    size_t most = class_bytes(class) - 48; /* what stands before and behind it */
+    size_t most = class_bytes(class) - 48; /* the bytes before and behind it */
     CHECK_EQUAL(slot_class(most, 16), class);
     CHECK_EQUAL(slot_class(most + 1, 16), class + 1);
     unsigned char *object = take(most, SITE);
@@ -88,7 +88,7 @@ static void objects_fill_their_classes(void) {
 
 CASE(each_class_holds_as_much_as_its_slots_have) { objects_fill_their_classes(); }
 
-/* Of the largest ones; with pages of 64 KiB there is never room for more. */
+/* The number of the largest slots; with pages of 64 KiB there is never room for more. */
 enum { MANY_LARGE = 24, FEW_LARGE = 8 };
 
 CASE(all_slots_are_there_if_there_is_room) {
@@ -109,7 +109,7 @@ CASE(without_room_there_are_no_slots) {
   CHECK(memory_taken() == 0 && slots_reserved() == 0);
 }
 
-/* One slot of each class; a page that does not become accessible is tried again by the next object. */
+/* Takes a slot of each class; the next object tries again a page that does not become accessible. */
 static int a_refused_page_loses_no_slot(unsigned request) {
   start();
   uint32_t slots_before = slots_totals().slots[0];
@@ -168,7 +168,7 @@ CASE(a_full_class_leaves_the_others) {
   CHECK(take(SIZE, SITE));
 }
 
-/* Free slots that were merged are slots again; one whose mapping is refused is none any more. */
+/* Merged free slots are slots again; one whose mapping is refused is not. */
 static int merged_slots_can_be_taken_again(unsigned request) {
   enum { OBJECTS = 10 };
   void *objects[OBJECTS];
@@ -191,7 +191,7 @@ static int merged_slots_can_be_taken_again(unsigned request) {
   return refused ? REACHED : NOT_REACHED;
 }
 
-/* ---- Two at once --------------------------------------------------------------------------------------- */
+/* ---- Two threads --------------------------------------------------------------------------------------- */
 
 static void *object, *of_other;
 static bool other_did;
@@ -217,7 +217,7 @@ static void another_frees_and_takes(void) {
   of_other = take(2 * SIZE, OTHER_SITE);
 }
 
-/* Whoever looks sees the object before or the one after, whole, or neither. */
+/* An observer sees the object before or the one after, complete, or neither. */
 static int a_look_sees_one_object(unsigned point) {
   start();
   object = take(SIZE, SITE);
@@ -235,7 +235,7 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* What was seen of an object is not noted for the next in its place. */
+/* An access of an object is not noted for the next object in its place. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;
@@ -275,7 +275,7 @@ static int an_object_is_freed_or_retired(unsigned point) {
   return REACHED;
 }
 
-/* The first free slot is taken and given back meanwhile, the second is kept. */
+/* Takes the first free slot and gives it back; keeps the second. */
 static void another_takes_two_and_keeps_one(void) {
   void *first = take(SIZE, OTHER_SITE);
   of_other = take(SIZE, OTHER_SITE);

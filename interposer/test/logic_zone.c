@@ -1,7 +1,7 @@
 /*
- * Darwin's malloc zones over the platform made for tests: a zone of each version, in memory that is read-only as the
- * system's is, whose functions are replaced, called as libsystem_malloc calls them, and put back. Where the struct of a
- * version ends the memory ends. Each thread has its block by a key, as on Darwin.
+ * Darwin's malloc zones on the platform for tests: a zone of each version, in read-only memory like the system's. Its
+ * functions are replaced, called as libsystem_malloc calls them, and put back. The memory ends where the struct of a
+ * version ends. Each thread has its block by a key, as on Darwin.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 enum { PAGE = 4096, POISON = 0xee };
 
-/* ---- What the system does ------------------------------------------------------------------------------ */
+/* ---- The system ---------------------------------------------------------------------------------------- */
 
 static void *page_with(void *address) { return (char *)address - (uintptr_t)address % PAGE; }
 
@@ -42,9 +42,9 @@ static size_t size_of(void *object) { return malloc_usable_size(object); }
 
 /* ---- Zones: a small one serves large requests by another, as the system's first one does ----------------- */
 
-static struct zone *helper; /* NULL: there is none */
+static struct zone *helper; /* NULL without one */
 static bool fails;
-static unsigned calls; /* of the zones' own functions */
+static unsigned calls; /* calls of the zones' own functions */
 
 static bool is_helped(const struct zone *zone, size_t size) { return helper && zone != helper && size > 256; }
 
@@ -159,7 +159,7 @@ static const struct zone all_members = {.size = z_size,
                                         .malloc_type_memalign = z_malloc_type_memalign,
                                         .malloc_type_malloc_with_options = z_malloc_type_malloc_with_options};
 
-/* Where the struct of a version ends, by Apple's notes in malloc/malloc.h. */
+/* Returns the end of the struct of a version, by Apple's notes in malloc/malloc.h. */
 static size_t end_of(unsigned version) {
   if (version >= 16) return 200;
   if (version >= 15) return 160;
@@ -192,7 +192,7 @@ static bool is_as_it_was(const struct zone *zone) {
   return memcmp(zone, &whole, end_of(zone->version)) == 0;
 }
 
-/* As free() of libsystem_malloc does. */
+/* Frees like free() of libsystem_malloc. */
 static void system_free(struct zone *zone, void *object) {
   if (zone->version >= 13 && zone->try_free_default) {
     zone->try_free_default(zone, object);
@@ -203,7 +203,7 @@ static void system_free(struct zone *zone, void *object) {
   }
 }
 
-/* ---- What is counted ----------------------------------------------------------------------------------- */
+/* ---- Counts -------------------------------------------------------------------------------------------- */
 
 static void begin_counting(void) {
   next.usable_size = size_of;
@@ -232,7 +232,7 @@ static void check_sums(uint64_t allocations, uint64_t frees, int64_t live) {
 
 static int64_t bytes(void *object) { return (int64_t)malloc_usable_size(object); }
 
-/* ---- Each version -------------------------------------------------------------------------------------- */
+/* ---- Versions ------------------------------------------------------------------------------------------ */
 
 static void counts_every_function_of(unsigned version) {
   begin_counting();
@@ -371,7 +371,7 @@ CASE(what_one_zone_takes_from_another_counts_once) {
   check_sums(3, 3, 0);
 }
 
-/* ---- Others ---------------------------------------------------------------------------------------------- */
+/* ---- Hooks of others ------------------------------------------------------------------------------------- */
 
 static void *(*before_another)(struct zone *zone, size_t size);
 

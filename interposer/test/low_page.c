@@ -1,8 +1,8 @@
 /*
- * What is allocated while the library looks for the allocator lies in a buffer at a low address, so that free needs one
- * comparison to tell it from the rest. Where that address is taken or forbidden, the buffer lies elsewhere, and free
- * looks twice; but it does not leave the counted route. The program allocates at that moment, since the library calls
- * its readlink; with an argument its mmap forbids the low address.
+ * Objects that are allocated while the library looks for the allocator lie in a buffer at a low address, so that free
+ * needs one comparison to recognize them. If that address is in use or forbidden, the buffer lies elsewhere, and free
+ * checks twice, but stays on the counted route. The program allocates at that moment, since the library calls its
+ * readlink; with an argument its mmap forbids the low address.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Before main, too. */
+/* Works before main, too. */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -82,8 +82,7 @@ static void set_trap_flag(bool on) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushq %0\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : "r"(flags) : "memory");
 }
 
-/* The fewest that a call takes, or the first number below `enough`: now and then the sampler looks at an allocation, at
- * first at each. */
+/* Returns the fewest instructions of a call, or the first number below `enough`: the sampler takes some calls. */
 static unsigned least_of(void (*call)(void *), unsigned enough) {
   unsigned least = UINT32_MAX;
   for (int i = 0; i < 1000 && least >= enough; i++) {
@@ -132,7 +131,7 @@ int main(int argc, char **argv) {
   object = realloc(early[2], 50);
   CHECK_EQUAL(object[49], 2);
   free(object);
-  for (int i = 0; i < EARLY; i++) free(early[i]); /* each once more than it should be is nothing, either */
+  for (int i = 0; i < EARLY; i++) free(early[i]); /* freeing one twice has no effect either */
   free(NULL);
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 2);

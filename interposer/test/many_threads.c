@@ -1,6 +1,6 @@
 /*
- * Threads without end, as many as the first argument says, 32 at a time: the memory that mallometer takes is bounded by
- * how many live at once, and what all of them did is in the totals. Each frees an object of its predecessor.
+ * Ever new threads, as many as the first argument says, 32 at a time: mallometer's memory is bounded by the number of
+ * threads that live at once, and the totals include all of them. Each thread frees an object of its predecessor.
  */
 #include <pthread.h>
 
@@ -30,13 +30,13 @@ int main(int argc, char **argv) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 64 * 1024);
-  generation(&attributes); /* the C library's stacks and tables are there from now on */
+  generation(&attributes); /* the C library's stacks and tables exist from here on */
 
   struct mallometer_counters start = snapshot();
   uint64_t footprint = self().footprint_bytes;
   for (uint64_t i = 0; i < generations; i++) generation(&attributes);
   struct mallometer_counters d = difference(start, snapshot());
-  /* The C library may allocate its own table for a thread. It is larger than all of ours. */
+  /* The C library may allocate a table for a thread, which is larger than all of ours. */
   CHECK_EQUAL(d.allocations[0], generations * AT_ONCE);       /* 10 bytes */
   CHECK_EQUAL(d.allocations[2], generations * (64 - 40 + 1)); /* 40 to 64 bytes */
   CHECK_EQUAL(d.allocations[3], generations * (71 - 65 + 1)); /* 65 to 71 bytes */

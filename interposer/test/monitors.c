@@ -1,6 +1,7 @@
 /*
- * Monitors: each event calls each monitor once, with what the counters count, whatever the program called; what a
- * callback allocates calls nobody; after unregistering nothing of a monitor is touched; without one nothing changes.
+ * Monitors: each event calls each monitor once, with the figures that are counted, whatever the program called. An
+ * allocation in a callback calls no monitor. After unregistering nothing of a monitor is accessed. Without a monitor
+ * nothing changes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -59,7 +60,7 @@ static void begin(void) {
   log_number = registered(&heard, log_allocated, log_freed);
 }
 
-/* The events since begin(), of which there are to be so many. */
+/* Checks the number of events since begin(). */
 static void end(unsigned count) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)log_number), 0);
   CHECK_EQUAL(heard.count, count);
@@ -78,7 +79,7 @@ static void is_free(unsigned i, void *object, uint64_t actual) {
   CHECK_EQUAL(heard.events[i].actual, actual);
 }
 
-/* ---- Once, whatever is called --------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------------------ */
 
 #define ONCE(requested, expression)              \
   do {                                           \
@@ -113,7 +114,7 @@ static void family(void) {
   ONCE(300, posix_aligned(4096, 300));
   ONCE(100, valloc(100));
   ONCE((size_t)sysconf(_SC_PAGESIZE), pvalloc(100));
-  ONCE(6, strdup("seven")); /* the C library's own calls come as one */
+  ONCE(6, strdup("seven")); /* the C library's own calls count as one */
 }
 
 static void reallocs(void) {
@@ -133,7 +134,7 @@ static void reallocs(void) {
   uint64_t last = unit_size(object);
   begin();
   void *nothing = realloc(object, 0);
-  if (nothing) { /* not glibc's: an object of no bytes */
+  if (nothing) { /* other allocators return an object of 0 bytes */
     end(2);
     free(nothing);
   } else {
@@ -167,7 +168,7 @@ static void several(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL);
   int again = registered(&logs[3], log_allocated, log_freed);
   CHECK(again != numbers[3]);
-  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* not the one in its place */
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* does not remove the one in its place */
   numbers[3] = again;
   for (int i = 0; i < 8; i++) CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[i]), 0);
 }
@@ -182,9 +183,9 @@ static void refusals(void) {
   CHECK_EQUAL(mallometer_monitor_unregister(UINT32_MAX), -EINVAL);
 }
 
-/* ---- What a callback does -------------------------------------------------------------------------------- */
+/* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* Changed within malloc, which the compiler takes for a function that changes nothing of this file. */
+/* Volatile, since they change within malloc, which the compiler assumes to change nothing in this file. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -211,9 +212,9 @@ static void own_allocations(void) {
   free(malloc(10));
   CHECK_EQUAL(errno, 7);
   CHECK_EQUAL(calls, 2);
-  CHECK_EQUAL(beside.count, 2); /* no monitor hears of another's */
+  CHECK_EQUAL(beside.count, 2); /* no monitor receives another's events */
   struct mallometer_counters d = difference(before, thread_snapshot());
-  CHECK_EQUAL(mallometer_allocations(&d), 1 + 2 * 2); /* yet they count */
+  CHECK_EQUAL(mallometer_allocations(&d), 1 + 2 * 2); /* the callbacks' allocations count */
   CHECK_EQUAL(d.frees, 1 + 2 * 2);
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)other), 0);
@@ -233,7 +234,7 @@ static void unregistered_within(void) {
   free(malloc(10));
   free(malloc(10));
   CHECK_EQUAL(own_result, -EBUSY);
-  CHECK_EQUAL(calls, 1); /* not again */
+  CHECK_EQUAL(calls, 1); /* the callback was called once */
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)own_number), 0);
 }
 
@@ -297,7 +298,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* also when the library's own destructor has run */
+  pthread_setspecific(late, (void *)3); /* runs after the library's own destructor, too */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
@@ -312,7 +313,7 @@ static void *works(void *unused) {
   return unused;
 }
 
-/* A monitor hears of just what the counters count, in threads that begin and end. */
+/* A monitor receives exactly what the counters count, in threads that begin and end. */
 static void threads(void) {
   enum { THREADS = 6 };
   static struct sums sums;
@@ -340,7 +341,7 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
-/* The page of a context cannot be read once unregistering has returned: who touches it then ends the process. */
+/* The page of a context is unmapped after unregistering: an access ends the process. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 2000 };
   pthread_t ids[THREADS];
@@ -359,7 +360,7 @@ static void under_load(void) {
   }
   __atomic_store_n(&done, true, __ATOMIC_RELAXED);
   for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_join(ids[i], NULL), 0);
-  CHECK(events > ROUNDS); /* of other threads, too */
+  CHECK(events > ROUNDS); /* includes events of other threads */
 }
 
 static uint32_t shared_number;
@@ -372,7 +373,7 @@ static void *unregisters_again(void *unused) {
   return unused;
 }
 
-/* A late second call does not silence the monitor that has the place by then. */
+/* A late second call does not unregister the monitor that has the place by then. */
 static void unregistered_twice(void) {
   enum { THREADS = 3 };
   pthread_t ids[THREADS];
@@ -405,7 +406,7 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* Whoever registers hears of the next event, though another thread goes back to the usual route at the same time. */
+/* A registered monitor receives the next event, even if another thread chooses the usual route at the same time. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];
@@ -415,7 +416,7 @@ static void register_at_once(void) {
 
 /* ---- The process ----------------------------------------------------------------------------------------- */
 
-/* A thread that is in a callback when the process forks does not exist in the child, which waits for nobody. */
+/* The child does not have a thread that is in a callback at the fork, and waits for none. */
 static void forks(void) {
   int reached[2], status;
   CHECK(pipe(latch) == 0 && pipe(reached) == 0);
@@ -442,8 +443,7 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* A place that another thread could not empty before the fork: its callback runs, and it does not exist in the child.
- */
+/* Another thread could not empty a place before the fork: its callback runs. The child does not have that thread. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
@@ -479,7 +479,7 @@ static void raises(void *context, void *object, size_t requested, size_t actual)
   if (requested == 12345) raise(SIGUSR1);
 }
 
-/* The callback that a handler interrupted, which forked, runs on in the child: it ends there as it does here. */
+/* The callback that was interrupted by a handler that forks continues in the child, and ends there as in the parent. */
 static void forks_in_a_handler(void) {
   int status;
   signal(SIGUSR1, handler_forks);
@@ -562,7 +562,7 @@ static void nothing_allocated(void *context, void *object, size_t requested, siz
 
 static void nothing_freed(void *context, void *object, size_t actual) { (void)context, (void)object, (void)actual; }
 
-/* For callgrind: so many pairs, with none, one or two monitors, or after one. */
+/* Makes so many pairs for callgrind, with none, one or two monitors, or after one. */
 static void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "two") == 0) registered(NULL, nothing_allocated, nothing_freed);
@@ -574,11 +574,11 @@ static void pairs(const char *kind, long count) {
   }
 }
 
-/* ---- Before any constructor -------------------------------------------------------------------------------- */
+/* ---- Early registration ------------------------------------------------------------------------------------ */
 
 static int early_number;
 
-/* Comes before the first event, unless the loader made one; musl does not call it. */
+/* Runs before the first event, unless the loader made one; musl does not call it. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The built library in programs of musl: it needs nothing that musl lacks, and the C tests that musl can run pass in both
-# modes. What is left out: what glibc alone promises (its internal names, its chunks, realloc to 0, an allocator's
-# figures), what musl has not (contexts, RTLD_DEEPBIND, unloading, traps of floating point), and what
-# needs the leak evidence, which is off there.
+# Runs the built library in programs of musl: it needs nothing that musl lacks, and the C tests that musl can run pass
+# in both modes. Left out is what only glibc has (its internal names, its chunks, realloc to 0, an allocator's figures),
+# what musl lacks (contexts, RTLD_DEEPBIND, unloading, traps of floating point), and what needs the leak evidence, which
+# is off there.
 #
 #   musl.sh LIBRARY [ROOT PROCESSOR [PART...]]
 #
@@ -11,8 +11,8 @@
 # Needs musl-gcc (Debian: musl-tools); skipped (77) without. With ROOT, the directory of a system for another processor
 # with musl-dev, its programs are compiled by Debian's cross compiler, and this system must be able to run them. Left
 # out there: a limit of address space, which the emulator needs itself; programs that start programs of this system; the
-# search, which tries its system calls in a process that the emulator cannot start; what compares births with the clock;
-# and objects below the library, of which there are none.
+# search, which tries its system calls in a process that the emulator cannot start; comparisons of births with the
+# clock; and objects below the library, of which there are none.
 set -eu
 library=$(realpath "$1")
 test=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +29,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 if [ -n "$root" ]; then
-  # The link to libc.so there leads to this system's.
+  # The link to libc.so there points to this system's.
   sed "s, /usr/, $root/usr/,g; s,-L/usr/,-L$root/lib/$processor-linux-musl -L$root/usr/," \
     "$root/usr/lib/$processor-linux-musl/musl-gcc.specs" >specs
   kernel_headers=/usr/$processor-linux-gnu/include
@@ -37,8 +37,8 @@ else
   command -v musl-gcc >/dev/null || { echo "needs musl-gcc"; exit 77; }
   kernel_headers=/usr/include/$processor-linux-gnu
 fi
-# The library has what programs refer to weakly; the linker for aarch64 leaves that to the loader in any case. libgcc's
-# atomics for aarch64 would need a function that musl lacks.
+# The library defines what programs refer to weakly; the linker for aarch64 leaves that to the loader in any case.
+# libgcc's atomics for aarch64 would need a function that musl lacks.
 case $processor in
   x86_64) of_processor=-Wl,-z,dynamic-undefined-weak ;;
   aarch64) of_processor=-mno-outline-atomics ;;
@@ -52,7 +52,8 @@ musl_gcc() {
 failed=0
 count=0
 
-# compile PROGRAM [OPTION...]: as CMakeLists.txt has it. musl-gcc leaves out what Alpine's gcc passes to the linker.
+# compile PROGRAM [OPTION...]: compiles as CMakeLists.txt does. musl-gcc lacks options that Alpine's gcc passes to the
+# linker.
 compile() {
   source=$1
   shift
@@ -62,7 +63,7 @@ compile() {
     -Wl,--eh-frame-hdr $of_processor "$test/$source.c" "$@"
 }
 
-# check NAME [SETTING=VALUE...] COMMAND...: with the library, in both modes, or in that which MODES names.
+# check NAME [SETTING=VALUE...] COMMAND...: runs with the library, in both modes, or in the one that MODES names.
 check() {
   for mode in ${MODES:-usable header}; do
     count=$((count + 1))
@@ -75,7 +76,7 @@ check() {
   done
 }
 
-# part NAME: whether it is wanted; says what came of the one before.
+# part NAME: returns whether the part is wanted, and reports the result of the previous one.
 begun=
 part() {
   [ -z "$begun" ] || echo "$begun: $count runs, $([ $failed = 0 ] && echo passed || echo FAILED)"
@@ -94,11 +95,11 @@ nm -D --defined-only "$root$loader" | awk '{ print $3 }' | sort -u >defined
 nm -D --undefined-only "$library" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >needed
 missing=$(comm -13 defined needed | xargs)
 [ -z "$missing" ] || { echo "musl has no" "$missing"; failed=1; }
-# The names that musl takes for itself.
+# The names that musl treats as its own.
 others=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)]/\1/p' | grep -vE '^lib(c|dl|m|rt|pthread|util)\.' || true)
 [ -z "$others" ] || { echo "musl does not find" "$others"; failed=1; }
 
-# Programs run as they do without the library, whatever the settings.
+# Programs run as without the library, with all settings.
 if part programs; then
   code=0
   ./program >plain || code=$?
@@ -137,7 +138,7 @@ if part crowds; then
   check ./crowd unmapped
 fi
 
-# Behind a malloc that passes its calls on.
+# Runs behind a malloc that passes its calls on.
 if part behind; then
   programs state_is every_function
   for kind in ALL SOME; do
@@ -147,7 +148,7 @@ if part behind; then
   done
 fi
 
-# What answers by names of glibc, as gcompat does.
+# A library with glibc's names, like gcompat.
 if part gcompat; then
   programs state_is allocator
   echo 'const char *gnu_get_libc_version(void) { return "2.31"; }' >answers.c
@@ -171,7 +172,7 @@ if part stacks; then
   done
 fi
 
-# Lost memory; whether memory is used is not observed.
+# Lost memory; accesses are not observed on musl.
 if part search; then
   programs search leaks
   for case in addresses freed unmapped forks; do
@@ -180,13 +181,13 @@ if part search; then
   MODES=usable check ./leaks off "the allocator is not glibc's"
 fi
 
-# The recording, which is not told how the process ends.
+# The recording, which does not learn the exit status.
 if part recording; then
   programs recording
   for case in killed stopped exited children second; do check ./recording $case; done
 fi
 
-# A process that runs already: musl does not open the library, which has thread-local variables of its own.
+# A running process: musl does not open the library, which has thread-local variables of its own.
 if part attach; then
   compile attach_elsewhere -o attach_elsewhere
   ./attach_elsewhere "$library" || failed=1

@@ -1,6 +1,6 @@
-/* What test programs refer to and musl lacks, so that they can be linked: calls of these end the program. */
+/* Functions that test programs refer to and musl lacks, as weak references for the linker. Calling one crashes. */
 #include <stddef.h>
-#pragma weak pvalloc /* which the library has */
+#pragma weak pvalloc /* defined by the library */
 #pragma weak getcontext
 #pragma weak makecontext
 #pragma weak swapcontext

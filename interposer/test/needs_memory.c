@@ -1,6 +1,6 @@
 /*
- * A program that needs most of the memory that a limit leaves it, and knows nothing of the library: so many MiB, its
- * argument, in pieces, each touched.
+ * A program without calls of the library that needs most of the memory that a limit leaves it: so many MiB, its
+ * argument, in pieces that are all touched.
  */
 #include <stdio.h>
 #include <stdlib.h>

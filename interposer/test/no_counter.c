@@ -1,7 +1,7 @@
 /*
- * A thread may not read the processor's counter, on which the clocks that are exact rest: it gets a SIGSEGV (off), or
- * may make hardly any system call either (strict). It allocates and frees as before, and its samples are recorded. The
- * first argument names the case.
+ * A thread that must not read the processor's counter, which the exact clocks use: it gets a SIGSEGV (off), or may also
+ * make hardly any system calls (strict). It allocates and frees as before, and its samples are recorded. The first
+ * argument names the case.
  */
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -28,7 +28,7 @@ static NOINLINE void *deep_keeper(unsigned depth, size_t size) {
   return object;
 }
 
-/* By stacks that are new, of all sizes up to the largest. */
+/* Allocates from new stacks, in all sizes up to the largest. */
 static void allocate_up_to(size_t largest) {
   static void *objects[400];
   for (unsigned round = 0; round < 3; round++) {
@@ -57,7 +57,7 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* A thread hands it on to those that it starts, and to the library's. */
+/* A thread's setting is inherited by threads that it starts, including the library's. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);
@@ -86,16 +86,16 @@ static void nobody_needs_the_counter(void) {
     } while (observation.state == MALLOMETER_LEAKS_STARTING);
     printf("leaks: %s\n", observation.reason);
   }
-  usleep(1200000); /* it writes once a second */
+  usleep(1200000); /* the recording writes once a second */
   struct mallometer_recording_status recording = {0};
   CHECK_EQUAL(mallometer_recording(&recording), 0);
   CHECK_EQUAL(recording.state, MALLOMETER_RECORDING_ON);
   CHECK_EQUAL(unlink(path), 0);
 }
 
-/* ---- Nor are there system calls ------------------------------------------------------------------------ */
+/* ---- No system calls ----------------------------------------------------------------------------------- */
 
-/* What the allocator needs the kernel for is done before. */
+/* The allocator's system calls are made before. */
 static void only_memory_is_needed(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -125,7 +125,7 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* They have a time of birth, and one of their end. */
+/* Objects have a time of birth, and one of their end. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];
   pthread_t thread;

@@ -1,7 +1,7 @@
 /*
- * The table of loaded objects: it agrees with the loader, readers in threads and signal handlers find what stays in it
- * while libraries come and go, old tables are unmapped when nobody reads, and a reader that never leaves costs no more
- * than the bound. It is compiled into this program. The arguments are two libraries.
+ * The table of loaded objects: it agrees with the loader; readers in threads and signal handlers find objects that stay
+ * while libraries come and go; old tables are unmapped when nobody reads; a reader that never leaves costs no more than
+ * the bound. It is compiled into this program. The arguments are two libraries.
  */
 #include "../src/platform/object_table.c"
 
@@ -16,7 +16,7 @@
 
 #include "check.h"
 
-/* What object_table.c asks of others. */
+/* Functions that object_table.c calls. */
 static unsigned mapped;
 
 void *memory_map(void *wish, size_t bytes) {
@@ -28,7 +28,7 @@ void *memory_map(void *wish, size_t bytes) {
 
 void memory_unmap(void *memory, size_t bytes) {
   mapped--;
-  memset(memory, 0xa5, bytes); /* whoever still reads it finds nonsense */
+  memset(memory, 0xa5, bytes); /* a reader that still reads it finds nonsense */
   free(memory);
 }
 
@@ -38,7 +38,7 @@ static bool readable = true;
 
 bool is_readable(uintptr_t begin, size_t bytes) { return readable && begin && bytes; }
 
-/* ---- As the loader says -------------------------------------------------------------------------------- */
+/* ---- Agreement with the loader ------------------------------------------------------------------------- */
 
 static int compare_with_table(struct dl_phdr_info *info, size_t size, void *compared) {
   (void)size;
@@ -70,7 +70,7 @@ static void agrees_with_the_loader(void) {
   CHECK(!object_table_find(UINTPTR_MAX, &object));
 }
 
-/* ---- As libraries come and go --------------------------------------------------------------------------- */
+/* ---- Libraries that are loaded and unloaded ------------------------------------------------------------- */
 
 static void *open_library(const char *path, uintptr_t *inside) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -85,22 +85,22 @@ static void changes_with_the_loaders_list(const char *path) {
   uintptr_t inside;
   const struct table *before = current;
   CHECK(object_table_refresh());
-  CHECK(current == before); /* nothing changed */
+  CHECK(current == before); /* the list is unchanged */
   void *library = open_library(path, &inside);
   CHECK(!object_table_find(inside, &object));
   CHECK(object_table_refresh());
   CHECK(object_table_find(inside, &object) && strcmp(object.path, path) == 0);
-  CHECK(object_table_is_right(&object));
+  CHECK(object_table_confirms(&object));
   struct loaded_object another = object;
   another.begin = current->objects[0].begin;
-  CHECK(!object_table_is_right(&another));
+  CHECK(!object_table_confirms(&another));
   CHECK_EQUAL(dlclose(library), 0);
   CHECK(object_table_refresh());
   CHECK(!object_table_find(inside, &object));
   CHECK_EQUAL(mapped, 2); /* a table, and paths */
 }
 
-/* What cannot be read is not known, and looked at again. */
+/* Objects that cannot be read are not known, and are tried again. */
 static void unreadable_objects_are_left_out(const char *path) {
   struct loaded_object object;
   uintptr_t inside;
@@ -143,7 +143,7 @@ static void *open_and_close(void *unused) {
     uintptr_t inside;
     struct loaded_object object = {0};
     void *library = open_library(libraries[i % 2], &inside);
-    object_table_refresh(); /* by this thread, or by another that is at it */
+    object_table_refresh(); /* this thread, or another that is at it, makes the table */
     CHECK(!object_table_find(inside, &object) || (inside >= object.begin && inside < object.end));
     CHECK_EQUAL(dlclose(library), 0);
   }
@@ -170,7 +170,7 @@ static void readers_find_what_stays(void) {
   CHECK_EQUAL(dlclose(library), 0);
   object_table_refresh();
   CHECK_EQUAL(mapped, 2);
-  CHECK(bytes_of_paths < 2000); /* each path once */
+  CHECK(bytes_of_paths < 2000); /* paths are stored once */
 }
 
 /* ---- A reader that never leaves ------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
-/* On a processor that nothing is known of, a stack is the return address into the program's code: two places that
- * allocate are two call sites, of one frame each. */
+/*
+ * On an unknown processor a stack is the return address into the program's code: two allocating places are two call
+ * sites with one frame each.
+ */
 #include "check.h"
 
 enum { OBJECTS = 100 };

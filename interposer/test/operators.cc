@@ -1,7 +1,7 @@
 /*
- * Every form of operator new is one allocation and every form of operator delete one free, whatever allocator lies
- * below and whether it brings operators of its own. When memory runs out the new handler is called, std::bad_alloc is
- * thrown, and the nothrow forms return null, as the C++ standard says.
+ * Every form of operator new is one allocation and every form of operator delete one free, for every allocator below,
+ * also with operators of its own. Without memory the new handler is called, std::bad_alloc is thrown, and the nothrow
+ * forms return null, as the C++ standard says.
  */
 #include <cstring>
 #include <new>
@@ -22,7 +22,7 @@ struct Plain {
 
 struct mallometer_counters before;
 
-/* What a monitor hears, and how many events it must have heard for one and one. */
+/* The events that a monitor received, and the number that it must receive for an allocation and a free. */
 volatile unsigned heard;
 unsigned expected;
 
@@ -71,7 +71,7 @@ void every_form() {
   ONE_EVENT(1024, operator new[](1024, kAlignment), operator delete[](object, kAlignment));
   ONE_EVENT(1024, operator new[](1024, kAlignment), operator delete[](object, std::size_t{1024}, kAlignment));
   ONE_EVENT(1024, operator new[](1024, kAlignment, std::nothrow), operator delete[](object, kAlignment, std::nothrow));
-  /* Large ones take the slow path. */
+  /* Large objects take the slow path. */
   ONE_EVENT(1000000, operator new(1000000), operator delete(object));
   ONE_EVENT(1000000, operator new[](1000000), operator delete[](object, std::size_t{1000000}));
   ONE_EVENT(1000000, operator new(1000000, kAlignment), operator delete(object, kAlignment));
@@ -79,7 +79,7 @@ void every_form() {
 
   start();
   Plain *plain = new Plain;
-  USE(plain); /* or the compiler would leave out both */
+  USE(plain); /* otherwise the compiler would remove both */
   delete plain;
   one_event("new Plain", 100);
   start();
@@ -130,7 +130,7 @@ void throws(Allocate allocate) {
   CHECK_EQUAL(handled, 3);
   struct mallometer_counters d = difference(before, snapshot());
   CHECK(d.failed >= 1);
-  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the exception is the C++ library's and gone */
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the exception was the C++ library's, and is freed */
 }
 
 template <typename Allocate>
@@ -163,7 +163,7 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* Addresses in the code; where these are fixed, the executable itself provides them and seems to define both. */
+  /* Addresses in the code. If these are fixed, the executable itself has them and seems to define both. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));
@@ -175,7 +175,7 @@ int main() {
   every_form();
   CHECK_EQUAL(mallometer_monitor_unregister(static_cast<uint32_t>(number)), 0);
   expected = 0;
-  /* mimalloc is written in C: its operators abort where they ought to throw, with or without us. */
+  /* mimalloc is written in C: its operators abort instead of throwing, with or without us. */
   if (strncmp(self().allocator, "mimalloc", 8) != 0) out_of_memory();
   return 0;
 }

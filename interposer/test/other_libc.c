@@ -1,7 +1,6 @@
 /*
- * A plain program for a C library that the hook does not count over: allocates in the ways that all C libraries have,
- * in threads, in a forked child and in a destructor of thread keys, prints what it found and ends with a code of its
- * own.
+ * A plain program for a C library that is not supported: it allocates by functions that all C libraries have, in
+ * threads, in a forked child and in a destructor of thread keys, prints what it found and ends with a code of its own.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Where the code of a loaded library lies. */
+/* Finds the code of a loaded library. */
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Of a library by part of its name. */
+/* The code of the library whose name contains the given part. */
 static uintptr_t code_begin, code_end;
 
 static int find_code(struct dl_phdr_info *object, size_t size, void *library) {

@@ -1,6 +1,6 @@
 /*
- * Searches for owners in a heap that this program makes up: it has the functions by which a JVM is found, and walks as
- * a JVM does, or fails as one may. First argument: the case. Searches of a real heap are in OwnersOfARealJvmTest.
+ * Searches for owners in a fake heap: this program has the functions by which a JVM is found, and walks as a JVM does,
+ * or fails as one may. First argument: the case. Searches of a real heap are in OwnersOfARealJvmTest.
  */
 #include <errno.h>
 #include <jvmti.h>
@@ -24,7 +24,7 @@ enum { BLOCKS = 20, SIZE = 1000, GARBAGE = 200, FOLLOWED = 64, OBJECTS = 1024, M
 
 struct object {
   const struct object *class;
-  const char *signature; /* of a class */
+  const char *signature; /* signature of a class */
   jlong tag;
   jlong address; /* its only field, a long */
   struct object *refers_to[MOST_REFERRED];
@@ -52,11 +52,11 @@ static void refer(struct object *from, struct object *to) {
 
 /* ---- The JVM ------------------------------------------------------------------------------------------ */
 
-/* What it does; each case begins with none of it. */
+/* The JVM's behaviour; each case begins with none of it. */
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* when all of them were told */
+  jvmtiError behind_references; /* the error after all of them were reported */
   void (*while_stopped)(void);
 } behaviour;
 
@@ -100,7 +100,7 @@ static jvmtiError JNICALL class_signature(jvmtiEnv *env, jclass class, char **si
   return JVMTI_ERROR_NONE;
 }
 
-/* Its number is the field's name and type. */
+/* The field's name and type follow from its number. */
 static jvmtiError JNICALL class_fields(jvmtiEnv *env, jclass class, jint *count, jfieldID **fields) {
   (void)env, (void)class;
   jfieldID field = NULL;
@@ -155,7 +155,7 @@ static jvmtiError JNICALL tagged(jvmtiEnv *env, jint wanted, const jlong *tags, 
   return JVMTI_ERROR_NONE;
 }
 
-/* Half of the heap is walked over before the JVM fails. */
+/* Walks over half of the heap before the JVM fails. */
 static jvmtiError JNICALL iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
                                   const void *data) {
   (void)env, (void)class, (void)data;
@@ -241,7 +241,7 @@ static jboolean JNICALL is_same(JNIEnv *env, jobject one, jobject other) {
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env, (void)name;
-  return NULL; /* no object is of any that is asked for */
+  return NULL; /* no object is of any class that is asked for */
 }
 
 static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame,
@@ -302,7 +302,7 @@ static void read_objects(void) {
 
 static struct object *new_handle(int block) { return new_object(&handle_class, (uintptr_t)blocks[block]); }
 
-/* A list that a JNI global reference keeps, of handles of all blocks. */
+/* Makes a list, with a JNI global reference to it, of handles of all blocks. */
 static void keep(void) {
   root = new_object(&list_class, 0);
   for (int i = 0; i < BLOCKS; i++) refer(root, new_handle(i));
@@ -365,7 +365,7 @@ static void garbage_in_front_hides_no_owner(void) {
   end();
 }
 
-/* The walk may be done again, as if nothing had been. */
+/* The walk can be repeated as if it had not happened. */
 static void a_walk_for_links_without_memory_says_nothing(void) {
   keep();
   begin();
@@ -382,7 +382,7 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* A walk that failed late has links of holders to each other: even so the next chooses among the holders. */
+/* A walk that failed late has links of holders to each other. The next one still chooses among the holders. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -505,7 +505,7 @@ static void a_search_outlives_the_counting(void) {
   detach();
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.links, BLOCKS);
-  attach(); /* what is freed in between is not seen: samples from before mean nothing */
+  attach(); /* frees in between are not seen: samples from before mean nothing */
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.samples_freed, BLOCKS);
   CHECK_EQUAL(FUNCTION(mallometer_owners_end)(), 0);

@@ -20,7 +20,7 @@ static NOINLINE void keep(void) {
   }
 }
 
-/* The site of all of them. */
+/* Returns the site of all of them. */
 static uint32_t site(void) {
   static struct mallometer_site sites[ROWS];
   int count = mallometer_sites(sites, ROWS, 0);

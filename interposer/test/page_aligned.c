@@ -1,6 +1,6 @@
 /*
- * Objects that begin with a page, in a sandbox that refuses to say what memory is mapped. Header mode knows its own
- * without asking, and leaves those of the allocator below alone, before which there may be no memory. The first
+ * Objects that begin with a page, in a sandbox that refuses to tell what memory is mapped. Header mode recognizes its
+ * own without asking, and leaves those of the allocator below unchanged, before which there may be no memory. The first
  * argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
@@ -73,10 +73,10 @@ static void aligned_objects(void) {
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
 }
 
-/* As good as random. */
+/* Returns a pseudo-random size. */
 static size_t small_size(size_t i) { return 16 + ((i * 0x9e3779b97f4a7c15u) >> 59) * 16; }
 
-/* Among many small ones some begin a page. */
+/* A few of many small objects begin with a page. */
 static void small_objects(void) {
   static char *objects[SMALL_OBJECTS];
   struct mallometer_counters start = snapshot();
@@ -107,7 +107,7 @@ static bool is_mapped(const void *page) {
 
 static void *foreign[OBJECTS];
 
-/* Some at the beginning of what the allocator has mapped, if it puts objects there. */
+/* Objects are at the beginning of a mapping, if the allocator puts any there. */
 static void take_foreign_objects(void) {
   size_t alone = 0;
   for (size_t i = 0; i < OBJECTS; i++) {

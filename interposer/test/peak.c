@@ -1,6 +1,6 @@
 /*
- * The published peak is within its published bound, whatever the sizes are and whoever allocated: no snapshot is taken
- * while the objects live, so the hook itself must have noticed.
+ * The published peak is within its published bound for any sizes and threads. No snapshot is taken while the objects
+ * are live, so the hook itself must have noticed the peak.
  */
 #include <pthread.h>
 
@@ -11,7 +11,7 @@
 static void *objects[OBJECTS];
 static pthread_attr_t small_stack;
 
-/* What lives now, by the counters; taken before the peak that is to be found. */
+/* Returns the live bytes; to be called before the peak. */
 static int64_t live_now(void) {
   struct mallometer_counters s = snapshot();
   return mallometer_live_bytes(&s);
@@ -43,7 +43,7 @@ static void *allocate_and_end(void *place) {
   return NULL;
 }
 
-/* Each thread tells the peak nothing before it ends, and is gone when the sum is wanted. */
+/* The threads report nothing to the peak before they end, and have ended when the sum is read. */
 static void of_ended_threads(void) {
   uint64_t truth = (uint64_t)live_now();
   for (int i = 0; i < THREADS; i++) {
@@ -53,14 +53,14 @@ static void of_ended_threads(void) {
     truth += unit_size(objects[i]);
   }
   for (int i = 0; i < THREADS; i++) free(objects[i]);
-  /* The C library's own memory for threads is not in the truth: a few KiB too much are right. */
+  /* `truth` lacks the C library's own memory for threads: a few KiB more are right. */
   struct mallometer_counters s = snapshot();
   CHECK(s.peak_live_bytes <= truth + 65536);
   expect_peak("ended threads", s.peak_live_bytes > truth ? s.peak_live_bytes : truth);
   CHECK(s.peak_error_bytes < truth / 20);
 }
 
-/* What a realloc gives back does not live beside what it returns, wherever that lies. */
+/* The old object of a realloc is not live together with the new one, wherever that lies. */
 static void of_reallocations(void) {
   void *object = malloc(64 << 20);
   for (size_t i = 1; i <= 16; i++) {

@@ -1,6 +1,6 @@
 /*
- * Operators of a program's own over a pool, which takes only its own objects back. REPLACED names what is replaced, as
- * a sum: 1: new and delete, 2: new[] and delete[], 4: aligned new and delete. Nothing else is.
+ * Operators that a program replaces by ones over a pool, which takes only its own objects back. REPLACED is a sum of
+ * what is replaced: 1: new and delete, 2: new[] and delete[], 4: aligned new and delete.
  */
 #ifndef MALLOMETER_TEST_POOL_H
 #define MALLOMETER_TEST_POOL_H
@@ -16,7 +16,7 @@ namespace pool {
 alignas(4096) char memory[8 << 20];
 std::size_t used, taken, released;
 
-/* A request of this size fails as the standard says; one of the other as it does not. */
+/* A request of the first size fails as the standard says; one of the second throws a number instead. */
 constexpr std::size_t kRefused = 77777, kThrowsNumber = 77778;
 
 inline bool contains(const void *object) {

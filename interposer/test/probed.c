@@ -1,7 +1,7 @@
 /*
- * Allocates in every way there is, for test/probes.py, which listens to the probes: two snapshots are a round, and at
- * the end of each all of its objects are freed. The first argument says how many rounds; with a second one, "slots", a
- * round begins when sampled objects go into page slots.
+ * Allocates in every way for test/probes.py, which listens to the probes. Two snapshots are a round, at whose end all
+ * of its objects are freed. The first argument is the number of rounds; with a second one, "slots", a round begins when
+ * sampled objects go into page slots.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ static NOINLINE void use(void *object, size_t bytes) {
   memset(object, 1, bytes < 64 ? bytes : 64);
 }
 
-/* Small and large objects by each function, some of which grow; none is left. */
+/* Allocates small and large objects by each function, some of which grow, and frees all. */
 static NOINLINE void allocate(size_t round) {
   void *kept[OBJECTS];
   for (size_t i = 0; i < OBJECTS; i++) {
@@ -57,7 +57,7 @@ static NOINLINE void allocate(size_t round) {
   for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
 }
 
-/* Each stack height is a call path of its own to the sampler. */
+/* The sampler takes each stack height for a call path. */
 static NOINLINE void from_height(size_t height, size_t round) {
   volatile char here[64];
   here[0] = (char)height;

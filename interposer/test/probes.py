@@ -25,7 +25,7 @@ import tempfile
 import time
 
 ATTACHED = "listening"
-# Of five rounds 1.6 % are off by four standard errors by chance (Student's t), of forty 0.03 %.
+# Chance puts 1.6 % of sets of five rounds beyond four standard errors (Student's t), and 0.03 % of sets of forty.
 FEWEST_ROUNDS = 40
 SCRIPT = """
 BEGIN {{ printf("{attached}\\n"); }}
@@ -92,7 +92,7 @@ def text_of(file):
 def end(tracer, heard):
     tracer.send_signal(signal.SIGINT)
     try:
-        # The kernel waits for all processors each time that a probe is taken away: seconds where they are busy.
+        # The kernel waits for all processors at each removal of a probe: seconds if they are busy.
         tracer.wait(150)
     except subprocess.TimeoutExpired:
         tracer.kill()
@@ -104,7 +104,7 @@ def end(tracer, heard):
 
 
 def main():
-    # Of a copy: others that run meanwhile have the library, too.
+    # Traces a copy, because other programs that run meanwhile have the library, too.
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(run(shutil.copy(sys.argv[1], folder), int(sys.argv[2]), sys.argv[3:]))
 
@@ -152,7 +152,7 @@ def judge(maps, live):
         f"announced twice {sums['twice']}, frees of what was not announced {sums['unknown']}, "
         f"lighter than their size {sums['light']}"
     )
-    # Between the library's answer and the end of its process some more are freed, or allocated.
+    # Objects are freed and allocated between the library's answer and the end of its process.
     all_frees_seen = abs(len(maps["live"]) - live) <= 20 + 0.02 * live
     unbiased = abs(share) <= 0.02 and abs(mean) <= 4 * error
     return unbiased and all_frees_seen and sums["twice"] == sums["unknown"] == sums["light"] == 0

@@ -1,7 +1,7 @@
 /*
- * Processes that come from this one: by vfork, which borrows its memory, by posix_spawn and by chains of exec. Each is
- * counted like any other, the parent notices nothing, and a program that clears its environment leaves the library
- * behind without harm.
+ * Processes that this one starts: by vfork, which borrows its memory, by posix_spawn and by chains of exec. Each is
+ * counted like any other, the parent is not affected, and a program that clears its environment runs without the
+ * library.
  */
 #include <spawn.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What a started program does: it counts as it should, and starts the next until `left` is 0. */
+/* The started program: checks that it counts, and starts the next until `left` is 0. */
 static int link_of_chain(const char *left) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   struct mallometer_counters start = snapshot();
@@ -43,7 +43,7 @@ static void by_vfork(void) {
     }
     CHECK_EQUAL(exit_code(child), 0);
   }
-  /* The child of a vfork that fails to execute anything. */
+  /* The child of a vfork that fails to execute a program. */
   pid_t child = vfork();
   if (child == 0) {
     execl("/nowhere", "nowhere", (char *)NULL);
@@ -64,7 +64,7 @@ static void by_posix_spawn(void) {
   }
 }
 
-/* Under env -i no variable of ours survives: the program is not counted, and cannot tell the difference. */
+/* env -i removes our variables: the program is not counted, and runs the same. */
 static void by_env(void) {
   pid_t child = fork();
   if (child == 0) {
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
   program = argv[0];
   if (argc == 3) return link_of_chain(argv[2]);
   if (argc == 2) return mallometer_available() || getenv("LD_PRELOAD") ? 1 : 0;
-  free(malloc(1)); /* so that this thread counts */
+  free(malloc(1)); /* makes this thread count */
   by_vfork();
   by_posix_spawn();
   by_env();

@@ -1,10 +1,10 @@
 /*
- * The blocks and sums by themselves, under ThreadSanitizer: threads come and go, count, hand their blocks on and flush
- * to the peak while others read. The sanitizer reports any two accesses that nothing orders; the
- * sums must be exact at the end.
+ * The blocks and sums alone, under ThreadSanitizer: threads begin and end, count, hand their blocks over and flush to
+ * the peak while others read. The sanitizer reports any two accesses without an order; the sums must be exact at the
+ * end.
  *
- * The sanitizer forgets a thread before the last of its destructors runs, in which the hook hands a block on. So the
- * threads here do that themselves, by the function that the C library would call, for which its file is included.
+ * The sanitizer forgets a thread before its last destructor runs, in which the hook hands a block over. So the threads
+ * here do that themselves, by the function that the C library would call, for which its file is included.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "account/totals.h"
 #include "check.h"
 
-/* There are threads. */
+/* The process has threads. */
 bool thread_keys_exist(void) { return true; }
 
 enum { GENERATIONS = 20, AT_ONCE = 8, EVENTS = 300, BYTES = 100 };
@@ -30,7 +30,7 @@ static void *count(void *unused) {
     counter_add(&block->events.frees, 1);
   }
   struct thread_block *block = current_block;
-  thread_ends(block);
+  on_thread_end(block);
   counter_add_shared(&shared_events.failed, 1);
   return unused;
 }
@@ -39,14 +39,14 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* After its last event it is asked, and is gone before another. */
+/* The thread is asked after its last event, and ends without another. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
-  thread_blocks_ask(answer);
+  thread_blocks_request_answer(answer);
   CHECK_EQUAL(answered, 0);
-  thread_ends(block);
+  on_thread_end(block);
   CHECK_EQUAL(answered, 1);
-  thread_blocks_ask(NULL);
+  thread_blocks_request_answer(NULL);
   return unused;
 }
 
@@ -71,7 +71,7 @@ static void *read_on(void *unused) {
 
 int main(void) {
   at_hand_over = peak_flush;
-  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* without destructor */
+  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* a key without a destructor */
   pthread_t reader, asked, threads[AT_ONCE];
   CHECK_EQUAL(pthread_create(&asked, NULL, is_asked_before_its_end, NULL), 0);
   pthread_join(asked, NULL);

@@ -3,8 +3,9 @@
 #
 #   real_programs.sh LIBRARY [PROGRAM ...]      programs: sqlite python git jvm javac chromium; all by default
 #
-# Needs what it tries: sqlite3, python3, git, JDKs from 17 on (in JDK_HOMES or under /usr/lib/jvm), chromium. What is
-# missing is said and left out; with INSTALL=true, as root, Debian's packages of them are installed first. Takes minutes.
+# Needs the programs: sqlite3, python3, git, JDKs from 17 on (in JDK_HOMES or under /usr/lib/jvm), chromium. Missing
+# ones are reported and skipped; with INSTALL=true, as root, Debian's packages of them are installed first. Takes
+# minutes.
 set -u
 library=$(realpath "$1")
 shift
@@ -30,7 +31,8 @@ needs() { # COMMAND PACKAGE
   return 1
 }
 
-# try NAME FUNCTION [ARGUMENTS ...]: three runs of a function that prints what matters, each in a directory of its own.
+# try NAME FUNCTION [ARGUMENTS ...]: runs a function three times that prints what matters, each in a directory of its
+# own.
 try() {
   local name=$1 run code
   shift

@@ -21,7 +21,7 @@ def numbered(values):
 
 
 def size_class(size):
-    # From bytes of glibc's chunk, of which 8 are often only rounding.
+    # The sizes are bytes of glibc's chunks, of which 8 are often only rounding.
     return max(size - 9, 0).bit_length()
 
 

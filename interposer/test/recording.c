@@ -1,11 +1,13 @@
 /*
- * The recording from outside: a parent starts this program again as a child that records, looks at the file, and ends
- * it in each of the ways that there are. The cases are listed at the end; each works in a directory of its own.
+ * The recording from outside: a parent starts this program again as a child that records, reads the file, and ends the
+ * child in different ways. The cases are listed at the end; each works in a directory of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
@@ -34,11 +36,11 @@ static struct recording_header header_of(const char *file) {
   close(descriptor);
   CHECK(memcmp(header.magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0);
   CHECK_EQUAL(header.format, RECORDING_FORMAT);
-  CHECK_EQUAL(header.checksum, recording_checksum(&header, offsetof(struct recording_header, checksum)));
+  CHECK_EQUAL(header.checksum, recording_checksum(0, &header, offsetof(struct recording_header, checksum)));
   return header;
 }
 
-/* The whole records of a region, counted; the latest is copied. */
+/* Returns the number of complete records of a region, and copies the latest. */
 static int records_of(const char *file, int region, struct recording_sample *latest) {
   struct recording_header header = header_of(file);
   int descriptor = open(file, O_RDONLY), whole = 0;
@@ -48,7 +50,7 @@ static int records_of(const char *file, int region, struct recording_sample *lat
     off_t at = (off_t)(header.regions[region].offset + (uint64_t)slot * header.regions[region].slot_bytes);
     CHECK_EQUAL(pread(descriptor, &record, sizeof record, at), sizeof record);
     if (!record.sequence) continue;
-    if (record.length != sizeof record || record.checksum != recording_checksum(&record.length, sizeof record - 4))
+    if (record.length != sizeof record || record.checksum != recording_checksum(0, &record.length, sizeof record - 4))
       continue;
     whole++;
     if (record.sequence > latest->sequence) *latest = record;
@@ -57,7 +59,31 @@ static int records_of(const char *file, int region, struct recording_sample *lat
   return whole;
 }
 
-enum { SECONDS = 0, EXIT = 3 };
+enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES };
+
+/* A record that Java hands over. */
+struct handed {
+  struct recording_sample frame;
+  char content[RECORDING_PROFILE_BYTES];
+};
+
+enum reading { EMPTY, TORN, WHOLE };
+
+static enum reading read_handed(int region, uint32_t slot, struct handed *record) {
+  static char bytes[RECORDING_PROFILE_BYTES];
+  struct recording_region ring = header_of(path).regions[region];
+  int descriptor = open(path, O_RDONLY);
+  off_t at = (off_t)(ring.offset + (uint64_t)slot * ring.slot_bytes);
+  CHECK_EQUAL(pread(descriptor, bytes, ring.slot_bytes, at), ring.slot_bytes);
+  close(descriptor);
+  memcpy(&record->frame, bytes, RECORDING_FRAME_BYTES);
+  if (!record->frame.sequence && !record->frame.checksum) return EMPTY;
+  uint32_t length = record->frame.length;
+  if (length < RECORDING_FRAME_BYTES || length > ring.slot_bytes) return TORN;
+  if (record->frame.checksum != recording_checksum(0, bytes + 4, length - 4)) return TORN;
+  memcpy(record->content, bytes + RECORDING_FRAME_BYTES, length - RECORDING_FRAME_BYTES);
+  return WHOLE;
+}
 
 static int seconds_of(const char *file, struct recording_sample *latest) { return records_of(file, SECONDS, latest); }
 
@@ -90,7 +116,7 @@ static void pause_ms(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* Until the file has so many samples by the second; fails after a minute. */
+/* Waits until the file has so many samples of the ring of seconds; fails after a minute. */
 static void await_samples(int enough) {
   struct recording_sample latest;
   for (int i = 0; i < 600; i++) {
@@ -111,7 +137,141 @@ static void hold_memory_for_ever(void) {
   for (;;) pause();
 }
 
+/* ---- Records of Java ----------------------------------------------------------------------------------- */
+
+static char text[2 * RECORDING_PROFILE_BYTES];
+
+static void refuses_what_has_no_place(void) {
+  const uint32_t longest = RECORDING_PROFILE_BYTES - RECORDING_FRAME_BYTES;
+  CHECK_EQUAL(mallometer_recording_write(0, 0, "a\n", 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_SAMPLES, 0, "a\n", 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_EXIT, 0, "a\n", 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_PROFILES + 1, 0, "a\n", 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, NULL, 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 85, "a\n", 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_PROFILES, 80, "a\n", 2), -EINVAL);
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_PROFILES, 85, text, longest + 1), -EMSGSIZE);
+  struct handed record;
+  for (uint32_t slot = 0; slot < 5; slot++) CHECK_EQUAL(read_handed(PROFILES, slot, &record), EMPTY);
+  CHECK_EQUAL(read_handed(JVM, 0, &record), EMPTY);
+}
+
+static void texts_are_cut_after_a_line(void) {
+  const uint32_t room = RECORDING_DOCUMENT_BYTES - RECORDING_FRAME_BYTES;
+  static const char line[] = "site\t\xe4\xb8\x96\t1234\n"; /* 14 bytes, of which a character takes three */
+  struct handed record;
+  for (uint32_t at = 0; at + 14 <= sizeof text; at += 14) memcpy(text + at, line, 14);
+  for (uint32_t length = room - 15; length <= room; length++) {
+    CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, text, length), length);
+  }
+  for (uint32_t length = room + 1; length <= room + 15; length++) {
+    CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, text, length), room / 14 * 14);
+    CHECK_EQUAL(read_handed(JVM, 0, &record), WHOLE);
+    CHECK_EQUAL(record.frame.length, RECORDING_FRAME_BYTES + room / 14 * 14);
+    CHECK(memcmp(record.content, text, room / 14 * 14) == 0);
+  }
+  memset(text, 'x', sizeof text); /* no line ends where it fits */
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, text, sizeof text), 0);
+  CHECK_EQUAL(read_handed(JVM, 0, &record), WHOLE);
+}
+
+static void records_lie_where_they_belong(void) {
+  const uint32_t longest = RECORDING_PROFILE_BYTES - RECORDING_FRAME_BYTES;
+  const uint64_t before = snapshot().monotonic_ns;
+  struct handed record;
+  for (int i = 1; i <= 61; i++) {
+    char minute[20];
+    int length = snprintf(minute, sizeof minute, "minute\t%d\n", i);
+    CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, minute, (uint32_t)length), length);
+  }
+  CHECK_EQUAL(read_handed(MINUTES, 0, &record), WHOLE);
+  CHECK_EQUAL(record.frame.sequence, 61);
+  CHECK_EQUAL(record.frame.kind, RECORDING_RECORD_TEXT);
+  CHECK(record.frame.monotonic_ns >= before && record.frame.monotonic_ns <= snapshot().monotonic_ns);
+  CHECK(memcmp(record.content, "minute\t61\n", 10) == 0);
+  CHECK_EQUAL(read_handed(MINUTES, 59, &record), WHOLE);
+  CHECK_EQUAL(record.frame.sequence, 60);
+  /* The two latest peaks are kept, and the latest record of each share. */
+  static const uint32_t percents[] = {0, 85, 0, 95, 0, 90, 85};
+  for (uint32_t i = 0; i < sizeof percents / sizeof *percents; i++) {
+    memset(text, 'a' + (int)i, longest);
+    CHECK_EQUAL(mallometer_recording_write(RECORDING_PROFILES, percents[i], text, longest), longest);
+  }
+  static const char *const written = "cegfd";
+  static const uint32_t percents_of[] = {0, 0, 85, 90, 95};
+  for (uint32_t slot = 0; slot < 5; slot++) {
+    CHECK_EQUAL(read_handed(PROFILES, slot, &record), WHOLE);
+    CHECK_EQUAL(record.frame.kind, RECORDING_RECORD_PROFILE);
+    CHECK_EQUAL(record.frame.flags, percents_of[slot]);
+    CHECK_EQUAL(record.content[0], written[slot]);
+    CHECK_EQUAL(record.content[longest - 1], record.content[0]);
+  }
+  CHECK_EQUAL(mallometer_recording_write(RECORDING_SHUTDOWN, 0, NULL, 0), 0);
+  CHECK_EQUAL(read_handed(SHUTDOWN, 0, &record), WHOLE);
+  CHECK_EQUAL(record.frame.kind, RECORDING_RECORD_SHUTDOWN);
+  CHECK_EQUAL(record.frame.length, RECORDING_FRAME_BYTES);
+}
+
+static void write_minutes(char letter, int times, int *busy) {
+  char minute[10000];
+  memset(minute, letter, sizeof minute);
+  for (int i = 0; i < times;) {
+    int result = mallometer_recording_write(RECORDING_MINUTES, 0, minute, sizeof minute);
+    CHECK(result == sizeof minute || result == -EBUSY);
+    if (result == -EBUSY) {
+      ++*busy;
+      sched_yield();
+    } else {
+      i++;
+    }
+  }
+}
+
+static void *write_beside(void *busy) {
+  write_minutes('b', 2000, busy);
+  return NULL;
+}
+
+static bool is_of_one_letter(const struct handed *record) {
+  uint32_t length = record->frame.length - RECORDING_FRAME_BYTES;
+  for (uint32_t i = 1; i < length; i++) {
+    if (record->content[i] != record->content[0]) return false;
+  }
+  return true;
+}
+
+static void two_threads_write(void) {
+  pthread_t other;
+  int busy = 0, busy_beside = 0;
+  struct handed record;
+  CHECK_EQUAL(pthread_create(&other, NULL, write_beside, &busy_beside), 0);
+  write_minutes('a', 2000, &busy);
+  CHECK_EQUAL(pthread_join(other, NULL), 0);
+  printf("refused %d times\n", busy + busy_beside);
+  for (uint32_t slot = 0; slot < 60; slot++) {
+    CHECK_EQUAL(read_handed(MINUTES, slot, &record), WHOLE);
+    CHECK(is_of_one_letter(&record));
+  }
+}
+
+static void write_for_ever(void) {
+  alarm(60); /* if it is not killed */
+  for (uint32_t i = 0;; i++) {
+    memset(text, 'a' + (int)(i % 26), RECORDING_PROFILE_BYTES);
+    CHECK(mallometer_recording_write(RECORDING_PROFILES, 85, text, 60000 + i % 10000) > 0);
+    CHECK(mallometer_recording_write(RECORDING_JVM, 0, text, 10000 + i % 5000) > 0);
+  }
+}
+
 static int as_child(const char *what) {
+  if (strcmp(what, "writes") == 0) write_for_ever();
+  if (strcmp(what, "handed") == 0) {
+    refuses_what_has_no_place();
+    texts_are_cut_after_a_line();
+    records_lie_where_they_belong();
+    two_threads_write();
+    return 0;
+  }
   if (strcmp(what, "hold") == 0) hold_memory_for_ever();
   if (strcmp(what, "refused") == 0) {
     struct mallometer_recording_status now = recording();
@@ -124,6 +284,7 @@ static int as_child(const char *what) {
     pid_t child = fork();
     if (child == 0) {
       pause_ms(1500);
+      CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2), -ENODATA);
       exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* its exit is not the process's */
     }
     CHECK_EQUAL(WEXITSTATUS(status_of(child)), 9);
@@ -152,13 +313,14 @@ static int as_child(const char *what) {
     memset(too_long, 'x', sizeof too_long - 1);
     too_long[sizeof too_long - 1] = '\0';
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_OFF);
+    CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2), -ENODATA);
     CHECK_EQUAL(mallometer_record(NULL), -EINVAL);
     CHECK_EQUAL(mallometer_record(""), -EINVAL);
     CHECK_EQUAL(mallometer_record(too_long), -EINVAL);
     CHECK_EQUAL(mallometer_record("/proc/nowhere"), -EIO);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     CHECK_EQUAL(chdir(directory), 0);
-    CHECK_EQUAL(mallometer_record("recording"), 0); /* again, since nothing came of the first */
+    CHECK_EQUAL(mallometer_record("recording"), 0); /* again, since the first failed */
     CHECK_EQUAL(mallometer_record("other"), -EBUSY);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_ON);
     puts(recording().path);
@@ -167,6 +329,9 @@ static int as_child(const char *what) {
   if (strcmp(what, "truncate") == 0) {
     pause_ms(1200);
     CHECK_EQUAL(truncate(path, 0), 0);
+    int written = mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2);
+    CHECK(written == -EIO || written == -ENODATA);
+    CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     for (int i = 0; i < 100 && recording().state == MALLOMETER_RECORDING_ON; i++) pause_ms(100);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     return strstr(recording().reason, "truncated") ? 0 : 1;
@@ -181,17 +346,43 @@ static void killed(void) {
   await_samples(2);
   kill(child, SIGKILL);
   CHECK_EQUAL(WTERMSIG(status_of(child)), SIGKILL);
-  struct recording_sample latest, goodbye;
+  struct recording_sample latest, exit_record;
   CHECK(seconds_of(path, &latest) >= 2);
   CHECK(latest.allocated_bytes - latest.freed_bytes >= 10000000);
   CHECK(latest.resident_bytes > 1000000 && latest.resident_bytes < 1000000000);
-  CHECK_EQUAL(records_of(path, EXIT, &goodbye), 0);
+  CHECK_EQUAL(records_of(path, EXIT, &exit_record), 0);
   CHECK_EQUAL(header_of(path).pid, child);
   struct stat status;
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* a full disk later on changes nothing */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* a disk that is full later changes nothing */
+}
+
+/* A record that is incomplete when the process is killed, or when it is read, is never read as complete. */
+static void killed_while_writing(void) {
+  int torn = 0, whole = 0;
+  struct handed record;
+  /* Few records of a run are torn on a busy machine. */
+  for (int life = 0; life < 8 || ((torn == 0 || whole == 0) && life < 100); life++) {
+    unlink(path); /* otherwise the samples are those of the previous run */
+    pid_t child = start_child("writes");
+    await_samples(1);
+    for (int i = 0; i <= 100; i++) {
+      if (i == 100) {
+        kill(child, SIGKILL);
+        status_of(child);
+      }
+      enum reading profile = read_handed(PROFILES, 2, &record);
+      if (profile == WHOLE) CHECK(is_of_one_letter(&record));
+      enum reading jvm = read_handed(JVM, 0, &record);
+      if (jvm == WHOLE) CHECK(is_of_one_letter(&record));
+      torn += (profile == TORN) + (jvm == TORN);
+      whole += (profile == WHOLE) + (jvm == WHOLE);
+    }
+  }
+  printf("%d torn, %d whole\n", torn, whole);
+  CHECK(torn > 0 && whole > 0); /* otherwise this proves nothing */
 }
 
 static void stopped(void) {
@@ -203,7 +394,7 @@ static void stopped(void) {
   seconds_of(path, &before);
   pause_ms(1500);
   seconds_of(path, &after);
-  CHECK_EQUAL(after.sequence, before.sequence); /* nothing runs */
+  CHECK_EQUAL(after.sequence, before.sequence); /* the process is stopped */
   kill(child, SIGCONT);
   await_samples((int)before.sequence + 1);
   kill(child, SIGSTOP);
@@ -214,31 +405,31 @@ static void stopped(void) {
 
 static void exits_with(const char *what, int status) {
   CHECK_EQUAL(run_child(what), status);
-  struct recording_sample goodbye;
-  CHECK_EQUAL(records_of(path, EXIT, &goodbye), 1);
-  CHECK_EQUAL(goodbye.kind, RECORDING_RECORD_EXIT);
+  struct recording_sample exit_record;
+  CHECK_EQUAL(records_of(path, EXIT, &exit_record), 1);
+  CHECK_EQUAL(exit_record.kind, RECORDING_RECORD_EXIT);
 #ifdef __GLIBC__
-  CHECK_EQUAL(goodbye.flags, status);
+  CHECK_EQUAL(exit_record.flags, status);
 #else
-  CHECK_EQUAL(goodbye.flags, RECORDING_STATUS_NOT_TOLD);
+  CHECK_EQUAL(exit_record.flags, RECORDING_STATUS_NOT_TOLD);
 #endif
 }
 
 static void exited(void) {
   exits_with("exit3", 3);
-  exits_with("exit-1", 255); /* as the parent hears it */
+  exits_with("exit-1", 255); /* the byte that the parent gets */
 }
 
 static void children_do_not_write(void) {
   CHECK_EQUAL(run_child("fork"), 128 + SIGKILL);
-  struct recording_sample goodbye;
-  CHECK_EQUAL(records_of(path, EXIT, &goodbye), 0);
+  struct recording_sample exit_record;
+  CHECK_EQUAL(records_of(path, EXIT, &exit_record), 0);
 }
 
 static void thread_is_not_counted(void) {
   CHECK_EQUAL(run_child("count"), 0);
   int with = run_child("events");
-  path[0] = '\0'; /* which is the same as no variable */
+  path[0] = '\0'; /* an empty path counts as no variable */
   CHECK_EQUAL(run_child("events"), with);
 }
 
@@ -247,8 +438,8 @@ static void asked_at_run_time(void) {
   memcpy(whole, path, sizeof whole);
   path[0] = '\0';
   CHECK_EQUAL(run_child("ask"), 0);
-  struct recording_sample goodbye;
-  CHECK_EQUAL(records_of(whole, EXIT, &goodbye), 1);
+  struct recording_sample exit_record;
+  CHECK_EQUAL(records_of(whole, EXIT, &exit_record), 1);
 }
 
 static void second_runs_without(void) {
@@ -266,7 +457,7 @@ static void second_runs_without(void) {
   CHECK(header_of(previous).life == life);
 }
 
-/* A process that restarts all the time does not push out the life that lasted. */
+/* A process that restarts often does not displace the run that lasted. */
 static void long_life_is_kept(void) {
   char previous[300], kept[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
@@ -302,7 +493,7 @@ static void nothing_of_others_is_touched(void) {
   for (int i = 0; i < 4; i++) {
     char name[300];
     snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-    if (i == 2) CHECK_EQUAL(run_child("exit3"), 3); /* so that there is something to move aside */
+    if (i == 2) CHECK_EQUAL(run_child("exit3"), 3); /* a file to move aside */
     write_file(name, "the grocery list");
     CHECK_EQUAL(run_child("refused"), 0);
     stays_as_it_is(name, "the grocery list");
@@ -314,7 +505,7 @@ static void nothing_of_others_is_touched(void) {
     CHECK_EQUAL(run_child("refused"), 0);
     unlink(name);
   }
-  /* What a killed process left unfinished is ours. */
+  /* A file that a killed process left incomplete is ours. */
   char name[300];
   snprintf(name, sizeof name, "%s.new", path);
   write_file(name, "");
@@ -362,6 +553,7 @@ static int run_case(const char *name) {
     void (*run)(void);
   } cases[] = {
       {"killed", killed},
+      {"writing", killed_while_writing},
       {"stopped", stopped},
       {"exited", exited},
       {"children", children_do_not_write},
@@ -380,7 +572,7 @@ static int run_case(const char *name) {
     }
   }
   if (strcmp(name, "full") == 0) return full_disk();
-  return run_child(name); /* what the child checks itself */
+  return run_child(name); /* the child checks this itself */
 }
 
 int main(int argc, char **argv) {

@@ -1,8 +1,7 @@
 /*
  * A program replaces some operators by those of a pool. Each form of new that the standard derives from one of these
- * gives out the pool's memory, each form of delete gives it back there, and a form that must not throw returns null
- * when the pool throws. What is not replaced is one event of ours. The same holds without the library, but for the
- * events.
+ * returns the pool's memory, each form of delete returns it there, and a form that must not throw returns null when the
+ * pool throws. An operator that is not replaced is one event of ours. Without the library there are no events.
  */
 #include <algorithm>
 #include <cstring>
@@ -47,7 +46,7 @@ struct mallometer_counters counters() {
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);                                                                   \
   } while (0)
 
-/* Each form of new with each form of delete that may follow it. */
+/* Tests each form of new with each form of delete that may follow it. */
 void every_form() {
 #define OBJECT(allocate)                                      \
   PAIR(kObjects, allocate, operator delete(object));          \
@@ -103,7 +102,7 @@ void pool_is_empty() {
   if (kAligned) is_null([](std::size_t size) { return operator new[](size, kAlignment, std::nothrow); });
 }
 
-/* Or the compiler would leave out what nobody uses. */
+/* Keeps the compiler from removing objects that are not used. */
 template <typename T>
 T *used(T *object) {
   USE(object);
@@ -114,7 +113,7 @@ struct alignas(512) Aligned {
   char bytes[512];
 };
 
-/* What programs write; some of it allocates inside of the C++ library. */
+/* Uses containers as programs do; some of that allocates inside of the C++ library. */
 void containers() {
   std::vector<std::string> words;
   std::list<int> numbers;

@@ -1,7 +1,7 @@
 /*
- * What the library reserves: in no mapping of it may the kernel use huge pages, also where transparent_hugepage is
- * `always`. A first touch, inside of malloc, would zero 2 MiB, and what is resident would come near to what is
- * reserved. The program itself maps nothing so large.
+ * The kernel may not use huge pages in any mapping that the library reserves, even if transparent_hugepage is `always`.
+ * A first access, inside of malloc, would zero 2 MiB, and almost all that is reserved would become resident. The
+ * program itself maps nothing that large.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static bool is_reserved(const struct mapping *mapping, const char *recording) {
   return mapping->bytes >= LARGE && (mapping->name[0] == '\0' || strcmp(mapping->name, recording) == 0);
 }
 
-/* Each mapping of smaps begins with its addresses and ends with its flags. */
+/* Parses smaps: a mapping begins with its addresses and ends with its flags. */
 static unsigned all_without_huge_pages(const char *recording) {
   struct mapping mapping = {0};
   unsigned found = 0;

@@ -1,6 +1,6 @@
 /*
- * Preloaded beside the library into a program that does not know of it, for test/probes.py: takes ROUNDS snapshots, one
- * each ROUND_MS, then prints how many samples are live and ends the process.
+ * Preloaded with the library into a program that does not call it, for test/probes.py: takes ROUNDS snapshots, one each
+ * ROUND_MS, then prints the number of live samples and ends the process.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * The sampler inside the hook: with the interval of the first argument, every function that allocates is sampled, and
- * what the samples stand for is what was counted. 1: exactly; 0: there are none; otherwise within a few percent.
+ * the samples represent what was counted. 1: exactly; 0: there are none; otherwise within a few percent.
  */
 #include <malloc.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /*
- * The sampler by itself, on streams of allocations whose truth is known: its estimates are unbiased whatever shares a
- * counter with what, and their intervals hold what they promise; rare call paths are found among hot ones, hot ones
- * cost little, an interval of 1 takes everything. Simulated programs call exactly what the hook calls. The file itself
- * is included, so that each run can begin with an empty table.
+ * The sampler alone, on streams of allocations whose truth is known: its estimates are unbiased whatever shares a
+ * counter, and their intervals have the stated coverage. Rare call paths are found among hot ones, hot ones cost
+ * little, an interval of 1 samples everything. Simulated programs call what the hook calls. The file itself is
+ * included, so that each run can begin with an empty table.
  */
 #include "sample/sampler.c"
 
@@ -13,13 +13,13 @@
 #include "account/size_class.h"
 #include "check.h"
 
-/* What call_sites.c sums for each site; here for one, which the simulation says where it wants it. */
+/* The sums of a site as in call_sites.c; here of one site, where the simulation wants them. */
 struct sums {
   double objects, bytes, objects_variance, bytes_variance;
   unsigned samples;
 };
 
-static struct sums *sums; /* NULL: nothing is recorded but the sampler's own sums */
+static struct sums *sums; /* NULL: only the sampler's own sums are recorded */
 static double probability_of_last;
 
 static void add_sample(struct sums *to, size_t bytes, double probability) {
@@ -42,7 +42,7 @@ uint32_t native_stack_rehearse(void) {
   return work_of_rehearsal;
 }
 
-void *call_sites_take(struct sample *sample) {
+void *call_sites_record(struct sample *sample) {
   sample->work += work_of_sample;
   add_sample(sums, sample->bytes, sample->probability);
   probability_of_last = sample->probability;
@@ -57,13 +57,13 @@ struct thread_block *thread_block_at(uint32_t index) {
   return &slab.blocks[index];
 }
 
-/* Any addresses will do; call sites of a library lie close together, and stacks are aligned. */
+/* Addresses are arbitrary; call sites of a library lie close together, and stacks are aligned. */
 static struct origin origin_of(unsigned site) {
   return (struct origin){(const void *)(uintptr_t)(0x7f1234560000 + 37 * (uint64_t)site),
                          (const void *)(uintptr_t)(0x7ffd00000000 + 16 * (uint64_t)(site % 29))};
 }
 
-/* True if the allocation was sampled. */
+/* Returns whether the allocation was sampled. */
 static bool allocate_in(struct thread_block *of_thread, struct origin origin, size_t requested, size_t bytes) {
   uint64_t before = sampler_totals().samples;
   size_t class = size_class(requested);
@@ -90,14 +90,14 @@ static uint64_t random_bits(void) {
 
 static double random_fraction(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
 
-/* A new process: threads without history, but other random numbers. */
+/* Starts a new process: threads without history, and other random numbers. */
 static void start_again(size_t interval) {
   memset(paths, 0, sizeof paths);
-  strangers.due = 0;
+  overflow_path.due = 0;
   samples = estimated_bytes = unknown_paths = 0;
   memset(&slab, 0, sizeof slab);
   thread_sampling(block)->random = random_bits();
-  sampler_configure(interval);
+  sampler_set_interval(interval);
 }
 
 /* ---- Truth -------------------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- No bias ------------------------------------------------------------------------------------------ */
 
-/* Regular and mixed patterns, in which a counter that remembers too much would always meet the same site. */
+/* Regular and mixed patterns, in which a counter with too long a memory would always meet the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -171,8 +171,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
 }
 
 /*
- * The mean of many estimates is compared with the truth by its own standard error, which the estimates themselves tell.
- * Five of them would be exceeded by chance once in two million runs; the generator's seed is fixed besides.
+ * The mean of many estimates is compared with the truth by its own standard error, which the estimates yield. Chance
+ * exceeds five of these once in two million runs; the generator's seed is fixed as well.
  */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
@@ -202,7 +202,7 @@ static void estimates_have_no_bias(void) {
 
 /* ---- Large requests ----------------------------------------------------------------------------------- */
 
-/* Another site whose path has the same set. */
+/* Returns another site whose path has the same set. */
 static unsigned site_beside(unsigned site, size_t size) {
   unsigned other = site;
   do other++;
@@ -211,7 +211,7 @@ static unsigned site_beside(unsigned site, size_t size) {
   return other;
 }
 
-/* Two more than a set holds drive out each other: at random, one of them by the others now and then, in runs. */
+/* Two more than a set holds replace each other: at random, one of them by the others now and then, in runs. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
 static unsigned rival(unsigned pattern, unsigned i) {
@@ -223,7 +223,7 @@ static void find_rivals(unsigned sites[RIVALS], size_t size) {
   for (unsigned i = 1; i < RIVALS; i++) sites[i] = site_beside(sites[i - 1], size);
 }
 
-/* Each of them by itself. */
+/* The estimate of each of them is unbiased. */
 static void large_paths_that_drive_out_each_other_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 30000, SIZE = 40000 };
   for (unsigned pattern = 0; pattern < 3; pattern++) {
@@ -282,8 +282,8 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
     CHECK(visits_large(other, SIZE));
     CHECK_EQUAL(sampler_totals().samples - before, of);
   }
-  /* The interval is another: so are all paths. */
-  sampler_configure(65536);
+  /* A change of the interval restarts all paths. */
+  sampler_set_interval(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
 
@@ -292,13 +292,13 @@ static void a_close_interval_takes_everything_from_then_on_also_of_hot_paths(voi
   uint32_t target = sampler_target();
   start_again(DEFAULT_SAMPLE_INTERVAL);
   for (unsigned i = 0; i < EVENTS; i++) allocate(i % SITES, 24);
-  sampler_aim(0);
-  sampler_configure(2);
+  sampler_set_target(0);
+  sampler_set_interval(2);
   uint64_t before = sampler_totals().samples, missed = 0;
   for (unsigned i = 0; i < EVENTS; i++) missed += !allocate(i % SITES, 24);
   CHECK_EQUAL(missed, 0);
   CHECK_EQUAL(sampler_totals().samples - before, EVENTS);
-  sampler_aim(target);
+  sampler_set_target(target);
 }
 
 /* ---- Intervals ---------------------------------------------------------------------------------------- */
@@ -307,7 +307,7 @@ struct estimate {
   double value, variance;
 };
 
-/* As the bridge's Estimate, by Wilson and Hilferty. */
+/* The bridge's Estimate, by Wilson and Hilferty. */
 static double chi_squared(double normal_quantile, double degrees) {
   double spread = 2 / (9 * degrees), root = 1 - spread + normal_quantile * sqrt(spread);
   return root > 0 ? degrees * root * root * root : 0;
@@ -322,7 +322,7 @@ static bool covers(struct estimate e, double truth) {
          truth <= scale / 2 * chi_squared(z, 2 * (e.value / scale + 2));
 }
 
-/* As its SiteEstimates. */
+/* The bridge's SiteEstimates. */
 static struct estimate allocated_of(const struct sums *allocated, double value, double variance) {
   double left = 1 - allocated->bytes / allocated->objects / (double)sampler_interval();
   double mean = value / allocated->samples;
@@ -339,7 +339,7 @@ static struct estimate live_of(struct estimate allocated, double variance_of_sam
   return (struct estimate){value, variance + since * value / allocated.value};
 }
 
-/* A kind of site: its sizes lie between two bounds, each order of magnitude as often. */
+/* A kind of site: its sizes lie between two bounds, and each order of magnitude is equally frequent. */
 struct kind {
   const char *name;
   unsigned objects;
@@ -353,10 +353,10 @@ static double size_between(size_t least, size_t most) {
   return floor((double)least * pow((double)most / (double)least, random_fraction()));
 }
 
-/* Of the site that is looked at. Another in each run: which others share its counter is chance, too. */
+/* The number of the site, another in each run, since chance also decides which others share its counter. */
 static unsigned site_number;
 
-/* Another site of the same thread, so that counters have been used before, and are in between. */
+/* Allocates from other sites of the same thread, so that counters were used before and are used in between. */
 static void allocate_elsewhere(unsigned times) {
   struct sums *of_site = sums, elsewhere;
   sums = &elsewhere;
@@ -366,7 +366,7 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Adds to `covered` which of the figures' intervals cover the truth. */
+/* Adds to `covered` the figures whose intervals cover the truth. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;
@@ -384,7 +384,7 @@ static void simulate(const struct kind *kind, unsigned *covered) {
     allocate_elsewhere(1);
   }
   sums = NULL;
-  if (allocated.samples == 0) return; /* no such site is known: its truth is not covered */
+  if (allocated.samples == 0) return; /* the site is unknown: its truth is not covered */
   struct estimate all_objects = allocated_of(&allocated, allocated.objects, allocated.objects_variance),
                   all_bytes = allocated_of(&allocated, allocated.bytes, allocated.bytes_variance);
   unsigned live = allocated.samples - freed.samples;
@@ -400,8 +400,8 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 }
 
 /*
- * In 94 % of all cases at least. The least is that of live objects of 1,000 of 64 B, with 94.0 to 94.2 %: few runs
- * would not tell, so those of small kinds are many.
+ * Returns the number of runs. Coverage is at least 94 %. The lowest, 94.0 to 94.2 %, is that of live objects of 1,000
+ * of 64 B: small kinds need many runs to show that.
  */
 static unsigned runs_of(const struct kind *kind) { return kind->objects > 1000 ? 2000 : 20000; }
 
@@ -418,7 +418,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9},
   };
   state = 20260101;
-  sampler_aim(0); /* time passes differently here */
+  sampler_set_target(0); /* time passes differently here */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);
@@ -435,9 +435,9 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* What a JVM allocated that started and worked: recorded.py. */
+/* Allocations of a JVM that started and worked: recorded.py. */
 struct recorded_kind {
-  unsigned stack; /* as a whole, Java frames and all; 0: one that came seldom */
+  unsigned stack; /* a number of the whole stack with Java frames; 0: a rare one */
   size_t size;
   unsigned thread;
   struct origin origin;
@@ -458,8 +458,7 @@ static uint64_t next_number(void) {
 static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
-  /* Heights count from the thread's control block. What shares a counter depends on the sum of both addresses, which is
-   * the same in each run. */
+  /* Heights count from the thread's control block. The sum of both addresses decides what shares a counter. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -476,7 +475,7 @@ static unsigned to_front(unsigned *order, size_t at) {
   return order[0] = moved;
 }
 
-/* Glibc's chunk has 8 bytes that were asked for, or are only rounding. */
+/* A chunk of glibc has 8 bytes that were requested or are only rounding. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -496,7 +495,7 @@ static unsigned char *read_file(const char *path, size_t *length) {
   return content;
 }
 
-/* How often something was allocated and sampled. */
+/* The counts of allocations and samples of something. */
 struct seen {
   uint64_t what;
   unsigned allocated, sampled;
@@ -504,7 +503,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* The entry of a call path as sampler.h has it, whatever thread it was. */
+/* Returns the entry of a call path as defined in sampler.h, of any thread. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -521,7 +520,7 @@ static void count(struct seen *seen, bool sampled) {
   seen->sampled += sampled;
 }
 
-/* Of those that were allocated 20 times, the share with 5 samples or more. */
+/* Returns the share with 5 samples or more, of those that were allocated 20 times. */
 static double share_with_5_samples(const char *what, const struct seen *all, size_t length) {
   unsigned many = 0, with_some = 0, with_5 = 0;
   for (size_t i = 0; i < length; i++) {
@@ -536,8 +535,8 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 }
 
 /*
- * Most calls of a JVM come from a few addresses of its library, so that return addresses alone tell little. Nor do call
- * paths tell all whole stacks apart, Java frames and all: of these a few more are missed.
+ * Most calls of a JVM come from a few addresses of its library, so return addresses alone separate little. Nor do call
+ * paths separate all whole stacks with Java frames: of these a few more are missed.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -555,7 +554,7 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   uint64_t allocations = next_number();
   const unsigned char *first = recording;
   double of_paths = 0, of_stacks = 0;
-  /* The share of one run has a standard deviation of 0.003, of which the bound is three away. */
+  /* The share of one run has a standard deviation of 0.003; the bound is three of them away. */
   enum { RUNS = 4 };
   for (unsigned run = 0; run < RUNS; run++) {
     recording = first;
@@ -583,7 +582,7 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   free(by_path);
 }
 
-/* ---- What it costs ------------------------------------------------------------------------------------ */
+/* ---- Cost --------------------------------------------------------------------------------------------- */
 
 static uint64_t billed_for_a_sample(void) {
   struct sums of_sample = {0};
@@ -595,12 +594,12 @@ static uint64_t billed_for_a_sample(void) {
   return sampler_totals().time_ns - before;
 }
 
-/* No clock is read for it; what a unit of it takes is measured elsewhere, and changes by an eighth at most. */
+/* No clock is read for a sample. The time of a unit is measured elsewhere, and changes by an eighth at most. */
 static void samples_are_billed_their_work(void) {
-  sampler_aim(0);
+  sampler_set_target(0);
   work_of_sample = 1000;
   CHECK_EQUAL(billed_for_a_sample(), 25000);
-  sampler_measure(); /* nothing was done */
+  sampler_measure(); /* no work was done */
   CHECK_EQUAL(billed_for_a_sample(), 25000);
   work_of_rehearsal = 1000000;
   sampler_measure();
@@ -610,10 +609,10 @@ static void samples_are_billed_their_work(void) {
   sampler_measure();
   CHECK_EQUAL(billed_for_a_sample(), 24609);
   work_of_sample = 0;
-  sampler_aim(DEFAULT_OVERHEAD_TARGET);
+  sampler_set_target(DEFAULT_OVERHEAD_TARGET);
 }
 
-/* ---- Both ends ---------------------------------------------------------------------------------------- */
+/* ---- Extreme intervals -------------------------------------------------------------------------------- */
 
 static void interval_one_takes_everything(void) {
   start_again(1);
@@ -647,7 +646,7 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* More paths than the table holds: sampled by size, and counted as such. */
+/* Paths without room in the table are sampled by size, and counted as such. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

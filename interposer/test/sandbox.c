@@ -1,7 +1,6 @@
 /*
- * A sandbox that closes after the start: the program goes on, with the stacks that it had before. First argument:
- * "strict" ends the process when it reads memory by process_vm_readv, "blind" also refuses to look at what is no signal
- * mask.
+ * A sandbox that closes after the start: the program continues, with stacks as before. First argument: "strict" ends
+ * the process when it reads memory by process_vm_readv; "blind" also refuses to read what is not a signal mask.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -73,7 +72,7 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 100;
 }
 
-/* The longest stack that begins in inner() and goes on to `outer` from there; 0 if there is none. */
+/* Returns the longest stack that begins in inner() and continues in `outer`; 0 if there is none. */
 static int longest_to(const void *outer) {
   int longest = 0;
   for (uint32_t site = 0; site < self().call_sites; site++) {

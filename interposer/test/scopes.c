@@ -1,6 +1,6 @@
 /*
- * Scopes: figures worked out by hand, for a thread and for the process, in whatever order scopes are opened and closed
- * and whatever becomes of their thread. Each case is a process of its own.
+ * Scopes: figures computed by hand, for a thread and for the process, in any order of opening and closing, and whatever
+ * happens to their thread. Each case is a process of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -117,7 +117,7 @@ static void every_way_in(void) {
   CHECK_EQUAL(end.net_bytes, 0);
 }
 
-/* One free and one allocation, in this order: both are never live at once. */
+/* A realloc is a free, then an allocation: the two objects are never live at once. */
 static void reallocations(uint32_t options) {
   const uint64_t small = unit_of(100), middle = unit_of(5000), large = unit_of(100000);
   void *foreign = kept(100);
@@ -167,7 +167,7 @@ static void freed_from_outside(void) {
   for (unsigned i = 0; i < 100; i++) bytes += unit_size(objects[i] = kept(1000));
   uint32_t scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 100; i++) free(objects[i]);
-  free(kept(100)); /* below the beginning */
+  free(kept(100)); /* live bytes are below those at the beginning */
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.net_bytes, -(int64_t)bytes);
   CHECK_EQUAL(end.peak_bytes, 0);
@@ -187,7 +187,7 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* Whatever happened before, and between scopes: the peak does not depend on headroom. */
+/* The peak does not depend on headroom, nor on what happened before and between scopes. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -220,7 +220,7 @@ static void exact_peaks(void) {
   }
 }
 
-/* Every allocation is sampled: what was retained has call sites, and nothing else has. */
+/* Samples every allocation: retained objects have call sites, and no others have. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -261,7 +261,7 @@ static void nested(void) {
   CHECK_EQUAL(of_inner.retained_allocations, 1);
   CHECK_EQUAL(of_inner.foreign_frees, 1);
   CHECK_EQUAL(calls(&of_outer), 3);
-  CHECK_EQUAL(of_outer.peak_bytes, small + large); /* in the inner */
+  CHECK_EQUAL(of_outer.peak_bytes, small + large); /* the peak was in the inner scope */
   CHECK_EQUAL(of_outer.largest_bytes, 50000);
   CHECK_EQUAL(of_outer.temporary_allocations, 3);
   CHECK_EQUAL(of_outer.foreign_frees, 0);
@@ -331,9 +331,9 @@ static void overflow(void) {
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.flags, MALLOMETER_SCOPE_OVERFLOWED);
   CHECK_EQUAL(end.temporary_allocations, 0);
-  CHECK_EQUAL(calls(&end), OBJECTS); /* whatever else is exact */
+  CHECK_EQUAL(calls(&end), OBJECTS); /* the other figures are exact */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* As many one after the other find room. */
+  /* Objects that follow one another have room in any number. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);
@@ -405,7 +405,7 @@ static void closed_by_another_thread(void) {
     if (round % 2 == 1) pthread_cancel(other); /* ends without another event */
     CHECK_EQUAL(pthread_join(other, NULL), 0);
   }
-  many(); /* all records are back */
+  many(); /* checks that all records were freed */
 }
 
 static void *ends_with_open_scopes(void *unused) {
@@ -418,7 +418,7 @@ static void *ends_with_open_scopes(void *unused) {
 
 static void thread_ends(void) {
   const uint64_t small = unit_of(300), large = unit_of(70000);
-  for (unsigned round = 0; round < 5000; round++) { /* more than there are records */
+  for (unsigned round = 0; round < 5000; round++) { /* exceeds the number of records */
     ON_A_THREAD(ends_with_open_scopes, NULL);
     if (round % 100 > 0) continue;
     ON_A_THREAD(allocates, NULL); /* takes the block over */
@@ -431,7 +431,7 @@ static void thread_ends(void) {
   }
 }
 
-/* A thread reads and closes what others open and close: each scope is closed once, and nothing is torn. */
+/* A thread reads and closes scopes that others open and close: each is closed once, and no figures are torn. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];
 static bool races_end;
@@ -443,7 +443,7 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* What is closed was open until it was read: its thread may have gone on. The process has more than 2 calls. */
+    /* A scope that is closed was open until it was read: its thread may have continued. The process has more calls. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -542,7 +542,7 @@ static void handles(int signal) {
   handled = handled + 1;
 }
 
-/* Handlers that open and close scopes in the middle of whatever the thread does. */
+/* Handlers open and close scopes in the middle of anything that the thread does. */
 static void signals(void) {
   struct sigaction action = {.sa_handler = handles, .sa_flags = SA_RESTART};
   sigaction(SIGPROF, &action, NULL);
@@ -581,7 +581,7 @@ static void *allocates_and_waits(void *unused) {
 
 static void of_process(void) {
   sem_init(&may_go_on, 0, 0), sem_init(&has_done, 0, 0);
-  free(kept(64 << 20)); /* the peak of the process is higher than what comes */
+  free(kept(64 << 20)); /* the peak of the process is higher than those below */
   uint32_t outer = opened(MALLOMETER_SCOPE_PROCESS), thread = opened(MALLOMETER_SCOPE_THREAD);
   void *mine = kept(8 << 20);
   uint32_t inner = opened(MALLOMETER_SCOPE_PROCESS);
@@ -626,7 +626,7 @@ static void of_process_many(void) {
   CHECK_EQUAL(mallometer_scope_close(opened(MALLOMETER_SCOPE_PROCESS), NULL), 0);
 }
 
-/* The peak of the process is found as ever while threads are in scopes. */
+/* The peak of the process is found as usual while threads are in scopes. */
 static void peak_of_process_within(void) {
   uint32_t scope = opened(MALLOMETER_SCOPE_THREAD);
   enum { COUNT = 1000 };
@@ -672,7 +672,7 @@ static void attached(const char *file) {
   CHECK(end.peak_bytes >= 40000 && end.peak_bytes < 41000);
   CHECK_EQUAL(end.temporary_allocations, 1);
   CHECK_EQUAL(end.foreign_frees, 1);
-  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* as many objects came as went */
+  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* allocations and frees are equal in number */
 
   scope = found_mallometer_scope_open(MALLOMETER_SCOPE_THREAD);
   CHECK_EQUAL(found_mallometer_detach(), 0);
@@ -685,7 +685,7 @@ static void attached(const char *file) {
 
 /* ---- Cost --------------------------------------------------------------------------------------------- */
 
-/* For callgrind: so many pairs, with as many scopes around as `options` has digits above 0. */
+/* Makes so many pairs for callgrind, within as many scopes as `options` has digits above 0. */
 static void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what scopes cost, in instructions: differences of two run lengths, so that the start cancels.
+# Checks the cost of scopes, in instructions: the difference of two run lengths, so that the start cancels out.
 #
 #   scopes_cost.sh VALGRIND PROGRAM LIBRARY
 set -eu
@@ -13,14 +13,14 @@ instructions() {
     sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
 }
 
-# Of one round of a kind.
+# Prints the instructions of one round of a kind.
 each() {
   short=$(instructions "$1" 10000)
   long=$(instructions "$1" 60000)
   echo $(((long - short + 25000) / 50000))
 }
 
-# check WHAT KIND KIND-WITHOUT LIMIT: by how much a round takes more.
+# check WHAT KIND KIND-WITHOUT LIMIT: checks by how much a round takes more instructions.
 check() {
   with=$(each "$2")
   without=$(each "$3")

@@ -1,7 +1,8 @@
 /*
- * A signal may interrupt the hook anywhere, and its handler may allocate: nothing of both is lost or counted twice. As
- * every_instruction.c, on any processor: another thread sends the signals, and the handler allocates where they meet
- * the library. An emulator that executes one instruction at a time delivers them between any two (QEMU_SINGLESTEP).
+ * A signal may interrupt the hook anywhere, and its handler may allocate: no event of either is lost or counted twice.
+ * Like every_instruction.c, but on any processor: another thread sends the signals, and the handler allocates if it
+ * interrupts the library. An emulator that executes one instruction at a time delivers them between any two
+ * (QEMU_SINGLESTEP).
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -29,7 +30,7 @@ static sem_t begun, received;
 static void handle(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   uintptr_t at = (uintptr_t)PROGRAM_COUNTER(((ucontext_t *)context)->uc_mcontext);
-  if (is_in_code(at)) { /* rather than in the allocator, which need not survive that */
+  if (is_in_code(at)) { /* excludes the allocator, which need not survive that */
     free(malloc(33));
     __atomic_store_n(&handled, handled + 1, __ATOMIC_RELAXED);
   }

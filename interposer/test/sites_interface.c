@@ -1,6 +1,4 @@
-/*
- * What is promised of the functions that read and change call sites, by case: the first argument.
- */
+/* The promises of the functions that read and change call sites, by case: the first argument. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -60,7 +58,7 @@ static const struct mallometer_module *module_at(uint64_t address) {
   return NULL;
 }
 
-/* Its build id is given when it is linked. */
+/* The library's build id is set when it is linked. */
 static void expect_library(const char *path, uint64_t function, uint64_t bias) {
   static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   const struct mallometer_module *module = module_at(function);
@@ -126,7 +124,7 @@ static void *open_allocate_close(void *unused) {
   return unused;
 }
 
-/* While one thread allocates in the library, the loader's lists change under it. */
+/* While one thread allocates in the library, the loader's lists change. */
 static void libraries_come_and_go(const char *path) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -142,7 +140,7 @@ static void write_copy(const char *path, const char *content, size_t bytes) {
   CHECK_EQUAL(fclose(file), 0);
 }
 
-/* Copies, for the loader knows a file that it has loaded. */
+/* Uses copies of the file, since the loader recognizes a file that it has loaded. */
 static void frames_without_room_for_a_module_are_counted(const char *path) {
   static char content[MIB];
   FILE *library = fopen(path, "rb");
@@ -172,9 +170,9 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* How many are live, each born between the two moments, as exactly as births are told. */
+/* Returns how many are live, each born between the two moments, within the resolution of births. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
-  /* A unit, and the coarse clock's tick. */
+  /* The resolution: a unit, and the coarse clock's tick. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
   int found = 0, count = mallometer_objects(objects, MOST_OBJECTS);
   CHECK(count >= 0);
@@ -204,7 +202,7 @@ static void objects_have_ages_until_they_are_freed(void) {
   uint64_t later = monotonic_ns();
   for (int i = 40; i < KEPT; i++) free(kept[i]);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), 0);
-  kept[0] = keeper(200); /* in place of one that was older */
+  kept[0] = keeper(200); /* replaces an older one */
   CHECK_EQUAL(objects_of_keeper(later, monotonic_ns(), bytes), 1);
   free(kept[0]);
 }
@@ -249,7 +247,7 @@ static void the_interval_changes_at_run_time(void) {
   for (int i = 0; i < 100000; i++) free(keeper(100));
   CHECK_EQUAL(self().samples, samples);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
-  for (int i = 0; i < KEPT; i++) free(kept[i]); /* what was sampled is followed to its end */
+  for (int i = 0; i < KEPT; i++) free(kept[i]); /* samples are followed to their end */
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 4096), 0);
@@ -268,7 +266,7 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Else they would be live for good, and an object that came to their place later would be taken for them. */
+/* Otherwise they would be live for good, and later objects at their addresses would be taken for them. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -286,7 +284,7 @@ static void samples_end_while_counting_is_off(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* ---- What is freed past the hook ---------------------------------------------------------------------- */
+/* ---- Frees past the hook ------------------------------------------------------------------------------ */
 
 static NOINLINE void *other_keeper(size_t size) {
   void *object = malloc(size);
@@ -294,7 +292,7 @@ static NOINLINE void *other_keeper(size_t size) {
   return object;
 }
 
-/* Nobody has seen the object go that was at an address before; it is not live beside the one that is there now. */
+/* A free past the hook is not seen; the object is not live beside the one that is at its address afterwards. */
 static void an_address_has_one_object(void) {
   void (*free_past_hook)(void *);
   void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);
@@ -317,7 +315,7 @@ static void an_address_has_one_object(void) {
   CHECK_EQUAL(self().live_samples, live - 1);
 }
 
-/* ---- Without JVM -------------------------------------------------------------------------------------- */
+/* ---- A process without a JVM -------------------------------------------------------------------------- */
 
 static void there_is_no_jvm(const char *expected) {
   static struct mallometer_method method = {0};
@@ -363,7 +361,7 @@ static int longest_stack(void) {
   return longest;
 }
 
-/* One that is as deep as is kept is not cut. */
+/* A stack as deep as the limit is not cut. */
 static void deep_stacks_are_cut_and_counted(void) {
   free(deep(50));
   unsigned deepest = 50 + MOST_NATIVE_FRAMES - (unsigned)longest_stack();
@@ -391,7 +389,7 @@ static NOINLINE void *left(uint64_t path, unsigned depth) {
   return object;
 }
 
-/* Allocates and frees from so many stacks, of so many depths, so that no call path is busy by itself. */
+/* Allocates and frees from so many stacks, of so many depths, so that no call path alone is busy. */
 static struct mallometer_report part_near_main(unsigned stacks, unsigned depths) {
   uint64_t path = 88172645463325252u;
   for (unsigned i = 0; i < stacks; i++) {
@@ -403,7 +401,7 @@ static struct mallometer_report part_near_main(unsigned stacks, unsigned depths)
   return report;
 }
 
-/* Samples of keeper() whose stack was cut to a few frames; none is as short by itself. */
+/* Returns samples of keeper() whose stack was cut to a few frames; none is as short by itself. */
 static uint64_t samples_cut_by_crowd(void) {
   uint64_t cut = 0;
   int count = mallometer_sites(sites, MOST_SITES, 0);
@@ -413,10 +411,10 @@ static uint64_t samples_cut_by_crowd(void) {
   return cut;
 }
 
-/* Stacks that part near main and share little: they are cut before the tree of stacks is full, and that is counted. */
+/* Stacks that part near main and share little are cut before the tree of stacks is full, and that is counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
-  setbuf(stdout, NULL); /* it would allocate */
+  setbuf(stdout, NULL); /* a buffer would be allocated */
   CHECK_EQUAL(self().samples_truncated, 0);
   for (int i = 0; i < 10; i++) {
     kept[i] = right(0, 100);
@@ -434,7 +432,7 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* What is sampled once for a few bytes does not take the room of what comes later and is more. */
+/* Sites that were sampled once with a few bytes do not take the room of later, larger ones. */
 static void large_ones_find_room(void) {
   static void *kept[20];
   struct mallometer_report report = part_near_main(300000, 40);
@@ -468,7 +466,7 @@ static void in_child(void *kept) {
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
 }
 
-/* What other threads of the parent were about to write stays as it was; nobody waits for it. */
+/* Records that other threads of the parent were about to write stay as they were; the child waits for none. */
 static void children_go_on_recording(void) {
   pthread_t threads[3];
   void *kept = keeper(500);
@@ -477,7 +475,7 @@ static void children_go_on_recording(void) {
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-      alarm(20); /* a child that hangs fails */
+      alarm(20); /* ends a child that hangs */
       in_child(kept);
       _exit(0);
     }

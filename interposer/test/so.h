@@ -1,4 +1,4 @@
-/* Checks that end the program with a line that says what was promised and what was seen. */
+/* Checks that end the program with a line that says what was expected and what was found. */
 #ifndef MALLOMETER_TEST_SO_H
 #define MALLOMETER_TEST_SO_H
 

@@ -1,7 +1,7 @@
 /*
- * The stack of a huge request: from the call of malloc up to main, or to where a thread begins, and none on a stack
- * that the program made itself, for a handler or otherwise; through code that keeps no frame pointer, aligns its stack
- * or allocates on it. What cannot be followed makes the stack shorter. First argument: "dwarf", "fp" (built with frame
+ * The stack of a huge request: from the call of malloc up to main, or to where a thread begins; none on a stack that
+ * the program made itself, for a handler or otherwise; through code that keeps no frame pointer, aligns its stack or
+ * allocates on it. A frame that cannot be followed ends the stack. First argument: "dwarf", "fp" (built with frame
  * pointers) or "off"; second: a library.
  */
 #include <alloca.h>
@@ -32,7 +32,7 @@ static void latest_event(void) {
   CHECK_EQUAL(mallometer_events(&event, 1, now.huge_allocations - 1), 1);
 }
 
-/* The functions below, so that a return address is known to belong to the last one that begins before it. */
+/* The functions below: a return address belongs to the last one that begins before it. */
 static const void *known[32];
 
 static bool frame_is_in(unsigned i, const void *function) {
@@ -116,12 +116,12 @@ static NOINLINE void each_way_through_each_frame(void) {
       CHECK(frame_is_in(1, (const void *)(uintptr_t)frames[f]));
       CHECK(frame_is_in(2, (const void *)(uintptr_t)outermost));
       CHECK(frame_is_in(3, (const void *)(uintptr_t)each_way_through_each_frame));
-      CHECK(event.frames >= 5); /* main and what calls it */
+      CHECK(event.frames >= 5); /* main and its caller */
     }
   }
 }
 
-/* ---- Other stacks ------------------------------------------------------------------------------------- */
+/* ---- Threads, handlers, coroutines -------------------------------------------------------------------- */
 
 static NOINLINE void *in_a_thread(void *unused) {
   plainly(by_malloc);
@@ -134,7 +134,7 @@ static void on_signal(int signal) {
   USE(signal);
 }
 
-/* The stack leads to `beginning`, and not much farther. */
+/* Checks that the stack leads to `beginning`, and not much farther. */
 static void expect_end(const void *beginning, unsigned most) {
   latest_event();
   CHECK(frame_is_in(0, (const void *)(uintptr_t)by_malloc));
@@ -175,7 +175,7 @@ static void in_a_context(void) {
   USE(&there);
 }
 
-/* Between two pages that nobody may read. */
+/* The stack lies between two pages without access. */
 static void on_the_stack_of_a_context(void) {
   size_t page = (size_t)getpagesize(), size = 16 * page;
   char *mapped = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -192,9 +192,9 @@ static void on_the_stack_of_a_context(void) {
   munmap(mapped, size + 2 * page);
 }
 
-/* ---- Through other people's code ---------------------------------------------------------------------- */
+/* ---- Code of other libraries -------------------------------------------------------------------------- */
 
-/* What the compiler's own unwinder says of the same place, by the same tables. */
+/* The result of the compiler's own unwinder at the same place, by the same tables. */
 static void *expected[MALLOMETER_EVENT_FRAMES + 1];
 static int count;
 
@@ -257,13 +257,13 @@ static void expect_death_by_exit(void (*body)(void)) {
 
 static uint64_t garbage = 0x9e3779b97f4a7c15u;
 
-/* Overwrites everything above this frame, then allocates: every return address and frame pointer is nonsense. */
+/* Overwrites everything above this frame, then allocates: all return addresses and frame pointers are invalid. */
 static NOINLINE void smashed(void) {
   for (unsigned round = 0; round < 200; round++) {
     uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;
     for (unsigned i = 0; i < 40; i++) {
       garbage = garbage * 6364136223846793005u + 1442695040888963407u;
-      /* Wild, near, misaligned, in code, and 0. */
+      /* Random, near, misaligned, in code, and 0. */
       uint64_t kinds[] = {garbage, (uint64_t)(uintptr_t)(above + garbage % 4096),
                           (uint64_t)(uintptr_t)above + garbage % 999, (uint64_t)(uintptr_t)smashed + garbage % 64, 0};
       above[i] = kinds[garbage >> 40 & 3] + (garbage >> 60 == 0);
@@ -275,7 +275,7 @@ static NOINLINE void smashed(void) {
   _exit(0);
 }
 
-/* What calls the function with the size, as a compiler at run time would write it, known to no table. */
+/* Calls the function with the size, like code of a compiler at run time, which no table describes. */
 typedef void *generated(void *(*function)(size_t), size_t size);
 
 static const unsigned char generated_code[] = {
@@ -306,7 +306,7 @@ static NOINLINE void from_code_generated_at(uintptr_t wish) {
   memcpy(&call, &place, sizeof call);
   free(use(call(malloc, LARGE)));
   latest_event();
-  CHECK_EQUAL(event.frames, 0); /* who called is in no loaded object */
+  CHECK_EQUAL(event.frames, 0); /* the caller is in no loaded object */
   munmap(place, page);
 }
 
@@ -319,7 +319,7 @@ static void *open_and_find(const char *path, void *(**library_allocate)(size_t))
   return library;
 }
 
-/* A table of loaded objects may still name the library, whose own tables are gone. */
+/* A table of loaded objects may still contain the library, whose own tables are gone. */
 static NOINLINE void from_where_a_library_was(const char *path) {
   void *(*library_allocate)(size_t);
   void *library = open_and_find(path, &library_allocate);
@@ -331,7 +331,7 @@ static NOINLINE void from_where_a_library_was(const char *path) {
   if (!dlopen(path, RTLD_NOW | RTLD_NOLOAD)) from_code_generated_at(page); /* musl unloads nothing */
 }
 
-/* Its code is mapped, and its file is gone. */
+/* The library's code is mapped, and its file is deleted. */
 static NOINLINE void from_a_deleted_library(const char *path) {
   char copy[] = "/tmp/mallometer-stack-XXXXXX", command[4096];
   int file = mkstemp(copy);

@@ -1,7 +1,7 @@
 /*
- * Unusual stacks: the hook needs little room, and asks nobody where the stack begins or ends. Signal handlers on an
- * alternate stack of the minimal size, threads with the smallest stack that there is and with 64 KiB, and stacks
- * made by hand all allocate, through the slow path too, and are counted.
+ * Unusual stacks: the hook needs little room, and does not ask where the stack begins or ends. Signal handlers on an
+ * alternate stack of the minimal size, threads with the smallest stack and with 64 KiB, and stacks made by hand all
+ * allocate, also on the slow path, and are counted.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 
 #include "check.h"
 
-/* Ten events each, the slow path and the record of a huge request among them. */
+/* The events of each, with the slow path and the record of a huge request among them. */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {
@@ -63,13 +63,13 @@ static void *in_thread(void *unused) {
 static void in_a_thread_with(size_t bytes) {
   long least = sysconf(_SC_THREAD_STACK_MIN);
   if ((long)bytes < least) bytes = (size_t)least;
-  /* A stack of our own, so that the C library allocates nothing for it. */
+  /* Our own stack, so that the C library allocates nothing for it. */
   void *memory = memalign(4096, bytes);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   CHECK_EQUAL(pthread_attr_setstack(&attributes, memory, bytes), 0);
   pthread_t thread;
-  /* The first time, the C library allocates a table for the new thread; once it is there, nothing. */
+  /* The C library allocates a table for the first new thread, and reuses it for the others. */
   struct mallometer_counters start = {0};
   for (int i = 0; i < 3; i++) {
     visits = 0;
@@ -94,7 +94,7 @@ static void on_other_stack(void) {
   }
 }
 
-/* Its memory comes from malloc itself, as the stacks of many coroutine libraries do. */
+/* Its memory comes from malloc itself, like the stacks of many coroutine libraries. */
 static void on_a_stack_made_by_hand(void) {
   char *memory = malloc(16 * 1024);
   getcontext(&other_context);

@@ -1,6 +1,6 @@
 /*
  * Started with some environment, the library is in the state that the first argument names, and counts or not
- * accordingly; it leaves no error of the loader behind. A second argument must be part of the reason.
+ * accordingly. It leaves no error of the loader behind. The reason must contain the second argument, if there is one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
-  CHECK(!dlerror()); /* what the library looked up in vain is not this program's business */
+  CHECK(!dlerror()); /* a look-up of the library that failed must not be seen by the program */
   static const char *const names[] = {NULL, "counting", "disabled", "not-preloaded", "excluded", "unsupported"};
   uint32_t state = self().state;
   CHECK(state >= 1 && state <= 5);

@@ -1,8 +1,8 @@
 #!/bin/sh
-# A program that somebody checks with Valgrind's memcheck while mallometer is preloaded. Memcheck answers malloc itself, and
-# mallometer stays out of the way, so there is nothing to suppress. Told to leave malloc with mallometer, memcheck finds no
-# error with the suppressions that are shipped, whether the library has its symbols or not. The program's own errors are
-# told in both cases.
+# Checks a program with Valgrind's memcheck while mallometer is preloaded. Memcheck answers malloc itself, and
+# mallometer does nothing, so there is nothing to suppress. If memcheck is told to leave malloc to mallometer, it finds
+# no error with the suppressions that are shipped, whether the library has its symbols or not. The program's own errors
+# are reported in both cases.
 #
 #   suppressions.sh LIBRARY SUPPRESSIONS FAULTY-PROGRAM
 #
@@ -58,7 +58,7 @@ for library in whole stripped; do
   # shellcheck disable=SC2086
   faultless $library MALLOMETER_ACCOUNTING=header $counting
 done
-# The table of samples leads to objects that the program has lost.
+# The table of samples points to objects that the program has lost.
 # shellcheck disable=SC2086
 faulty MALLOMETER_SAMPLE_INTERVAL=0 $counting
 exit $failed

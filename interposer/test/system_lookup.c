@@ -1,9 +1,8 @@
 /*
  * Java's foreign functions: the JVM opens the library of the first argument, libsyslookup.so, and looks C functions up
- * in it. malloc is found where every other caller of the program has it, and everything else as without the hook: what
- * the library needs, and neither what belongs to the program nor what is the hook's own. The second argument is a
- * library that opens it in the program's place and looks nothing up, as no JVM does: then more may be found, and malloc
- * is the same.
+ * in it. malloc must be the one that all other callers of the program have. All else must be as without the hook: the
+ * functions that the library needs, but not those of the program or of the hook. The second argument is a library that
+ * opens it instead of the program and, unlike a JVM, looks nothing up: then more may be found, and malloc is the same.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -50,7 +49,7 @@ int main(int argc, char **argv) {
     CHECK(!dlsym(library, "mallometer_self") && !dlsym(library, "sdallocx") && !dlsym(library, "_Znwm"));
     CHECK(dlopen(argv[1], RTLD_LAZY) == library);
   }
-  /* Behind the program comes the hook, behind the hook the C library. */
+  /* The hook comes after the program, and the C library after the hook. */
   CHECK(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"));
   CHECK(!dlopen("/nowhere/libsyslookup.so", RTLD_LAZY) && strstr(dlerror(), "/nowhere"));
   return 0;

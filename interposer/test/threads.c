@@ -1,6 +1,6 @@
 /*
- * Threads that begin and end: nothing is lost when a block changes hands, a thread's own figures begin at zero though
- * its block does not, and what destructors of thread keys do is counted, whatever their order: most of them run when
+ * Threads that begin and end: nothing is lost when a block changes hands, a thread's own figures begin at zero although
+ * its block's do not, and events of destructors of thread keys are counted in any order. Most destructors run after
  * their thread has handed its block over.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@ static pthread_attr_t small_stack;
 static void *kept[KEYS][PTHREAD_DESTRUCTOR_ITERATIONS];
 static bool keeps;
 
-/* Allocates and frees, and comes again in every round there is. The block is gone after the first. */
+/* Allocates and frees in each round of destructors. The block is gone after the first. */
 static void destructor(void *value) {
   static __thread int rounds[KEYS];
   size_t key = (size_t)value - 1;
@@ -62,8 +62,7 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* What destructors keep is live and sampled, the first of a call path always; the peak hears of it without a snapshot.
- */
+/* Objects that destructors keep are live, and the first of a call path is sampled. The peak needs no snapshot. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();
@@ -105,8 +104,8 @@ static void *send_signals(void *unused) {
 
 /*
  * A signal handler that allocates while its own thread is in the middle of counting loses no event. The interrupted
- * code itself does not allocate with the C library, which would not survive that; it counts through reallocarray's
- * overflow, a failed call that never reaches the allocator.
+ * code does not allocate in the C library, which would not survive that: it counts by reallocarray's overflow, a failed
+ * call that never reaches the allocator.
  */
 static void nothing_is_lost_to_signals(void) {
   struct sigaction action = {.sa_handler = allocate_in_handler, .sa_flags = SA_RESTART};
@@ -117,7 +116,7 @@ static void nothing_is_lost_to_signals(void) {
   struct mallometer_counters start = thread_snapshot();
   uint64_t failures = 0;
   volatile size_t too_much = SIZE_MAX;
-  wanted = 1; /* none is handled before the counters have been read */
+  wanted = 1; /* signals are handled after the counters have been read */
   while (!done) {
     USE(reallocarray(NULL, too_much, 2));
     failures++;
@@ -137,14 +136,14 @@ int main(void) {
 
   run(begins_at_zero); /* a new block */
   uint64_t footprint = self().footprint_bytes;
-  run(begins_at_zero); /* the same block, with the totals of its first owner */
+  run(begins_at_zero); /* reuses the block, with the totals of its first owner */
   run(thread_with_destructors);
   run(begins_at_zero);
 
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 2000; i++) run(thread_with_destructors);
   struct mallometer_counters d = difference(start, snapshot());
-  /* Each key's destructor runs in each of the rounds that POSIX promises. */
+  /* The destructors run in each of the rounds that POSIX promises. */
   CHECK_EQUAL(mallometer_allocations(&d) - 2000, 2000 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS * 2);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
@@ -153,7 +152,7 @@ int main(void) {
   destructors_keep_objects();
 
   nothing_is_lost_to_signals();
-  /* One block for all of them, and the slab it lies in for the first. */
+  /* A single block serves all of them, in the slab of the first. */
   CHECK_EQUAL(self().footprint_bytes, footprint);
   return 0;
 }

@@ -1,7 +1,6 @@
 /*
- * Thresholds that a program opens while it runs: each request above the size is kept with its thread and stack,
- * whichever function asked; of more than there is room for the first are kept and all are counted; huge requests are
- * what they were.
+ * Thresholds that a program opens while it runs: each request above the size is kept with its thread and stack, for all
+ * functions. If there is no room the first requests are kept, and all are counted. Huge requests work as before.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +39,7 @@ static void use(void *object) {
   free(object);
 }
 
-/* Above and at the size, by every function; below LARGEST_FAST_REQUEST, just there, and above. */
+/* Requests above and at the size, by every function; below LARGEST_FAST_REQUEST, at it, and above. */
 static void whatever_is_called(void) {
   static const size_t sizes[] = {100, 4096, 32767, 32768, 200000, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -56,7 +55,7 @@ static void whatever_is_called(void) {
     void *object;
     CHECK_EQUAL(posix_memalign(&object, 64, size + 5), 0);
     free(object);
-    CHECK(!malloc((size_t)PTRDIFF_MAX)); /* fails: no request that was served */
+    CHECK(!malloc((size_t)PTRDIFF_MAX)); /* fails: not a request that was served */
     CHECK_EQUAL(requests(threshold), 5);
     CHECK_EQUAL(total, 5);
     for (unsigned e = 0; e < 5; e++) {
@@ -117,7 +116,7 @@ static void *request_more(void *size) {
   return NULL;
 }
 
-/* What other threads ask for takes no place of a threshold for one thread, and is not counted there. */
+/* A threshold for one thread neither keeps nor counts requests of other threads. */
 static void of_one_thread(void) {
   static const size_t sizes[] = {100, 32768, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -135,7 +134,7 @@ static void of_one_thread(void) {
       CHECK_EQUAL(events[e].thread_id, getpid());
       mine += events[e].requested_bytes > size + OF_OTHER;
     }
-    CHECK(mine + 2 >= KEPT); /* pthread_create() asks for something, too */
+    CHECK(mine + 2 >= KEPT); /* pthread_create() makes requests, too */
     CHECK(total >= KEPT + 1 && total < KEPT + 10);
     CHECK_EQUAL(requests(all), KEPT);
     for (unsigned e = 0; e < KEPT; e++) others += events[e].requested_bytes == size + OF_OTHER;
@@ -163,7 +162,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* nothing of the one that had its place */
+  CHECK_EQUAL(requests(again), 1); /* without events of the previous one in its place */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);
@@ -191,7 +190,7 @@ static void *requests_until_done(void *unused) {
   return unused;
 }
 
-/* Thresholds come and go and are read while threads request: what is read is whole. */
+/* Thresholds are opened, closed and read while threads make requests: events are complete. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 3000 };
   pthread_t ids[THREADS];
@@ -200,7 +199,7 @@ static void under_load(void) {
   for (int i = 0; i < ROUNDS; i++) {
     uint32_t low = opened(400), high = opened(40000);
     for (int times = 0; times < 3; times++) {
-      use(malloc(50000)); /* so that there is one however the threads run */
+      use(malloc(50000)); /* ensures that there is a request */
       for (unsigned count = requests(low), e = 0; e < count; e++) {
         CHECK(events[e].requested_bytes == 500 || events[e].requested_bytes == 50000);
         CHECK(events[e].number > 0 && events[e].number <= total && events[e].thread_id != 0);
@@ -245,8 +244,10 @@ static void errno_stays(void) {
   CHECK_EQUAL(errno, 7);
 }
 
-/* For callgrind: pairs of malloc and free of a size, without a threshold, with one above or below it, after one, or
- * with one above it for another thread. */
+/*
+ * Makes pairs of malloc and free of a size for callgrind, without a threshold, with one above or below it, after one,
+ * or with one above it for another thread.
+ */
 static void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;
   bool is_other = strcmp(kind, "other") == 0, is_above = is_other || strcmp(kind, "above") == 0;

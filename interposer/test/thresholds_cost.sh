@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks what thresholds cost, in instructions of a pair of malloc and free: differences of two run lengths, so that the
-# start cancels. None, none any more, and one above the size take the same.
+# Checks the cost of thresholds, in instructions of a pair of malloc and free: the difference of two run lengths, so
+# that the start cancels out. No threshold, a closed one, and one above the size cost the same.
 #
 #   thresholds_cost.sh VALGRIND PROGRAM LIBRARY
 set -eu

@@ -1,4 +1,4 @@
-/* A message to an error output that nobody reads any more does not end the program with SIGPIPE. */
+/* A message to an error output without a reader does not end the program with SIGPIPE. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * Where objects of watched call sites are last used is seen, at a bounded price, and nobody else's SIGTRAP is taken.
- * The first argument names the case. Exit code 77 where watchpoints are not to be had; the reason is printed.
+ * The last accesses of objects of watched call sites are seen, at a bounded cost, and SIGTRAP signals of others are
+ * passed on. The first argument names the case. Exit code 77 if watchpoints are not available; the reason is printed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,7 +78,7 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* In a thread, so that the stack below is always the same and all objects are of one call site. */
+/* Runs in a thread, so that the stack below is the same and all objects are of one call site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -123,7 +123,7 @@ static void use_until_seen(void) {
 static void the_last_use_is_seen(void) {
   start();
   use_many(1000);
-  CHECK(!access_of(site_of_keeper(), MALLOMETER_ACCESS)); /* nobody asked */
+  CHECK(!access_of(site_of_keeper(), MALLOMETER_ACCESS)); /* no site is watched */
   watch_keeper();
   use_until_seen();
   const struct mallometer_access *any = access_of(site_of_keeper(), MALLOMETER_ACCESS);
@@ -144,7 +144,7 @@ static void wrong_arguments(void) {
   CHECK_EQUAL(mallometer_accesses(NULL, 1), -EINVAL);
 }
 
-/* A touch that is seen takes some 30 us; 40 million would take twenty minutes. */
+/* An access that is seen takes some 30 us; 40 million would take twenty minutes. */
 static void an_object_in_use_costs_little(void) {
   start();
   watch_keeper();
@@ -167,7 +167,7 @@ static void what_is_no_more_wanted_is_not_watched(void) {
 
 enum { PAGE = 4096, FILLING = 0x5a };
 
-/* Below it is no memory. */
+/* Returns a stack with a page without access below it. */
 static char *new_stack(size_t bytes) {
   char *stack = mmap(NULL, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stack != MAP_FAILED);
@@ -178,7 +178,7 @@ static char *new_stack(size_t bytes) {
 static char *alternate;
 static size_t alternate_bytes;
 
-/* For the thread's next objects, and this one. */
+/* Applies to the thread's next objects, and this one. */
 static void use_alternate_stack(void) {
   CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = alternate_bytes}, NULL), 0);
 }
@@ -202,7 +202,7 @@ static void traps_of_others_reach_them(void) {
   use_alternate_stack();
   raise(SIGTRAP);
   CHECK_EQUAL(traps_of_program, 1);
-  CHECK_EQUAL(traps_on_alternate_stack, 0); /* as it has asked for none */
+  CHECK_EQUAL(traps_on_alternate_stack, 0); /* no alternate stack is set */
 }
 
 static void a_handler_that_comes_later_stays(void) {
@@ -219,7 +219,7 @@ static void a_handler_that_comes_later_stays(void) {
   CHECK_EQUAL(traps_of_program, 1);
 }
 
-/* Also if it comes while objects are watched. */
+/* A handler that is installed while objects are watched stays, too. */
 static void a_handler_that_comes_in_between_stays(void) {
   start();
   watch_keeper();
@@ -242,7 +242,7 @@ static int events_of_perf(void) {
 
 static void (*new_handler)(int signal);
 
-/* The first object that is watched is touched only after the program has taken the signal. */
+/* The first watched object is accessed only after the program has taken the signal. */
 static void touch_after_signal_is_taken(long *object) {
   if (events_of_perf() < 3) return;
   touch = writer;
@@ -268,7 +268,7 @@ static void a_handler_never_hears_of_what_was_watched_before(void) { nobody_hear
 
 static void what_was_watched_never_ends_a_program(void) { nobody_hears_of_what_was_watched_before(SIG_DFL); }
 
-/* The first event that a system has takes its processors some 20 ms, which is for who asks, not for who allocates. */
+/* The first event of a system takes its processors some 20 ms: the caller pays for it, not a thread that allocates. */
 static void who_asks_opens_the_first_event(void) {
   start();
   CHECK_EQUAL(events_of_perf(), 0);
@@ -280,8 +280,7 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* By default the signal ends the program, and must go on to. */
-/* The kernel keeps the flag of a handler beside it. */
+/* The kernel keeps the flag of a handler with it. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
@@ -322,7 +321,7 @@ static void children_watch_nothing_and_parents_go_on(void) {
   }
 }
 
-/* With descriptors closed under its feet, threads that come and go, and one that blocks the signal. */
+/* Closes descriptors meanwhile; threads begin and end, and one blocks the signal. */
 static void threads_come_and_go(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -361,8 +360,8 @@ static void be_cancelled(void) {
 }
 
 /*
- * A thread that is to be cancelled ends where it says so, not in the middle of an allocation with what that holds.
- * Objects are watched one after the other meanwhile.
+ * A cancelled thread ends at its own cancellation point, and not in the middle of an allocation, with the locks of
+ * that. Objects are watched one after the other meanwhile.
  */
 static void threads_are_not_cancelled_in_malloc(void) {
   start();
@@ -385,7 +384,7 @@ static long *touched;
 
 static void touch_on_little_stack(void) { writer(touched); }
 
-/* Less is left of the stack than any signal takes. */
+/* The stack has less left than any signal takes. */
 static void touch_where_little_is_left(long *object) {
   static char *stack;
   if (!stack) stack = new_stack(PAGE);
@@ -404,7 +403,7 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* And what the handler takes of that is less than is asked of one. */
+/* The handler takes less of the alternate stack than a handler is allowed. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -419,10 +418,7 @@ static void little_stack_is_enough_where_there_is_another(void) {
   CHECK(taken > 0 && taken <= of_kernel + 3072);
 }
 
-/*
- * Of an object that is watched already, by its thread that then sets an alternate stack on which the kernel finds room
- * and the handler does not.
- */
+/* Accesses a watched object, after its thread has set an alternate stack with room for the kernel only. */
 static void touch_beside_tiny_alternate_stack(long *object) {
   if (events_of_perf() < 3) return;
   use_alternate_stack();
@@ -431,7 +427,7 @@ static void touch_beside_tiny_alternate_stack(long *object) {
   touch = writer;
 }
 
-/* Nothing is seen where that takes more than there is. Below is no memory. */
+/* No access is seen if that needs more than the stack has. Below it is a page without access. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate = new_stack(2 * PAGE);
   alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;
@@ -442,7 +438,7 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* Not even a signal fits onto it, if this processor has many registers. */
+/* If the processor has many registers, not even a signal fits onto it. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);
   start();

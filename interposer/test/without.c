@@ -1,4 +1,4 @@
-/* A program that the library cannot reach (linked statically): it runs as if nothing were preloaded. */
+/* A statically linked program, which the library cannot reach: it runs as if nothing were preloaded. */
 #include "check.h"
 
 int main(void) {

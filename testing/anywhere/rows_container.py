@@ -23,6 +23,7 @@ cd /tmp
 # A program of a container is a JVM that goes on, and jcmd asks it. It has the port before jcmd asks.
 JCMD = """
 mkfifo /tmp/input
+: >/tmp/output
 {bin}/java -cp {work}/classes Work </tmp/input >/tmp/output 2>&1 &
 exec 3>/tmp/input
 until grep -q ready /tmp/output && grep -q "$AWAITED" /tmp/output; do sleep 0.1; done
@@ -70,6 +71,7 @@ for i in 1 2 3; do echo $i; done | sort -r | tr '\\n' ' '
 # The first JVM of the container has the port until the second one has said that it cannot have it.
 SECOND_JVM = """
 mkfifo /tmp/first
+: >/tmp/output
 {bin}/java -cp {work}/classes Work </tmp/first >/tmp/output 2>&1 &
 exec 3>/tmp/first
 until grep -q "$AWAITED" /tmp/output; do sleep 0.1; done

@@ -70,7 +70,7 @@ def bridge(shop, jdk):
         f"JDK {jdk.version}, without java.instrument, bridge in a program",
         shop.bridge(linked, here, False, *options),
         shop.bridge(linked, here, True, *options).with_variables(**shop.preload(here)),
-        says=r"ACTIVE \(preload\)$",
+        says=r"ACTIVE \(preloaded\)$",
         needs=(once(functools.partial(make, jdk, modules, runtime)),),
     )
 

@@ -42,7 +42,7 @@ def of_header():
 def of_bridge():
     text = (PROJECT / "interposer/src/control/java_calls.c").read_text()
     return {
-        "Java_io_mallometer_internal_interposer_DirectCalls_" + name
+        "Java_io_mallometer_internal_library_abi_DirectCalls_" + name
         for name in re.findall(r"^EXPORT .*METHOD\((\w+)\)\(JNIEnv \*, ", text, re.MULTILINE)
     }
 

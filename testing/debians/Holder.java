@@ -61,7 +61,7 @@ public final class Holder {
     }
     full.countDown();
     try {
-      // The thread keeps its arena while it lives.
+      // A thread keeps its arena while it lives.
       Thread.sleep(Long.MAX_VALUE);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -5,7 +5,7 @@ import java.sql.PreparedStatement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lets two libraries take native memory and keeps it, and ends with its input. */
+/** Lets two libraries allocate native memory, keeps it, and ends when its input ends. */
 public final class Libraries {
 
   private static final List<Object> KEPT = new ArrayList<>();

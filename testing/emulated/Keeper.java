@@ -2,7 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.Deflater;
 
-/** Waits for a line, keeps native memory in as many objects as its argument says, and ends with its input. */
+/** After a line on its input, keeps native memory in as many objects as its argument says. Ends with its input. */
 public final class Keeper {
 
   private static final List<Deflater> KEPT = new ArrayList<>();

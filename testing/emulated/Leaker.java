@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Forgets to end every fourth deflater that a line makes, a megabyte a second, beside a line that ends all of them, until
- * mallometer calls the first line a leak. Ends with 1 if that does not happen within so many seconds as its first argument says, or
- * if another line of it is called a leak. Judges as bin/demo does with --time-scale and the second argument.
+ * Leaks every fourth deflater that forget() creates, 1 MB a second, until mallometer gives it the verdict leak; use()
+ * ends all its deflaters. Ends with 1 if the verdict takes longer than the seconds in the first argument, or if use()
+ * is called a leak. The second argument is the time scale, like --time-scale of bin/demo.
  */
 public final class Leaker {
 

@@ -34,7 +34,7 @@ def number(series, pattern):
 def holds(series, attached):
     bytes_kept = KEPT * DEFLATER_BYTES
     return {
-        "it says how it counts": f'mode="{"attach" if attached else "preload"}' in series,
+        "it says how it counts": f'mode="{"attached" if attached else "preloaded"}"' in series,
         "the counter has what was kept": number(series, "native_malloc_allocated_bytes_total") > bytes_kept,
         "the line that keeps it has a name, and that much": 0.8 * bytes_kept
         < number(series, r'native_malloc_site_live_bytes\{site="Keeper\.keep",?\}') < 1.25 * bytes_kept,

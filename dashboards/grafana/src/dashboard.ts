@@ -1,4 +1,4 @@
-// What the dashboards have in common: variables, annotations, links to one another and to the runbooks.
+// The common parts of the dashboards: variables, annotations, links to one another and to the runbooks.
 //
 // The variables are chained: each offers what the ones before it leave. "All" matches also what lacks the label, so that
 // the dashboards work where nobody sets cluster, namespace or application.
@@ -25,14 +25,14 @@ const LABELS: [string, string][] = [
   ['instance', 'Instance'],
 ];
 
-/** With the schema version that Grafana 11.0 writes: newer ones migrate it, and what 40 to 42 change is not used here. */
+/** The schema version that Grafana 11.0 writes: newer ones migrate it, and nothing here uses the changes of 40 to 42. */
 class Readable extends DashboardBuilder {
   override build() {
     return { ...super.build(), schemaVersion: 39 };
   }
 }
 
-/** How many instances a dashboard about instances shows at once. */
+/** The number of instances that a dashboard about instances shows at once. */
 const MOST_SHOWN = 25;
 
 function matchers(labels: string[]): string {
@@ -42,10 +42,10 @@ function matchers(labels: string[]): string {
 /** The label matchers of all variables. */
 export const selected = matchers(LABELS.map(([label]) => label));
 
-/** The same for what is recorded for a whole job. */
+/** The label matchers for series that are recorded for a whole job. */
 export const selectedJobs = matchers(LABELS.map(([label]) => label).filter((label) => label !== 'instance'));
 
-/** Of what is selected, the instances that a dashboard about instances shows. */
+/** The selected instances that a dashboard about instances shows. */
 export const shown = `${selectedJobs}, instance=~"$shown"`;
 
 /** The one instance that a dashboard about one instance shows. */
@@ -75,7 +75,7 @@ function chained(): QueryVariableBuilder[] {
 
 const NAMED_INSTANCE = '/instance="([^"]+)"/';
 
-/** One of the instances. Grafana chooses the first that it does not know better: the one with the most severe diagnosis. */
+/** A variable for one instance. Grafana initially chooses the first: the one with the most severe diagnosis. */
 function oneInstance(): QueryVariableBuilder {
   return choice('instance', 'Instance')
     .description('The most severe diagnosis first')
@@ -88,8 +88,8 @@ function oneInstance(): QueryVariableBuilder {
 }
 
 /**
- * Of the instances that are selected those with most live memory, then those that do not count. For dashboards whose panels
- * draw each instance: a thousand nobody could read, and Prometheus would take a minute.
+ * A variable for the selected instances with most live memory, followed by those that do not count. For dashboards whose
+ * panels draw each instance: nobody can read a thousand, and Prometheus would take a minute.
  */
 function shownInstances(): QueryVariableBuilder {
   return choices('shown', `Shown (${MOST_SHOWN} with most)`)
@@ -148,7 +148,7 @@ function annotations(of: string): AnnotationQueryBuilder[] {
 /** Panels below a heading; a closed section is opened by a click on its heading, and asks nothing before. */
 export type Section = { title: string; panels: Builder<Panel>[]; closed?: boolean };
 
-/** Whose memory a dashboard shows: that of one instance, of a few, each by itself, or of any number together. */
+/** The memory that a dashboard shows: that of one instance, of a few, each by itself, or of any number together. */
 export type Scope = 'one' | 'few' | 'fleet';
 
 const MATCHERS: Record<Scope, string> = { one, few: shown, fleet: selected };

@@ -26,7 +26,7 @@ import {
 } from './panels.js';
 
 const MOST = 20;
-/** How often Prometheus evaluates recording rules unless told otherwise: more points would be the same again. */
+/** Prometheus's default interval of recording rules; more points would repeat the same values. */
 const RECORDED = '1m';
 const NAME = '{{job}} {{name}}';
 const PLACE = { namespace: 'Namespace', job: 'Job' };
@@ -34,7 +34,7 @@ const byInstance = (expression: string) => `max by (namespace, job, instance) ($
 const top = (expression: string) => byPod(`topk(${MOST}, max by (job, instance) (${expression}))`);
 const byJob = (expression: string) => `sum by (namespace, job) (${expression})`;
 const live = `native_malloc_live_bytes{${selected}}`;
-// What ended within the hour has a slope, but no present.
+// Instances that ended within the hour have a slope, but no present value.
 const hourly = `(instance:native_malloc_live_bytes:deriv1h{${selected}} and ${live}) * 3600`;
 const kills = killsOf(selected);
 

@@ -17,13 +17,13 @@ export function killsOf(of: string): string {
 
 /** The series with the version of their application as a label, or without where it is unknown. */
 export function withVersion(series: string, of: string): string {
-  // One of two, where an instance that has just been replaced is not forgotten yet.
+  // Chooses one of two versions while Prometheus still knows an instance that has just been replaced.
   const version = `topk by (${INSTANCE}) (1, mallometer_application_info{${of}})`;
   return `(${series} * on (${INSTANCE}) group_left (version) ${version} or ${series} unless on (${INSTANCE}) ${version})`;
 }
 
 /**
- * What the function makes of the bytes by call site of the verdicts leak and unused, with the verdict as a label. Without `other`, the
+ * Returns the function's result on the bytes by call site of the verdicts leak and unused, with the verdict as a label. Without `other`, the
  * sum of the call sites after the five to eight that each instance names.
  */
 export function suspectsOf(of: string, value: (bytes: string) => string = (bytes) => `${bytes} > 0`): string {

@@ -35,9 +35,9 @@ const used = `sum(cgroup_memory_charged_bytes{part!="page_cache", ${one}})`;
 const heapShare = `sum(native_memory_resident_bytes{part="java_heap", ${one}}) / ${used}`;
 const heap = (what: string) => `sum(jvm_memory_${what}_bytes{area="heap", ${one}})`;
 const BY_HEAP = 'used, most of it by the heap';
-/** In words, where there is no time: numbers that no time is. */
+/** Words for special values where there is no time: numbers that no time has. */
 const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
-// Only the pod that is shown; kube-state-metrics has labels of its own.
+// Selects the shown pod; kube-state-metrics has labels of its own.
 const ofPod = `and on (cluster, namespace, pod) mallometer_active{${one}}`;
 
 const verdict = [

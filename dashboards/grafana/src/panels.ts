@@ -49,7 +49,7 @@ export const ACT = 'red';
 export const WATCH = 'orange';
 export const TOO_EARLY = 'blue';
 export const HEALTHY = 'green';
-/** What is no verdict. */
+/** The colour of everything that is no verdict. */
 export const PLAIN = 'text';
 
 /** The states from mild to severe: a diagnosis's number, as mallometer_diagnosis's label names it, as it reads, its colour. */
@@ -60,7 +60,7 @@ const STATES: [number, string, string, string][] = [
   [4, 'act', 'act', ACT],
 ];
 
-/** Of each series of the diagnosis that is 1 the number of its state, and 0 of the others; the highest is the diagnosis. */
+/** The number of its state for each series of the diagnosis that is 1, else 0; the highest is the diagnosis. */
 export function diagnosis(of: string): string {
   return STATES.map(([number, state]) => `${number} * mallometer_diagnosis{state="${state}", ${of}}`).reverse().join(' or ');
 }
@@ -81,27 +81,27 @@ export function asWords(words: Record<number, string>): ValueMap[] {
   return [mapped(Object.entries(words).map(([value, text]) => [Number(value), text, colorOf(text)]))];
 }
 
-/** From these shares of the limit on the diagnosis is watch, and act. */
+/** The shares of the limit from which on the diagnosis is watch, and act. */
 const NEAR_LIMIT = 0.9;
 const AT_LIMIT = 0.95;
 
-/** Of the limit, where the heap is less than two thirds of what is used; and where it is more, which is no reason to act. */
+/** Shares of the limit: if the heap is less than two thirds of the used memory; and if it is more, which is no reason to act. */
 export const OF_LIMIT: Threshold[] = [
   { value: NEAR_LIMIT, color: WATCH },
   { value: AT_LIMIT, color: ACT },
 ];
 export const OF_LIMIT_BY_HEAP: Threshold[] = [{ value: AT_LIMIT, color: WATCH }];
 
-/** Where the pages of docs/runbooks are kept; dashboards/runbooks.sh changes it. */
+/** The address of the pages of docs/runbooks; dashboards/runbooks.sh changes it. */
 const RUNBOOKS = 'https://mallometer.example/docs/runbooks/';
 
-/** Of the screen's 24 columns. */
+/** Widths in columns; the screen has 24. */
 export const WHOLE = 24;
 export const HALF = 12;
 export const THIRD = 8;
 export const QUARTER = 6;
 export const SIXTH = 4;
-/** Of legends in pixels: in a panel of half a screen, and where the names are methods. */
+/** Widths of legends in pixels: in a panel of half a screen, and with the names of methods. */
 const LEGEND_WIDTH = 340;
 const LONG_NAMES_WIDTH = 480;
 
@@ -145,7 +145,7 @@ export function bySite(expression: string): string {
   return shortened(expression, 'site', '(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
 }
 
-/** What Kubernetes makes random parts of names of. */
+/** The characters of random parts of names in Kubernetes. */
 const RANDOM = '[bcdfghjklmnpqrstvwxz2456789]';
 
 /** Pods of a Deployment by the suffix that tells them apart; other instances as they are. */
@@ -155,23 +155,23 @@ export function byPod(expression: string): string {
 
 const OVERVIEW_OF = '/d/mallometer-overview?${datasource:queryparam}&${__url_time_range}&var-instance=';
 
-/** For tooltips, whose links appear at a click: an instance's full name, which leads to its overview. */
+/** The link of a tooltip, which appears at a click: an instance's full name, which leads to its overview. */
 export const FULL_INSTANCE = new DashboardLinkBuilder('${__field.labels.instance}')
   .type(DashboardLinkType.Link)
   .url(`${OVERVIEW_OF}\${__field.labels.instance}`);
 
-/** The same for a call site, which leads to what to do. */
+/** The link of a call site, which leads to the runbook. */
 export const FULL_SITE = new DashboardLinkBuilder('${__field.labels.site}')
   .type(DashboardLinkType.Link)
   .url(`${RUNBOOKS}leak-suspected.md`)
   .targetBlank(true);
 
-/** For the cells of a table. */
+/** The links in the cells of a table. */
 export const TO_OVERVIEW: DynamicConfigValue[] = [
   { id: 'links', value: [{ title: 'Overview of ${__value.text}', url: `${OVERVIEW_OF}\${__value.raw}` }] },
 ];
 
-/** Nothing, then the given colours from the given values on: for graphs, which are coloured only beyond a threshold. */
+/** Transparent, then the given colours from the given values on: for graphs, which are coloured only beyond a threshold. */
 export function beyond(...steps: Threshold[]): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder()
     .mode(ThresholdsMode.Absolute)
@@ -186,7 +186,7 @@ export function from(...steps: Threshold[]): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(fromPlain(steps));
 }
 
-/** The same for one query or column of a panel. */
+/** No colour, then the given colours: thresholds for one query or column of a panel. */
 export function fromPlain(steps: Threshold[]): Threshold[] {
   return [{ value: null, color: PLAIN }, ...steps];
 }
@@ -206,7 +206,7 @@ export function figure(title: string, description: string, unit: string, width: 
     .targets(ranges([series]));
 }
 
-/** The present values of a few series. What ended has none, so that nothing is shown as it was. */
+/** The present values of a few series. Series that ended have none, so that no old value is shown. */
 export function values(title: string, description: string, unit: string, width: number, series: Series[]) {
   return new stat.PanelBuilder()
     .title(title)
@@ -227,7 +227,7 @@ export function names(title: string, description: string, width: number, series:
   return values(title, description, 'none', width, [series]).textMode(BigValueTextMode.Name);
 }
 
-/** How many instances have each state, in the state's colour if there are any. */
+/** The number of instances in each state, in the state's colour if there are any. */
 export function diagnoses(title: string, description: string, width: number, of: string) {
   const panel = values(
     title,
@@ -285,7 +285,7 @@ export function stack(title: string, description: string, unit: string, width: n
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
-/** The same for call sites. */
+/** Values of call sites over time that add up. */
 export function stackOfSites(title: string, description: string, width: number, expression: string) {
   return stack(title, description, 'bytes', width, [{ expression: bySite(expression), legend: '{{name}}' }])
     .legend(beside(LONG_NAMES_WIDTH))
@@ -314,7 +314,7 @@ export function onTheRight(unit: string): DynamicConfigValue[] {
   ];
 }
 
-/** The same for what is counted. */
+/** Draws counts against an axis of their own. */
 export const COUNTED_ON_THE_RIGHT: DynamicConfigValue[] = [
   ...onTheRight('none'),
   { id: 'decimals', value: 0 },
@@ -358,7 +358,7 @@ export function buckets(title: string, description: string, unit: string, width:
     .targets(ranges([{ expression, legend: '{{le}}' }], PromQueryFormat.Heatmap));
 }
 
-/** Of columns in pixels; call sites and instances, which are not here, have what is left. */
+/** Widths of columns in pixels; those of call sites and instances take the rest. */
 const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90, Verdict: 90 };
 const VALUE_WIDTH = 130;
 

@@ -1,4 +1,4 @@
-// Who holds native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
+// The holders of native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
 import { dashboard, shown } from './dashboard.js';
 import {
   AS_LINE,
@@ -30,7 +30,7 @@ const sites = [
     'bytes',
     HALF,
     {
-      // What the JVM, its compilers and mallometer allocate is part of "other".
+      // Allocations of the JVM, its compilers and mallometer are part of "other".
       expression: bySite(`topk(10, sum by (site) (delta(native_malloc_site_live_bytes{site!="other", ${shown}}[$__range])) > 0)`),
       legend: '{{name}}',
     },
@@ -148,7 +148,7 @@ const others = [
         legend: 'stacks {{name}}',
       },
       {
-        // The second is jmx_exporter's name.
+        // jmx_exporter publishes the second name.
         expression: byPod(`sum by (instance) (jvm_threads_live_threads{${shown}} or jvm_threads_current{${shown}})`),
         legend: 'threads {{name}}',
       },

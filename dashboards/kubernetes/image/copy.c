@@ -1,14 +1,14 @@
-// The only program of the image: copies mallometer's files to where an application finds them. Static, so that the
-// image needs nothing else.
+// The only program of the image: copies mallometer's files into a directory of the application. It is linked statically,
+// so that the image needs nothing else.
 //
 //   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the
 //                                recording that every user may write to
-//   cp [-r] SOURCE... TARGET     what init containers of others call (the OpenTelemetry Operator's): files and
-//                                directories, links followed
+//   cp [-r] SOURCE... TARGET     files and directories, links followed; other init containers call this (that of the
+//                                OpenTelemetry Operator)
 //
-// It runs in an init container, whose failure keeps the application from starting. So it ends with 0 whatever happens,
-// and says on standard error what failed: the application then starts without mallometer. A file is complete when it
-// has its name: it is written beside and renamed.
+// It runs in an init container, whose failure keeps the application from starting. So it always ends with 0 and reports
+// failures on standard error: the application then starts without mallometer. Each file is written under another name
+// and renamed, so that a file with the final name is complete.
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-// A test has them elsewhere.
+// The directory of the files; a test has another one.
 #ifndef FILES
 #define FILES "/opt/mallometer"
 #endif
@@ -30,7 +30,7 @@ static void complain(const char *what) {
   fprintf(stderr, "mallometer: %s: %s; the application starts without it\n", what, strerror(errno));
 }
 
-// joined(A, B, PATH): A/B; false if it is too long for a path.
+// Writes A/B to PATH for joined(A, B, PATH). Returns false if it is too long for a path.
 static bool joined(const char *directory, const char *name, char path[PATH_MAX]) {
   int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
   if (length < PATH_MAX) return true;
@@ -109,7 +109,7 @@ static bool copy(const char *source, const char *target) {
   return S_ISDIR(status.st_mode) ? copy_directory(source, target) : copy_file(source, target);
 }
 
-// The last part of a path; "." and nothing for a directory's contents.
+// Returns the last part of a path; "." or "" means the contents of a directory.
 static const char *name_of(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;
@@ -151,10 +151,10 @@ static void bring(const char *directory) {
   if (here == NULL) return;
   if (!joined(here, "libmallometer.so", library)) return;
   bool copied = joined(FILES, library, from) && joined(directory, "libmallometer.so", to) && copy_file(from, to);
-  // The agent without the library attaches one that it brings itself.
+  // The agent attaches a library of its own if this one is missing.
   copied = joined(FILES, "mallometer-agent.jar", from) && joined(directory, "mallometer-agent.jar", to) &&
            copy_file(from, to) && copied;
-  // For whatever user the application runs as; mkdir's mode is lessened by the umask.
+  // The recording's directory is open to every user; chmod is needed because the umask reduces mkdir's mode.
   if (!joined(directory, "record", to)) return;
   if ((mkdir(to, 0777) != 0 && errno != EEXIST) || chmod(to, 01777) != 0) complain(to);
   if (copied) fprintf(stderr, "mallometer: the library for %s and the agent are in %s\n", here, directory);

@@ -19,7 +19,7 @@ image() {
   done
   install -m 644 "$agent" "$1/opt/mallometer/"
   install -m 644 LICENSE NOTICE "$1/opt/mallometer/"
-  # For who mounts the image itself, and for the OpenTelemetry Operator, whose agent takes every .jar for one of its own.
+  # For pods that mount the image itself, and for the OpenTelemetry Operator, whose agent takes every .jar for one of its own.
   ln -sf "$3/libmallometer.so" "$1/opt/mallometer/libmallometer.so"
   ln -sf ../mallometer/libmallometer.so "$1/opt/extension/libmallometer.so"
   ln -sf ../mallometer/mallometer-agent.jar "$1/opt/extension/mallometer.agent"

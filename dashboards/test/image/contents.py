@@ -37,7 +37,7 @@ def expect(condition, sentence):
 
 
 class Layout:
-    """Blobs that are named by their hashes."""
+    """A store of blobs that are named by their hashes."""
 
     def __init__(self, directory):
         self.directory = directory

@@ -42,12 +42,12 @@ SCRAPE = 30
 EVALUATION = 60
 SELDOM = 600
 INSTANCES_OF_A_JOB = 20
-# Of the leaky service's scrape, what is not mallometer's included.
+# The number of series in the leaky service's scrape, those of others included.
 SERIES_OF_A_SCRAPE = 229
 RATES_SECONDS = 3 * 3600
-# How often a query is repeated; the fastest counts, which others on the machine disturbed least.
+# The repetitions of a query; the fastest counts, because others on the machine disturbed it least.
 ROUNDS = 3
-# As wide as a panel of half a screen.
+# The width of a panel of half a screen.
 POINTS = 800
 RANGES = {"mallometer-overview": 3 * 3600, "mallometer-where": 3600, "mallometer-fleet": 6 * 3600}
 PARTS = {
@@ -149,7 +149,7 @@ class Instance:
             yield f"native_malloc_{name}_bytes", "", 400 * MIB
         for name in "system", "used", "retained":
             yield f"native_allocator_{name}_bytes", 'allocator="glibc"', 200 * MIB
-        yield "mallometer_build_info", 'version="0.1.0",allocator="glibc 2.36",mode="preload",accounting="chunk"', 1
+        yield "mallometer_build_info", 'version="0.1.0",allocator="glibc 2.36",mode="preloaded",accounting="chunk"', 1
         yield "mallometer_footprint_bytes", "", 11 * MIB
         yield "mallometer_overhead_target_ratio", "", 0.01
         for evidence in "lost", "outlasted", "known":
@@ -162,7 +162,7 @@ class Instance:
             yield "native_malloc_leak_unused_bytes", f'site="com.example.Class{index}.method"', MIB
         yield "cgroup_memory_swap_bytes", "", 0
         yield "jvm_threads_live_threads", "", 60
-        # What Spring Boot publishes of itself.
+        # Series that Spring Boot publishes itself.
         for index in range(79):
             yield "http_server_requests_seconds_count", f'uri="/{index}"', int(age)
 
@@ -226,7 +226,7 @@ def prometheus(data, *options):
 
 
 class Cost:
-    """Of a query, or of several: time until the answer, processor time of Prometheus, series of the answer."""
+    """The costs of a query, or of several: time until the answer, CPU time of Prometheus, series of the answer."""
 
     def __init__(self, seconds=0.0, processor=0.0, series=0):
         self.seconds, self.processor, self.series = seconds, processor, series
@@ -236,7 +236,7 @@ class Cost:
 
 
 def processor_seconds(process):
-    """What a process used so far."""
+    """Returns the CPU time of a process so far."""
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -263,7 +263,7 @@ def interval(panel):
 
 
 def measure_panels(server, name, end):
-    """For each panel what all its queries, one after the other, cost."""
+    """Returns the cost of each panel: of all its queries, one after the other."""
     dashboard = json.loads((DASHBOARDS / f"grafana/{name}.json").read_text())
     length = RANGES[name]
     url, _ = server
@@ -283,7 +283,7 @@ def measure_panels(server, name, end):
 
 
 def measure_rules(server, end):
-    """For each rule what one evaluation costs."""
+    """Returns the cost of one evaluation of each rule."""
     for file in "recording.yml", "alerts.yml":
         for group in rules.load(rules.RULES / file)["groups"]:
             for rule in group["rules"]:

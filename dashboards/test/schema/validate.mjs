@@ -18,14 +18,14 @@ const TRANSFORMATIONS = ['merge', 'organize'];
 const MATCHERS = ['byName', 'byFrameRefID'];
 // The package of 11.0 says 36; the dashboards that 11.0 saves say 39.
 const SCHEMA_VERSIONS = { '11.0': 39 };
-// What a version does not know and passes over, by its path in a dashboard or a panel, with the one value that means as
-// much as nothing there. Most of it is what the generator's library writes unasked.
+// Properties that a version does not know and ignores, by path in a dashboard or a panel, with the one value that has no
+// effect there. The generator's library writes most of them unasked.
 const IGNORED = {
-  // Of intervals; the library writes it into every variable.
+  // A property of intervals, which the library writes into every variable.
   'templating.list.auto': [VERSIONS, false],
   'templating.list.auto_min': [VERSIONS, '10s'],
   'templating.list.auto_count': [VERSIONS, 30],
-  // What 11.0 does anyway.
+  // The behaviour of 11.0 without the property.
   'templating.list.allowCustomValue': [['11.0'], true],
   'stat.options.percentChangeColorMode': [['11.0'], 'standard'],
   'heatmap.options.selectionMode': [['11.0'], 'x'],
@@ -36,17 +36,17 @@ const IGNORED = {
 
 const TYPES = `
 export {};
-/** What a type is as JSON: a string where it has an enum of strings. */
+/** A type as JSON: a string where it has an enum of strings. */
 type Json<T> = unknown extends T ? T : T extends string ? \`\${T}\` : T extends (infer E)[] ? Json<E>[]
   : T extends object ? { [K in keyof T]: Json<T[K]> } : T;
-/** The same, without what Grafana fills in. */
+/** A type as JSON, without the properties that Grafana fills in. */
 type Given<T> = unknown extends T ? T : T extends string ? \`\${T}\` : T extends (infer E)[] ? Given<E>[]
   : T extends object ? { [K in keyof T]?: Given<T[K]> } : T;
-/** What the data source adds to an annotation; no package of schemas has it. */
+/** The properties that the data source adds to an annotation; no package of schemas has them. */
 type Prometheus = { expr: string; titleFormat?: string; textFormat?: string; useValueForTime?: boolean };
 `;
 
-/** Where the published types of a version are. */
+/** Returns the directory of a version's published types. */
 function typesOf(version) {
   const root = `${HERE}node_modules/grafana-${version}/dist/`;
   const types = ['types/', 'esm/'].map((one) => root + one).find((one) => existsSync(`${one}raw`));
@@ -89,12 +89,13 @@ function known(value, version, path) {
 
 const imported = (file, name) => `import(${JSON.stringify(file.replace(/\.d\.ts$/, ''))}).${name}`;
 
-/** What is to be compiled, as [place, type, value], and what is at fault already, as [place, text]. */
+/** Returns the literals to compile, as [place, type, value], and the faults found already, as [place, text]. */
 function parts(dashboard, types, version) {
   const literals = [];
   const faults = [];
   const model = (name) => imported(types.dashboard, name);
-  const { panels, annotations, ...shell } = dashboard;
+  // The published type does not contain what an import reads; dashboards.py checks it.
+  const { panels, annotations, __inputs, __requires, ...shell } = dashboard;
   if (dashboard.schemaVersion > schemaVersionOf(version)) {
     faults.push(['dashboard', `schema version ${dashboard.schemaVersion} is above ${schemaVersionOf(version)}`]);
   }
@@ -145,7 +146,7 @@ function parts(dashboard, types, version) {
   return { literals, faults };
 }
 
-/** What the compiler says of each literal, as [index, text]: one literal a line, so that a line number names it. */
+/** Returns the compiler's messages on each literal, as [index, text]: one literal a line, so that a line number names it. */
 function compiled(literals, types) {
   const literalsFile = `${HERE}literals.ts`;
   const source = literals.map(([, type, value]) => `((_: ${type}) => _)(${JSON.stringify(value)});`).join('\n');

@@ -1,4 +1,4 @@
-/* Calling monitors, and waiting for the calls that run. See monitors.h. */
+/* Calls monitors, and waits for running calls. See monitors.h. */
 #include "account/monitors.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 #include "platform/clock.h"
 #include "platform/thread_pointer.h"
 
-/* Set in callbacks. Not in the thread's block: one whose destructors ran has none, and may allocate. */
+/* Set in callbacks. Not in the thread's block: a thread whose destructors ran has none, and may allocate. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
-/* Numbers count the uses of a place, so that an old one removes nobody else. */
+/* A number contains the place's count of uses, so that an old number removes no other monitor. */
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 #define RUNNING UINT32_MAX
 #define FORK ((uint64_t)1 << 32)
@@ -21,13 +21,13 @@ _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "a number has as many places");
 static struct place {
   /* Written while the place is taken and before its bit is set. */
   struct mallometer_monitor monitor;
-  uint32_t use; /* and IS_REMOVED while a thread is about that */
-  /* Calls of threads that are about to read the bit, or have seen it; above them the number of forks that the process
-   * comes from. On a line of its own. */
+  uint32_t use; /* plus IS_REMOVED while a thread removes the monitor */
+  /* Calls of threads that are about to read the bit, or have seen it; the upper half counts the forks of the process's
+   * ancestors. On a cache line of its own. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
-/* A bit for each place that is in use, from before its bit in `monitors` until no call runs. */
+/* A bit for each used place, set before its bit in `monitors`, and cleared when no call runs. */
 static uint32_t taken;
 
 uint32_t monitors;
@@ -48,7 +48,7 @@ static void call(const struct mallometer_monitor *monitor, const struct monitore
   }
 }
 
-/* Not in the child of a fork by a signal handler that interrupted the call: there monitors_forked() has ended it. */
+/* Ends a call. In the child of a fork by a signal handler within the call, monitors_forked() has ended it. */
 static void end_call(struct place *place, uint64_t begun) {
   uint64_t running = __atomic_load_n(&place->running, __ATOMIC_RELAXED);
   while (running / FORK == begun / FORK && !__atomic_compare_exchange_n(&place->running, &running, running - 1, true,
@@ -75,7 +75,7 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
   call_all(&(struct monitored_event){object, requested, actual, false});
 }
 
-/* The callback gets the address only to compare it, and may not read there. */
+/* Passes an address that the callback may compare, but not read. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
 }
@@ -106,8 +106,8 @@ int monitor_add(const struct mallometer_monitor *monitor) {
   return (int)(use << PLACE_BITS | number);
 }
 
-/* By a callback that does not return, or by one that was left by longjmp, the caller is not to be stopped for ever. */
-static bool falls_silent(const struct place *place) {
+/* Waits until no call runs, for a second at most: a callback may never return, or be left by longjmp. */
+static bool wait_for_callbacks(const struct place *place) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while ((__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) & RUNNING) != 0) {
     if (monotonic_ns() > end) return false;
@@ -116,7 +116,7 @@ static bool falls_silent(const struct place *place) {
   return true;
 }
 
-/* Of several threads that remove it one succeeds: the others' number is of an earlier use from there on. */
+/* If several threads remove a monitor, one succeeds: it changes the use, so the others' number is outdated. */
 int monitor_remove(uint32_t number) {
   struct place *place = &places[number % MOST_MONITORS];
   const uint32_t bit = 1u << number % MOST_MONITORS, use = number >> PLACE_BITS;
@@ -125,7 +125,7 @@ int monitor_remove(uint32_t number) {
   if (!__atomic_compare_exchange_n(&place->use, &found, use | IS_REMOVED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return found == (use | IS_REMOVED) ? -EBUSY : -EINVAL;
   __atomic_fetch_and(&monitors, ~bit, __ATOMIC_SEQ_CST);
-  if (THREAD_POINTER(uint32_t, in_callback) || !falls_silent(place)) {
+  if (THREAD_POINTER(uint32_t, in_callback) || !wait_for_callbacks(place)) {
     __atomic_store_n(&place->use, use, __ATOMIC_RELEASE);
     return -EBUSY;
   }
@@ -140,6 +140,6 @@ void monitors_forked(void) {
     __atomic_store_n(&places[i].running, (forks + 1) * FORK, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
-  /* A place that another thread was registering or unregistering is nobody's. Its next use has another number. */
+  /* Frees places that another thread was registering or unregistering. Their next use has another number. */
   __atomic_store_n(&taken, __atomic_load_n(&monitors, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }

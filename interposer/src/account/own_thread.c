@@ -1,4 +1,4 @@
-/* Threads of the library, whose own allocations are in no sum. See own_thread.h. */
+/* The library's own threads. See own_thread.h. */
 #include "account/own_thread.h"
 
 #include "account/thread_block.h"
@@ -15,16 +15,16 @@ size_t own_thread_start(void *(*run)(void *)) {
   return stack;
 }
 
-static bool find_stack(struct own_stack *stack) { return own_stack_holds((uintptr_t)&stack, stack); }
+static bool find_stack(struct own_stack *stack) { return own_stack_at((uintptr_t)&stack, stack); }
 
-void own_thread_begins(const char *name) {
+void own_thread_begin(const char *name) {
   struct own_stack stack;
   thread_block_leave();
   thread_set_name(name);
   if (find_stack(&stack)) memory_own_add(stack.begin, stack.end - stack.begin);
 }
 
-void own_thread_ends(void) {
+void own_thread_end(void) {
   struct own_stack stack;
   if (find_stack(&stack)) memory_own_remove(stack.begin);
 }

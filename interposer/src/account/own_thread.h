@@ -1,19 +1,18 @@
-/* Threads of the library's own: left out of all sums, deaf to signals, which are the program's, and of a small stack.
- */
+/* The library's own threads: their events are in no sum, they block all signals, and their stack is small. */
 #ifndef MALLOMETER_ACCOUNT_OWN_THREAD_H
 #define MALLOMETER_ACCOUNT_OWN_THREAD_H
 
 #include <stddef.h>
 
 /*
- * Starts one that nobody joins, and that begins with own_thread_begins(). Returns the bytes of its stack; 0 if it
- * cannot be started. Not for signal handlers.
+ * Starts a detached thread, which first calls own_thread_begin(). Returns the bytes of its stack; 0 if it cannot be
+ * started. Not for signal handlers.
  */
 size_t own_thread_start(void *(*run)(void *));
 
-void own_thread_begins(const char *name);
+void own_thread_begin(const char *name);
 
-/* The last that it does, if it ends before the process. */
-void own_thread_ends(void);
+/* Called last by a thread that ends before the process. */
+void own_thread_end(void);
 
 #endif

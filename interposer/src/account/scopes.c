@@ -7,20 +7,20 @@
 #include "account/totals.h"
 #include "platform/memory.h"
 
-/* Ends every chain: nothing exceeds it. An event may meet it as the innermost, when a handler has ended the last one.
- */
+/* The end of every chain, which no event exceeds. It is the innermost scope of an event whose last scope a handler
+ * closed. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
 /*
- * The lowest bits of scope.state; above is how often the record was used. CLOSING: a thread reads the figures and will
- * free the record, or, if that is not the scope's own thread, leave it to that one as ABANDONED. ENDED: the thread has
- * ended, and the record has the counters of that moment. ORPHANED: it ended while another one was closing.
+ * The lowest bits of scope.state; the bits above count the record's uses. CLOSING: a thread reads the figures and will
+ * free the record, or, if it is not the scope's own thread, leave the record to that one as ABANDONED. ENDED: the
+ * thread has ended, and the record has its last counters. ORPHANED: it ended while another thread was closing.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
-/* A number is an index and the lowest bits of the uses, and never 0 nor negative. */
+/* A number is an index and the lowest bits of the uses, and always positive. */
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
 
@@ -39,8 +39,8 @@ static uint64_t with_state(uint64_t word, enum state state) { return (word >> ST
 
 static uint64_t state_word(const struct scope *scope) { return __atomic_load_n(&scope->state, __ATOMIC_ACQUIRE); }
 
-/* False if the word is not `from` any more. */
-static bool changes(struct scope *scope, uint64_t from, enum state to) {
+/* Changes the state. Returns false if the word is not `from`. */
+static bool change_state(struct scope *scope, uint64_t from, enum state to) {
   return __atomic_compare_exchange_n(&scope->state, &from, with_state(from, to), false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED);
 }
@@ -50,7 +50,7 @@ static uint32_t number_by(const struct scope *scope, uint64_t word) {
   return use << INDEX_BITS | (uint32_t)(scope - records);
 }
 
-/* With its word; NULL and a FREE one if no scope has that number. */
+/* Returns the scope of a number and its word; NULL and a FREE one if there is none. */
 static struct scope *scope_of(uint32_t number, uint64_t *word) {
   struct scope *all = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   uint32_t index = number & (MOST_SCOPES - 1);
@@ -73,7 +73,7 @@ static bool reserve_records(void) {
   return true;
 }
 
-/* As the list of blocks (thread_block.c, test/litmus/free-list). */
+/* Pushes a record on a list as in thread_block.c (test/litmus/free-list). */
 static void push_free(struct scope *scope) {
   uint32_t index = (uint32_t)(scope - records);
   uint64_t head = __atomic_load_n(&free_records, __ATOMIC_RELAXED), next;
@@ -93,7 +93,7 @@ static struct scope *pop_free(void) {
   return NULL;
 }
 
-static struct scope *carve(void) {
+static struct scope *take_new_record(void) {
   uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED);
   do {
     if (taken == MOST_SCOPES) return NULL;
@@ -103,7 +103,7 @@ static struct scope *carve(void) {
 
 /* ---- Tables of addresses ------------------------------------------------------------------------------- */
 
-/* A power of two, a third of which stays empty at least: linear probing. */
+/* A power of two. At least a quarter of the slots stay empty, for linear probing. */
 enum { TABLE_SLOTS = 65536 };
 _Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "probing ends soon");
 
@@ -111,15 +111,15 @@ static uint32_t home_of(uintptr_t address) { return (uint32_t)(address >> 4) * 0
 
 static uint32_t next_slot(uint32_t slot) { return (slot + 1) % TABLE_SLOTS; }
 
-/* The slot of an address, or the empty one where it would be. */
+/* Returns the slot of an address, or the empty one for it. */
 static uint32_t slot_of(const uintptr_t *table, uintptr_t address) {
   uint32_t slot = home_of(address);
   while (table[slot] != 0 && table[slot] != address) slot = next_slot(slot);
   return slot;
 }
 
-/* Empties a slot, and moves back what probing would not find beyond it. */
-static void empty(uintptr_t *table, uint32_t slot) {
+/* Empties a slot, and moves addresses back that probing would not find beyond it. */
+static void clear_slot(uintptr_t *table, uint32_t slot) {
   for (uint32_t other = next_slot(slot); table[other] != 0; other = next_slot(other)) {
     uint32_t distance = (other - home_of(table[other])) % TABLE_SLOTS;
     if (distance < (other - slot) % TABLE_SLOTS) continue;
@@ -147,10 +147,10 @@ static void unmap_table(struct scope *scope) {
 }
 
 /*
- * A thread that follows its chain, or changes it or a table, holds it: meanwhile its signal handlers unlink no scope
- * and free no record. They leave that to the thread. Returns whether it was held already.
+ * Holds the chain of a thread that follows it, or changes it or a table: signal handlers then unlink no scope and free
+ * no record, but leave that to the thread. Returns whether it was held already.
  */
-static bool hold(struct thread_block *block) {
+static bool hold_chain(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   bool before = scoping->is_held;
   scoping->is_held = true;
@@ -158,13 +158,13 @@ static bool hold(struct thread_block *block) {
   return before;
 }
 
-static void let_go(struct thread_block *block, bool before) {
+static void release_chain(struct thread_block *block, bool before) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread_scoping(block)->is_held = before;
 }
 
-/* Whether the table may be changed: false in a signal handler that interrupted a change. */
-static bool begins_change(struct scope *scope) {
+/* Returns whether the table may be changed: not in a signal handler that interrupted a change. */
+static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
   if (scope->is_changing) {
     scope->overflowed = true;
@@ -175,56 +175,56 @@ static bool begins_change(struct scope *scope) {
   return true;
 }
 
-static void ends_change(struct scope *scope) {
+static void end_change(struct scope *scope) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   scope->is_changing = false;
 }
 
 static void match_allocation(struct scope *scope, const void *object) {
-  if (!begins_change(scope)) return;
+  if (!begin_change(scope)) return;
   uint32_t slot = slot_of(scope->table, (uintptr_t)object);
   if (scope->table[slot] != 0) {
-    /* The object that was there was freed by another thread, and counts as retained. */
+    /* Another thread freed the earlier object at this address, which counts as retained. */
   } else if (scope->in_table == MOST_MATCHED) {
     scope->overflowed = true;
   } else {
     scope->table[slot] = (uintptr_t)object;
     scope->in_table++;
   }
-  ends_change(scope);
+  end_change(scope);
 }
 
 static void match_free(struct scope *scope, const void *object, size_t bytes) {
-  if (!begins_change(scope)) return;
+  if (!begin_change(scope)) return;
   uint32_t slot = slot_of(scope->table, (uintptr_t)object);
   if (scope->table[slot] != 0) {
-    empty(scope->table, slot);
+    clear_slot(scope->table, slot);
     scope->in_table--;
     local_add(&scope->temporary, 1);
     local_add(&scope->temporary_bytes, bytes);
   }
-  ends_change(scope);
+  end_change(scope);
 }
 
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes) {
-  bool before = hold(block);
+  bool before = hold_chain(block);
   for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_free(s, object, bytes);
-  let_go(block, before);
+  release_chain(block, before);
 }
 
-bool scopes_match(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
+bool scopes_include_matched(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
 
 /* ---- A thread's chain ---------------------------------------------------------------------------------- */
 
-static void give_up(struct scope *scope) {
+static void free_record(struct scope *scope) {
   unmap_table(scope);
   uint64_t word = state_word(scope), use = (word >> STATE_BITS) + 1;
-  if ((use & ((1u << USE_BITS) - 1)) == 0) use++; /* so that no number is 0 */
+  if ((use & ((1u << USE_BITS) - 1)) == 0) use++; /* no number may be 0 */
   __atomic_store_n(&scope->state, use << STATE_BITS | FREE, __ATOMIC_RELEASE);
   push_free(scope);
 }
 
-/* What the thread has to report, by the scopes that are in its chain. */
+/* Sets what the thread reports, by the scopes in its chain. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -242,12 +242,13 @@ static void choose_reports(struct thread_block *block) {
   }
 }
 
-static void ask_to_tidy(struct thread_block *block) {
-  __atomic_fetch_or(&block->reporting.asked, ASKED_TO_TIDY, __ATOMIC_RELEASE);
+static void request_unlinking(struct thread_block *block) {
+  __atomic_fetch_or(&block->reporting.requests, REQUEST_UNLINKING, __ATOMIC_RELEASE);
 }
 
-static bool was_asked_to_tidy(struct thread_block *block) {
-  return __atomic_fetch_and(&block->reporting.asked, (uint8_t)~ASKED_TO_TIDY, __ATOMIC_ACQUIRE) & ASKED_TO_TIDY;
+static bool take_unlinking_request(struct thread_block *block) {
+  return __atomic_fetch_and(&block->reporting.requests, (uint8_t)~REQUEST_UNLINKING, __ATOMIC_ACQUIRE) &
+         REQUEST_UNLINKING;
 }
 
 static void unlink_abandoned(struct thread_block *block) {
@@ -257,35 +258,35 @@ static void unlink_abandoned(struct thread_block *block) {
     if (state_of(state_word(scope)) != ABANDONED) {
       place = &scope->outer;
     } else if (__atomic_compare_exchange_n(place, &expected, scope->outer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-      give_up(scope);
+      free_record(scope);
     } else {
-      place = &thread_scoping(block)->innermost; /* a handler has opened one in front */
+      place = &thread_scoping(block)->innermost; /* a handler has opened a scope in front */
     }
   }
 }
 
 /*
- * Those that have ended while they were linked. The own block. A handler that comes while the chain is held, or in a
- * marked event, whose end stores the headroom, leaves them to the thread.
+ * Unlinks the own block's scopes that have ended. A handler leaves that to the thread while the chain is held, or in a
+ * marked event, whose end stores the headroom.
  */
-static void drop_abandoned(struct thread_block *block) {
+static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
-    ask_to_tidy(block);
+    request_unlinking(block);
     return;
   }
   do {
-    bool before = hold(block);
+    bool before = hold_chain(block);
     unlink_abandoned(block);
     choose_reports(block);
-    let_go(block, before);
-  } while (was_asked_to_tidy(block));
+    release_chain(block, before);
+  } while (take_unlinking_request(block));
 }
 
-void scopes_tidy(struct thread_block *block) {
-  if (block->reporting.scoped) drop_abandoned(block);
+void scopes_unlink_closed(struct thread_block *block) {
+  if (block->reporting.scoped) unlink_or_postpone(block);
 }
 
-/* A signal handler may raise it in between. */
+/* Raises a peak atomically, since a signal handler may raise it too. */
 static bool raise_to(int64_t *highest, int64_t value) {
   int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
   do {
@@ -294,33 +295,34 @@ static bool raise_to(int64_t *highest, int64_t value) {
   return true;
 }
 
-/* Returns whether an outer scope may have to be raised, too. */
+/* Raises a scope's figures. Returns whether an outer scope may have to be raised, too. */
 static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   bool larger = doubled > scope->largest_doubled;
   if (larger) scope->largest_doubled = doubled;
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* What is not above the innermost scope's is above none. */
+/* Raises the scopes from the innermost outward: figures that do not exceed a scope's exceed no outer one's. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
-  if (net > __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED)) peak_flush(block);
-  bool before = hold(block);
+  if (net > __atomic_load_n(&scoping->report_peak_at, __ATOMIC_RELAXED)) peak_flush(block);
+  bool before = hold_chain(block);
   struct scope *scope = scoping->innermost;
   while (scope != &no_scope && raise(scope, net, doubled)) scope = scope->outer;
-  int64_t peak_net = scoping->innermost->peak_net, tell_at = __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED);
+  int64_t peak_net = scoping->innermost->peak_net,
+          report_at = __atomic_load_n(&scoping->report_peak_at, __ATOMIC_RELAXED);
   scoping->largest_doubled = scoping->innermost->largest_doubled;
-  scoping->limit = peak_net < tell_at ? peak_net : tell_at;
-  let_go(block, before);
+  scoping->limit = peak_net < report_at ? peak_net : report_at;
+  release_chain(block, before);
   return object;
 }
 
 void *scope_match_allocation(struct thread_block *block, void *object, size_t doubled) {
   (void)scope_raise(block, object, doubled);
-  bool before = hold(block);
+  bool before = hold_chain(block);
   for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_allocation(s, object);
-  let_go(block, before);
+  release_chain(block, before);
   return object;
 }
 
@@ -329,10 +331,10 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
-  if (scoping->innermost != &no_scope) drop_abandoned(block);
-  /* In this order: what a signal handler does in between is reported, or comes before the scope. */
+  if (scoping->innermost != &no_scope) unlink_or_postpone(block);
+  /* An event of a signal handler in between is therefore reported, or comes before the scope. */
   if (!block->reporting.scoped) {
-    scoping->tell_at = scoping->limit = INT64_MIN; /* the first event tells the peak, and finds out the limits */
+    scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event reports to the peak and sets the limits */
     block->reporting.scoped = SCOPED;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     headroom_withdraw(block);
@@ -344,10 +346,10 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
     __atomic_store_n(&scope->state, with_state(state_word(scope), OPEN), __ATOMIC_RELEASE);
   } while (!__atomic_compare_exchange_n(&scoping->innermost, &scope->outer, scope, false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED));
-  bool before = hold(block);
+  bool before = hold_chain(block);
   choose_reports(block);
-  let_go(block, before);
-  if (!before && was_asked_to_tidy(block)) drop_abandoned(block);
+  release_chain(block, before);
+  if (!before && take_unlinking_request(block)) unlink_or_postpone(block);
 }
 
 static int begin_in_process(struct scope *scope) {
@@ -360,18 +362,18 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Whoever forgot the scopes of threads that ended pays first. */
+/* Takes back a record of a thread that ended and left its scope open. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);
-    if (state_of(word) == ENDED && changes(&records[i], word, CLOSING)) give_up(&records[i]);
+    if (state_of(word) == ENDED && change_state(&records[i], word, CLOSING)) free_record(&records[i]);
   }
   return pop_free();
 }
 
 static struct scope *take_record(void) {
   struct scope *scope = pop_free();
-  if (!scope) scope = carve();
+  if (!scope) scope = take_new_record();
   if (!scope) scope = reclaim();
   if (!scope) return NULL;
   uint64_t use = state_word(scope) >> STATE_BITS;
@@ -393,7 +395,7 @@ int scope_open(struct thread_block *block, bool matched) {
   scope->interruptions = __atomic_load_n(&interruptions, __ATOMIC_ACQUIRE);
   if (result == 0 && !block) result = begin_in_process(scope);
   if (result != 0) {
-    give_up(scope);
+    free_record(scope);
     return result;
   }
   if (matched) __atomic_fetch_add(&matched_open, 1, __ATOMIC_SEQ_CST);
@@ -435,12 +437,12 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* First, so that events which come meanwhile leave nothing below 0. */
+  /* Read first, so that no difference is negative if events come meanwhile. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
-  totals_of(&scope->start, &start);
-  totals_of(ended ? &scope->end : &block->events, &now);
+  totals_copy(&scope->start, &start);
+  totals_copy(ended ? &scope->end : &block->events, &now);
   mallometer_difference(&start, &now, &now);
   copy_events(&now, out);
   int64_t net_of_start = (int64_t)(start.allocated_bytes - start.freed_bytes);
@@ -453,7 +455,7 @@ static void read_thread(const struct scope *scope, const struct thread_block *bl
   if (scope->table) read_matches(scope, temporary, temporary_bytes, out);
 }
 
-/* The class of the largest request is known, and so what it was at most and at least. */
+/* Computes the bounds of the largest request from its size class. */
 static void bound_largest(struct mallometer_scope *out) {
   unsigned class = MALLOMETER_SIZE_CLASSES;
   while (class > 0 && out->allocations[class - 1] == 0) class --;
@@ -480,7 +482,7 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  /* Loaded once: if the scope ends meanwhile, the record may become one of the process. */
+  /* Loaded once: if the scope ends meanwhile, the record may be used for a scope over the process. */
   const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
   if (block) {
     read_thread(scope, block, ended, out);
@@ -502,17 +504,17 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* Whoever takes the record anew has acquired what give_up() released, and writes afterwards: a reader that copied a
-     * word of that sees another state behind the fence (as test/litmus/reused-sample). */
+    /* The next user of the record acquires what free_record() released before it writes: a reader that copied a word of
+     * it sees another state behind the fence (as test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (state_word(scope) != word) continue; /* it ended meanwhile, or its thread did */
+    if (state_word(scope) != word) continue; /* the scope or its thread ended meanwhile */
     *out = figures;
     return 0;
   }
 }
 
-const struct scope *scope_of_own(uint32_t number, const struct thread_block *block, int *error) {
+const struct scope *scope_find_own(uint32_t number, const struct thread_block *block, int *error) {
   uint64_t word;
   const struct scope *scope = scope_of(number, &word);
   enum state state = state_of(word);
@@ -530,26 +532,26 @@ const struct scope *scope_of_own(uint32_t number, const struct thread_block *blo
 bool scope_retains(const struct scope *scope, const void *object) {
   struct thread_block *block = scope->block;
   if (!block || !object) return false;
-  bool before = hold(block);
+  bool before = hold_chain(block);
   bool retained = scope->table && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
-  let_go(block, before);
+  release_chain(block, before);
   return retained;
 }
 
 /* ---- End ----------------------------------------------------------------------------------------------- */
 
-/* Its thread unlinks it, which may be in the middle of an event; or has ended meanwhile. */
+/* Leaves a closed scope to its own thread, which may be in the middle of an event. Frees it if that thread ended. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
-  if (!changes(scope, closing, ABANDONED)) {
-    if (!changes(scope, with_state(closing, ORPHANED), CLOSING)) return; /* given up by a handler's fork */
+  if (!change_state(scope, closing, ABANDONED)) {
+    if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return; /* a fork within a handler freed it */
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
-    give_up(scope);
+    free_record(scope);
   } else if (block == own_block()) {
-    drop_abandoned(block);
+    unlink_or_postpone(block);
   } else {
-    ask_to_tidy(block);
+    request_unlinking(block);
   }
 }
 
@@ -561,21 +563,21 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
     scope = scope_of(number, &word);
     state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
-  } while (!changes(scope, word, CLOSING));
+  } while (!change_state(scope, word, CLOSING));
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  if ((!scope->block || state == ENDED) && !changes(scope, with_state(word, CLOSING), TAKEN)) return 0; /* as above */
+  if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0; /* freed */
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {
     abandon(scope, with_state(word, CLOSING), out);
   } else {
-    give_up(scope);
+    free_record(scope);
   }
   return 0;
 }
 
-/* Takes a scope out of the hands of its thread. */
+/* Ends a scope whose thread ends. */
 static void end(struct scope *scope) {
   scope->end = scope->block->events;
   scope->interrupted = was_interrupted(scope);
@@ -583,14 +585,14 @@ static void end(struct scope *scope) {
     uint64_t word = state_word(scope);
     switch (state_of(word)) {
       case OPEN:
-        if (!changes(scope, word, ENDED)) continue;
+        if (!change_state(scope, word, ENDED)) continue;
         if (scope->table) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
         return;
       case CLOSING:
-        if (!changes(scope, word, ORPHANED)) continue;
+        if (!change_state(scope, word, ORPHANED)) continue;
         return;
       case ABANDONED:
-        give_up(scope);
+        free_record(scope);
         return;
       default:
         return;
@@ -603,7 +605,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
-  scoping->is_held = false; /* by an event that a handler left for good */
+  scoping->is_held = false; /* a handler may have left an event by longjmp */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;
@@ -617,13 +619,13 @@ size_t scopes_footprint(void) {
   return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
 }
 
-/* Nobody else is there to close it. */
-static void give_up_closing(struct scope *scope, uint64_t word) {
+/* Frees a scope that a thread of the parent was closing. */
+static void free_closing_record(struct scope *scope, uint64_t word) {
   if (!scope->block) peak_window_close(scope->window);
   if (scope->block != own_block()) {
-    give_up(scope);
-  } else if (changes(scope, word, ABANDONED)) {
-    ask_to_tidy(scope->block);
+    free_record(scope);
+  } else if (change_state(scope, word, ABANDONED)) {
+    request_unlinking(scope->block);
   }
 }
 
@@ -640,7 +642,7 @@ void scopes_forked(void) {
       scope->block->reporting.scoped = 0;
       if (state != CLOSING) end(scope);
     }
-    if (state == CLOSING) give_up_closing(scope, word);
+    if (state == CLOSING) free_closing_record(scope, word);
     if (state_of(state_word(scope)) == OPEN && scope->table) matched++;
   }
   __atomic_store_n(&matched_open, matched, __ATOMIC_SEQ_CST);

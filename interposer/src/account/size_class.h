@@ -1,10 +1,9 @@
 /*
  * The size class of a request: powers of two from 1 byte to 4 MiB, upper bounds included, the last class open. One bit
  * scan and no table: 2 * size - 1 has its highest bit at 0 for 1 byte, at 5 for 17 to 32 bytes, at 6 for 33 to 64. Zero
- * bytes belong to the first class. What leaves the library has the classes up to 16 bytes as one (totals.c).
+ * bytes belong to the first class. Public figures merge the classes up to 16 bytes (totals.c).
  *
- * The fast path needs nothing of a request but this number, and so that is all it keeps across the allocator's call and
- * all it sums.
+ * The fast path needs only this number of a request, so it keeps it across the allocator's call, and sums it.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H
@@ -14,15 +13,15 @@
 #include "mallometer.h"
 #include "platform/arch.h"
 
-/* The classes that are the first of MALLOMETER_SIZE_CLASSES together. */
+/* The classes that form the first one of MALLOMETER_SIZE_CLASSES. */
 #define FIRST_CLASSES 5u
 #define SIZE_CLASSES (FIRST_CLASSES - 1 + MALLOMETER_SIZE_CLASSES)
 
-/* 2 * size - 1, modulo 2^64: of 0 bytes it is the largest number. */
+/* Returns 2 * size - 1, modulo 2^64: for 0 bytes the largest number. */
 static inline size_t doubled_size(size_t size) { return 2 * size - 1; }
 static inline size_t size_of_doubled(size_t doubled) { return doubled / 2 + 1; }
 
-/* Right from 1 byte to 8 MiB. */
+/* Returns the class of a request from 1 byte to 8 MiB. */
 static inline size_t size_class_of_doubled(size_t doubled) { return highest_bit(doubled); }
 
 static inline size_t size_class(size_t size) {

@@ -1,9 +1,9 @@
 /*
- * Slabs, hand-over and the list of blocks without owner. See thread_block.h.
+ * Slabs, hand-over and the list of unowned blocks. See thread_block.h.
  *
- * The list is a stack of indices. Its head carries a tag that changes with every operation, so that a head seen
- * twice is the same head (no ABA problem), and the whole is one 64-bit word: consistent in a forked child
- * whatever the parent's other threads were doing.
+ * The list is a stack of indices. Its head carries a tag that changes with every operation, so that a head seen twice
+ * is the same head (no ABA problem), and the whole is one 64-bit word: consistent in a forked child, whatever the
+ * parent's other threads were doing.
  */
 #include "account/thread_block.h"
 
@@ -17,8 +17,8 @@
 #define NO_INDEX UINT32_MAX
 
 struct thread_block no_block_yet = {.headroom = NO_HEADROOM};
-struct thread_block shared_only = {.headroom = NO_HEADROOM};
-struct thread_block left_out = {.headroom = NO_HEADROOM};
+struct thread_block no_own_block = {.headroom = NO_HEADROOM};
+struct thread_block uncounted_block = {.headroom = NO_HEADROOM};
 DEFINE_THREAD_POINTER(struct thread_block, current_block, &no_block_yet);
 _Alignas(64) struct event_counters shared_events;
 
@@ -31,7 +31,7 @@ static uint32_t slabs_mapped;
 static pthread_key_t exit_key;
 static bool exit_key_exists;
 
-/* ---- Where a block lies ------------------------------------------------------------------------------- */
+/* ---- Addresses of blocks ------------------------------------------------------------------------------ */
 
 static struct slab *slab_of(uint32_t index) {
   return __atomic_load_n(&slabs[index / BLOCKS_IN_SLAB], __ATOMIC_ACQUIRE);
@@ -56,9 +56,9 @@ const struct event_counters *thread_baseline(const struct thread_block *block) {
   return &record_at(block->index)->baseline;
 }
 
-/* ---- Blocks without owner ----------------------------------------------------------------------------- */
+/* ---- The list of unowned blocks ----------------------------------------------------------------------- */
 
-/* The successor is released with the head (test/litmus/free-list). */
+/* Pushes a block. The head's store releases its successor (test/litmus/free-list). */
 static void push_free(uint32_t index) {
   struct thread_record *record = record_at(index);
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_RELAXED);
@@ -72,7 +72,7 @@ static void push_free(uint32_t index) {
 static uint32_t pop_free(void) {
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NO_INDEX) {
-    /* Of this head, by the acquire that read it; another's if the head has changed, and then the exchange fails. */
+    /* The load of this head acquired it. If the head has changed, the value is another's, and the exchange fails. */
     uint32_t following = __atomic_load_n(&record_at((uint32_t)head)->next_free, __ATOMIC_RELAXED);
     uint64_t next = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -96,7 +96,7 @@ static bool map_slab_of(uint32_t index) {
   return true;
 }
 
-static uint32_t carve(void) {
+static uint32_t take_new_index(void) {
   if (thread_block_count() == MAXIMUM_BLOCKS) return NO_INDEX;
   uint32_t index = __atomic_fetch_add(&indices_taken, 1, __ATOMIC_ACQ_REL);
   if (index >= MAXIMUM_BLOCKS) return NO_INDEX;
@@ -107,14 +107,14 @@ static uint32_t carve(void) {
 
 /* ---- A thread's beginning and end --------------------------------------------------------------------- */
 
-static void give_up(uint32_t index) {
+static void release_block(uint32_t index) {
   record_at(index)->owned = false;
   __atomic_fetch_sub(&owners, 1, __ATOMIC_RELAXED);
   push_free(index);
 }
 
-/* False if a signal handler has found this thread a block meanwhile, which it keeps. */
-static bool becomes_current(struct thread_block *block) {
+/* Returns false if a signal handler has meanwhile taken a block for this thread, which it keeps. */
+static bool make_current(struct thread_block *block) {
   return THREAD_POINTER_REPLACE(struct thread_block, current_block, &no_block_yet, block);
 }
 
@@ -123,70 +123,71 @@ static struct thread_block *own_block_or_null(void) {
   return is_thread_block(block) ? block : NULL;
 }
 
-bool thread_block_must_wait(size_t requested) {
+bool thread_block_would_recurse(size_t requested) {
   enum { KEYS_IN_TABLE = 32, TABLE_BYTES = KEYS_IN_TABLE * 16 };
   return requested == TABLE_BYTES && exit_key_exists && exit_key >= KEYS_IN_TABLE && own_block() == &no_block_yet;
 }
 
-static void (*answers)(void);
+static void (*requested_answer)(void);
 
 static bool has_headroom(const struct thread_block *block) {
   return __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) > NO_HEADROOM / 2;
 }
 
-/* For frees as well, which give headroom back. Who finds none renews it (peak_flush()). */
-void thread_blocks_ask(void (*answer)(void)) {
-  __atomic_store_n(&answers, answer, __ATOMIC_SEQ_CST);
+/* Withdraws the headroom, for frees as well, which give it back. A thread without headroom calls peak_flush(). */
+void thread_blocks_request_answer(void (*answer)(void)) {
+  __atomic_store_n(&requested_answer, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (!block || !__atomic_load_n(&record_at(i)->owned, __ATOMIC_SEQ_CST)) continue;
-    __atomic_fetch_or(&block->reporting.asked, ASKED, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* An update of the owner's that was under way may have overwritten the store, or kept it off by its mark. It takes
-   * one instruction, or some fifteen. */
+  /* An update of the owner may have overwritten the store, or prevented it by its mark. The update takes one
+   * instruction, or some fifteen. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
       struct thread_block *block = thread_block_at(i);
-      if (block && __atomic_load_n(&block->reporting.asked, __ATOMIC_ACQUIRE) && has_headroom(block))
+      if (block && __atomic_load_n(&block->reporting.requests, __ATOMIC_ACQUIRE) && has_headroom(block))
         headroom_withdraw(block);
     }
   }
 }
 
 uint8_t thread_block_answer_now(struct thread_block *block) {
-  uint8_t asked = __atomic_exchange_n(&block->reporting.asked, 0, __ATOMIC_ACQUIRE);
-  void (*answer)(void) = asked & ASKED ? __atomic_load_n(&answers, __ATOMIC_ACQUIRE) : NULL;
+  uint8_t requests = __atomic_exchange_n(&block->reporting.requests, 0, __ATOMIC_ACQUIRE);
+  void (*answer)(void) = requests & REQUEST_ANSWER ? __atomic_load_n(&requested_answer, __ATOMIC_ACQUIRE) : NULL;
   if (answer) answer();
-  return asked & (uint8_t)~ASKED;
+  return requests & (uint8_t)~REQUEST_ANSWER;
 }
 
 struct thread_block *thread_block_acquire_first(void) {
   if (own_block() != &no_block_yet) return own_block_or_null();
 
   uint32_t index = pop_free();
-  if (index == NO_INDEX) index = carve();
+  if (index == NO_INDEX) index = take_new_index();
   if (index == NO_INDEX) {
-    if (becomes_current(&shared_only)) __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);
+    if (make_current(&no_own_block)) __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);
     return own_block_or_null();
   }
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* 0 when it is new, or as the fork of another thread found its owner: is_in_event(). */
+  /* 0 in a new block, or if another thread forked in the middle of the owner's event: is_in_event(). */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
-  /* Either this sees what is asked, or thread_blocks_ask() sees the owner: each stores before it loads. */
+  /* This thread sees `requested_answer`, or thread_blocks_request_answer() sees the owner, because both store before
+   * they load. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
-  block->reporting = (struct reporting){0, __atomic_load_n(&answers, __ATOMIC_SEQ_CST) ? ASKED : 0};
+  block->reporting = (struct reporting){0, __atomic_load_n(&requested_answer, __ATOMIC_SEQ_CST) ? REQUEST_ANSWER : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
-  if (!becomes_current(block)) {
-    give_up(index);
+  if (!make_current(block)) {
+    release_block(index);
     return own_block_or_null();
   }
-  /* From here on an event in a signal handler, or in pthread_setspecific itself, finds the block. */
+  /* Events of a signal handler, or of pthread_setspecific itself, find the block here. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -194,25 +195,25 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * The destructor of our thread key. Destructors of other keys may allocate and free later: that is for the shared
- * block. To keep the own one for them until the next round would cost each thread such a round, 500 instructions of
- * glibc's. A thread that is asked something and had no event since answers here.
+ * Ends a thread: the destructor of the library's thread key. Destructors of other keys may allocate and free later,
+ * which counts in the shared block. Keeping the own block for them until the next round would cost each thread such a
+ * round, 500 instructions of glibc's. A thread with a request and no event since answers here.
  *
  * The value only makes the C library call this: a program with a wrong key may have overwritten it.
  */
-static void thread_ends(void *unused) {
+static void on_thread_end(void *unused) {
   (void)unused;
   struct thread_block *block = own_block_or_null();
   if (!block) return;
   thread_block_answer(block);
   at_hand_over(block);
-  THREAD_POINTER_SET(current_block, &shared_only);
-  give_up(block->index);
+  THREAD_POINTER_SET(current_block, &no_own_block);
+  release_block(block->index);
 }
 
 struct thread_block *thread_block_leave(void) {
   struct thread_block *own = own_block();
-  THREAD_POINTER_SET(current_block, &left_out);
+  THREAD_POINTER_SET(current_block, &uncounted_block);
   return own;
 }
 
@@ -230,7 +231,7 @@ void thread_key_0_release(void) {
 void thread_blocks_start(void (*call_at_hand_over)(struct thread_block *block)) {
   at_hand_over = call_at_hand_over;
   THREAD_POINTER_START(current_block);
-  exit_key_exists = thread_keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0;
+  exit_key_exists = thread_keys_exist() && pthread_key_create(&exit_key, on_thread_end) == 0;
 }
 
 void thread_blocks_forked(void) {
@@ -243,7 +244,7 @@ void thread_blocks_forked(void) {
   __atomic_store_n(&owners, is_thread_block(own_block()) ? 1 : 0, __ATOMIC_RELAXED);
 }
 
-/* ---- For readers -------------------------------------------------------------------------------------- */
+/* ---- Readers ------------------------------------------------------------------------------------------ */
 
 uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RELAXED); }
 

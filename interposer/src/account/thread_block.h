@@ -1,19 +1,19 @@
 /*
- * What is counted lives in one block a thread, so that counting shares no cache line and needs no atomic
- * instruction.
+ * Each thread counts in a block of its own, so counting shares no cache line and needs no atomic instruction.
  *
- * A thread meets its block through one pointer of its own. Until its first event the pointer leads to a
- * sentinel without headroom, and an event that finds no headroom takes the slow path: one comparison covers "first
- * use", "handed over" and "the peak must hear of this".
+ * A thread finds its block through one pointer of its own. Until its first event the pointer leads to a sentinel
+ * without headroom, and an event that finds no headroom takes the slow path: one comparison covers "first use", "handed
+ * over" and "report to the peak".
  *
- * Headroom is by how much the thread's live bytes may grow before it tells the peak (totals.h). Allocations take from
- * it, frees give back, so that a thread that frees as much as it allocates hardly ever leaves the fast path.
+ * Headroom is the number of bytes by which the thread's live bytes may grow before it reports to the peak (totals.h).
+ * Allocations take from it, frees give back, so that a thread that frees as much as it allocates rarely leaves the fast
+ * path.
  *
  * Blocks are carved from slabs that are never unmapped. When a thread ends, in the first round of destructors of thread
- * keys, its block passes to the next new thread, totals and all: the sum over all blocks is the truth at any time, and
- * nothing is ever folded or freed. The new owner notes the totals it found, its baseline, for figures of its own.
- * Events after the hand-over (destructors that run later), and those of threads that found no block, go to one shared
- * block that is written atomically.
+ * keys, its block passes to the next new thread with its totals: the sum over all blocks is right at any time, and no
+ * totals are moved or freed. The new owner stores the totals that it found, its baseline, for figures of its own.
+ * Events after the hand-over (destructors that run later), and those of threads that found no block, are counted in one
+ * shared block that is written atomically.
  */
 #ifndef MALLOMETER_ACCOUNT_THREAD_BLOCK_H
 #define MALLOMETER_ACCOUNT_THREAD_BLOCK_H
@@ -29,13 +29,13 @@
 #include "platform/thread_pointer.h"
 #include "platform/visibility.h"
 
-/* By how much a thread's live bytes may grow after it told the peak, and before it tells it again. */
+/* The growth of a thread's live bytes between two reports to the peak. */
 #define HEADROOM_BYTES 65536
 
-/* A larger request takes a route of its own, which knows the open size class and the largest request. */
+/* The largest request of the fast path. Larger ones have another route, for the open class and the largest request. */
 #define LARGEST_FAST_REQUEST 32768u
 
-/* Of the sampler, for each thread (sample/sampler.h). */
+/* Sizes of the sampler's tables for each thread (sample/sampler.h). */
 #define FILTER_BUCKETS 256u
 #define LARGE_PATHS 32u
 
@@ -44,61 +44,61 @@
 #endif
 
 struct event_counters {
-  /* Side by side: event_counts_free(). */
+  /* Adjacent, for event_count_free(). */
   counter frees;
   counter freed_bytes;
-  /* Side by side: event_counts_allocation(). */
+  /* Adjacent, for event_count_allocation(). */
   counter allocated_bytes;
-  counter requested_doubled; /* of each request doubled_size() */
+  counter requested_doubled; /* sums of doubled_size() of each request */
   counter failed;
-  counter by_class[SIZE_CLASSES]; /* event_allocations() */
+  counter by_class[SIZE_CLASSES]; /* ordered by event_allocations() */
 };
 
-/* How many allocations of a class. */
+/* Returns the counter of a class's allocations. */
 static inline counter *event_allocations(struct event_counters *events, size_t class) {
   return &events->by_class[PLACE_OF_CLASS(class, SIZE_CLASSES)];
 }
 
-/* What the samples of a thread took lately (sample/governor.h). */
+/* The time that a thread's latest samples took (sample/governor.h). */
 struct burst {
-  uint32_t begin_ms; /* of 2^20 ns */
+  uint32_t begin_ms; /* unit: 2^20 ns */
   uint32_t spent_ns;
 };
 
-enum asked {
-  /* What thread_blocks_ask() says. */
-  ASKED = 1,
-  /* To unlink scopes that others have ended. */
-  ASKED_TO_TIDY = 2
+enum thread_request {
+  /* Set by thread_blocks_request_answer(). */
+  REQUEST_ANSWER = 1,
+  /* The thread is to unlink scopes that other threads have closed. */
+  REQUEST_UNLINKING = 2
 };
 
 struct thread_block {
-  /* Bytes until the peak must be told; 0 while an event is counted, where EVENTS_ARE_MARKED. Written by the owner;
-   * whoever lowers flushed_live_bytes stores HEADROOM_BYTES, but never over 0. */
+  /* Bytes until the thread reports to the peak; 0 while an event is counted, where EVENTS_ARE_MARKED. Written by the
+   * owner; a thread that lowers flushed_live_bytes stores HEADROOM_BYTES, but never over 0. */
   int64_t headroom;
-  /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (totals.c). */
+  /* Net bytes of this block in the peak's estimate. Written by the thread that flushes (totals.c). */
   int64_t flushed_live_bytes;
-  /* Its own number; fixed since it was carved. */
+  /* The block's number, fixed since it was carved. */
   uint32_t index;
-  /* The thread walks its Java stack: not again before that is done. Written by the owner. */
+  /* Set while the thread walks its Java stack, to prevent a second walk. Written by the owner. */
   uint16_t walks_java;
   struct reporting {
-    /* Scopes of the thread are open: no event is to find headroom. Bits of account/scopes.h; written by the owner. */
+    /* Bits of account/scopes.h: scopes of the thread are open, so no event may find headroom. Written by the owner. */
     uint8_t scoped;
-    /* The owner is to do something at its next event on the slow path. Bits that others set: enum asked. */
-    uint8_t asked;
+    /* Bits of enum thread_request, set by other threads: what the owner does at its next event on the slow path. */
+    uint8_t requests;
   } reporting;
-  /* Of each bucket of the sampler, the allocations until its next visit. */
+  /* Allocations of each of the sampler's buckets until its next visit. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
 _Static_assert(sizeof(struct thread_block) == 512, "DESIGN: at most 256 bytes a thread, beside the filter");
 _Static_assert(IS_PLACE_OF_CLASSES(offsetof(struct thread_block, events.by_class), SIZE_CLASSES), "the fast path's");
 
-/* Read-mostly companion of a block, kept apart from the lines that events write. */
+/* Rarely written part of a block, on other cache lines than those that events write. */
 struct thread_record {
   struct event_counters baseline;
-  /* Index of the next block on the list of blocks without owner. */
+  /* Index of the next block on the list of unowned blocks. */
   uint32_t next_free;
   bool owned;
 };
@@ -106,46 +106,47 @@ struct thread_record {
 /* A call path of large allocations. */
 struct large_path {
   uint32_t tag;
-  /* As of a bucket. */
+  /* A countdown and its level, as in a bucket. */
   uint8_t left, level;
 };
 
 /*
- * A thread in scopes (account/scopes.h). Net bytes are what the block has allocated less what it has freed. Owner only,
- * but for who lowers flushed_live_bytes.
+ * The state of a thread in scopes (account/scopes.h). Net bytes are the bytes that the block has allocated minus those
+ * that it has freed. Written by the owner; `limit` and `report_peak_at` also by a thread that lowers
+ * flushed_live_bytes.
  */
 struct thread_scoping {
-  /* As many net bytes, and as large a request, are nothing new: what lies above goes the long way. */
+  /* The highest net bytes and the largest request that change no scope; events above take the long path. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* As many net bytes the peak must be told, in place of the block's headroom, which is withdrawn. */
-  int64_t tell_at;
+  /* Net bytes at which the thread reports to the peak, instead of by its headroom, which is withdrawn. */
+  int64_t report_peak_at;
   struct scope *innermost;
-  /* The thread follows or changes the chain: signal handlers leave it as it is. */
+  /* The thread follows or changes the chain, so its signal handlers must not change it. */
   bool is_held;
 };
 
-/* What the sampler keeps of a thread beside its filters. Owner only. */
+/* The sampler's data of a thread beside its filters. Owner only. */
 struct thread_sampling {
-  /* State of its random numbers. Each visit changes it, so threads share no line here. */
+  /* State of the random numbers. Each visit changes it, so threads share no cache line here. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* Visits that are not billed yet. */
+  /* Visits whose cost is not counted yet. */
   uint32_t visits;
 };
 
 enum { BLOCKS_IN_SLAB = 64 };
 
 /*
- * Blocks lie close together, because readers walk over all of them. What else there is of a thread, but for what is
- * seldom read or written, lies at a fixed distance from its block.
+ * Blocks are close together, because readers walk over all of them. Other data of a thread is at a fixed distance from
+ * its block, except for rarely used data.
  */
 struct slab {
   _Alignas(64) struct thread_block blocks[BLOCKS_IN_SLAB];
-  /* Processors take accesses that are whole pages apart for the same for a moment. */
+  /* Avoids false conflicts: processors briefly take accesses for equal whose addresses differ by whole pages. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* How the numbers in the filter were drawn. */
+    /* The levels at which the numbers in `filter` were drawn. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -176,22 +177,22 @@ static inline struct thread_scoping *thread_scoping(struct thread_block *block) 
   return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
-/* A sentinel's, and never less far from 0 than this program will count to. */
+/* The headroom of a sentinel: no sum of frees raises it above 0. */
 #define NO_HEADROOM (INT64_MIN / 2)
 
-/* The thread has had no event yet. */
+/* The sentinel of threads without an event. */
 extern HIDDEN struct thread_block no_block_yet;
-/* The thread has handed its block over, or there was none for it. */
-extern HIDDEN struct thread_block shared_only;
-/* What the thread does is not counted: thread_block_leave(). */
-extern HIDDEN struct thread_block left_out;
+/* The sentinel of threads that handed their block over, or found none. */
+extern HIDDEN struct thread_block no_own_block;
+/* The sentinel of threads whose events are not counted: thread_block_leave(). */
+extern HIDDEN struct thread_block uncounted_block;
 
-/* Calling thread's block or a sentinel. */
+/* The calling thread's block, or a sentinel. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
 /*
- * Takes what was allocated from the headroom, or gives back what was freed. False if none is left, always so for the
- * sentinels; peak_flush() renews it then.
+ * Take allocated bytes from the headroom, or give freed bytes back. They return false if none is left, which is always
+ * so for sentinels; peak_flush() renews it then.
  */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
@@ -202,115 +203,115 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * One event on the fast path: begins with what it takes from the headroom, ends with event_ends(). False, for the slow
- * path, if none is left.
+ * Begin one event on the fast path with what it takes from the headroom; event_end() ends it. They return false, for
+ * the slow path, if no headroom is left.
  *
- * Where EVENTS_ARE_MARKED, the headroom is 0 from beginning to end. A signal handler that allocates in between finds no
- * headroom, takes the slow path, and counts in the shared block (event_block()), so that nothing of it is overwritten
- * by what the interrupted event stores. One that comes between the load of the headroom and the mark has counted in
- * full before the mark; only what it took from the headroom is overwritten, less than HEADROOM_BYTES, until the next
- * peak_flush(), which goes by the counters. If it opens a scope there, the scope's peak, largest request and matches
- * miss the thread's events until that flush, for the withdrawn headroom is overwritten too. A handler that never
- * returns (longjmp) leaves the mark: from then on the thread's events are counted in the shared block.
+ * Where EVENTS_ARE_MARKED, the headroom is 0 from beginning to end. A signal handler that allocates meanwhile finds no
+ * headroom, takes the slow path, and counts in the shared block (event_block()), so that the interrupted event's stores
+ * overwrite none of its counts. A handler between the load of the headroom and the mark has counted in full before the
+ * mark. Only what it took from the headroom is overwritten, less than HEADROOM_BYTES, until the next peak_flush(),
+ * which reads the counters. If it opens a scope there, the scope's peak, largest request and matches miss the thread's
+ * events until that flush, since the withdrawn headroom is overwritten too. A handler that never returns (longjmp)
+ * leaves the mark: the thread's later events are counted in the shared block.
  *
- * All accesses are relaxed: of the mark only the thread itself needs the order, and other threads change the headroom
- * by compare-and-exchange, which fails where the mark is.
+ * All accesses are relaxed: only the thread itself needs the order of the mark, and other threads change the headroom
+ * by compare-and-exchange, which fails while the mark is set.
  */
-static inline bool event_begins(struct thread_block *block, bool exhausted) {
+static inline bool event_mark(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
   if (EVENTS_ARE_MARKED) __atomic_store_n(&block->headroom, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return true;
 }
 
-static inline bool event_takes(struct thread_block *block, size_t usable_size, int64_t *left) {
+static inline bool event_begin_allocation(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
-  /* Where there was none, none is left. */
-  return event_begins(
+  /* If there was no headroom, none is left. */
+  return event_mark(
       block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
 }
 
-static inline bool event_gives(struct thread_block *block, size_t usable_size, int64_t *left) {
+static inline bool event_begin_free(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_give(block, (int64_t)usable_size);
   int64_t headroom = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
   *left = headroom + (int64_t)usable_size;
-  return event_begins(block, headroom <= 0);
+  return event_mark(block, headroom <= 0);
 }
 
-/* Of a realloc: a free and an allocation. */
-static inline bool event_exchanges(struct thread_block *block, size_t old_size, size_t usable_size, int64_t *left) {
+/* Begins a realloc: a free and an allocation. */
+static inline bool event_begin_realloc(struct thread_block *block, size_t old_size, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)(usable_size - old_size));
   int64_t headroom = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
   bool exhausted = difference_exhausts(left, headroom, (int64_t)(usable_size - old_size));
-  return event_begins(block, headroom <= 0 || exhausted);
+  return event_mark(block, headroom <= 0 || exhausted);
 }
 
-static inline void event_ends(struct thread_block *block, int64_t left) {
+static inline void event_end(struct thread_block *block, int64_t left) {
   if (!EVENTS_ARE_MARKED) return;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&block->headroom, left, __ATOMIC_RELAXED);
 }
 
-/* In the middle of an event: this is called by a signal handler. */
+/* Returns whether the thread is in the middle of an event, so that a signal handler calls this. */
 static inline bool is_in_event(const struct thread_block *block) {
   return EVENTS_ARE_MARKED && __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) == 0;
 }
 
-static inline void event_counts_free(struct thread_block *block, size_t usable_size) {
-  frees_follow_allocations();
+static inline void event_count_free(struct thread_block *block, size_t usable_size) {
+  order_frees_after_allocations();
   EVENT_ADD_TWO(block, offsetof(struct thread_block, events.frees), 1, usable_size);
 }
 
-static inline void event_counts_allocation(struct thread_block *block, size_t usable_size, size_t doubled,
-                                           size_t class) {
+static inline void event_count_allocation(struct thread_block *block, size_t usable_size, size_t doubled,
+                                          size_t class) {
   EVENT_ADD_TWO(block, offsetof(struct thread_block, events.allocated_bytes), usable_size, doubled);
   EVENT_ADD_ONE(block, class, offsetof(struct thread_block, events.by_class));
 }
 
-/* Bytes that the block has allocated less those that it has freed. */
+/* Returns the bytes that the block has allocated minus those that it has freed. */
 static inline int64_t thread_net(const struct thread_block *block) {
   return (int64_t)(block->events.allocated_bytes.value - block->events.freed_bytes.value);
 }
 
-/* From here on no event of the block finds headroom, until it is renewed. From any thread. */
+/* Removes the headroom, so that each event takes the slow path until it is renewed. From any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* A mark stays. Where there is none, 0 is a block's that had no event yet. */
+  /* Keeps a mark. Without marks, 0 is the headroom of a block that had no event yet. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }
 }
 
-/* Reads current_block afresh. The fast path does so before and after the allocator's call. */
+/* Reads current_block again. The fast path does so before and after the allocator's call. */
 static inline struct thread_block *own_block(void) { return THREAD_POINTER(struct thread_block, current_block); }
 
-/* The block of events without a block. Only counter_add_shared may write it. */
+/* The counters of events without a block. Only counter_add_shared may write them. */
 extern HIDDEN struct event_counters shared_events;
 
 /*
- * A process's first thread key is number 0, which is also the value of a key that a program forgot to create: the
- * program would read and write another's value. Keys that are created between these two calls have other numbers: ours,
- * and the loader's, which glibc before 2.34 creates when it is first used.
+ * Reserve and release thread key 0, the first key of a process, which is also the value of a key that a program forgot
+ * to create: the program would access another's value. Keys that are created between the two calls get other numbers:
+ * the library's, and the loader's, which glibc before 2.34 creates when it is first used.
  */
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
 /*
- * Called once, before the first event. A thread that hands its block over calls `at_hand_over` with it before: the peak
- * needs to know (totals.h, which knows this file). Never fails: without a key, blocks stay with the threads that died.
+ * Starts the blocks, once, before the first event. A thread that hands its block over calls `at_hand_over` first, for
+ * the peak (totals.h includes this file). Never fails: without a key, blocks stay with the threads that ended.
  */
 void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
-/* thread_block_acquire()'s rare part. */
+/* Is the rare part of thread_block_acquire(). */
 struct thread_block *thread_block_acquire_first(void);
 
-/* Whether `block` is a real one rather than a sentinel. */
+/* Returns whether `block` is not a sentinel. */
 static inline bool is_thread_block(const struct thread_block *block) {
-  return block != &no_block_yet && block != &shared_only && block != &left_out;
+  return block != &no_block_yet && block != &no_own_block && block != &uncounted_block;
 }
 
 /*
- * The calling thread's own block, taken now if it has none yet; NULL if its events belong to shared_events.
+ * Returns the calling thread's own block, and takes one if it has none; NULL if its events belong to shared_events.
  * Takes no lock; maps a slab for every 64th thread that lives at the same time. May change errno.
  */
 static inline struct thread_block *thread_block_acquire(void) {
@@ -318,58 +319,58 @@ static inline struct thread_block *thread_block_acquire(void) {
   return is_thread_block(block) ? block : thread_block_acquire_first();
 }
 
-/* The block in which the calling thread's event on the slow path counts; NULL: shared_events. */
+/* Returns the block for an event of the calling thread on the slow path; NULL: shared_events. */
 static inline struct thread_block *event_block(void) {
   struct thread_block *block = thread_block_acquire();
   return block && is_in_event(block) ? NULL : block;
 }
 
 /*
- * Whether an allocation of `requested` bytes must not be the event with which the calling thread takes its block. glibc
- * keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific allocates; if ours is one of
+ * Returns whether the calling thread must not take its block at an allocation of this size. glibc keeps a thread's
+ * values of all keys but the first 32 in tables that pthread_setspecific allocates; if the library's key is one of
  * those, pthread_setspecific must not be called in the middle of that allocation. The event belongs to shared_events.
  */
-bool thread_block_must_wait(size_t requested);
+bool thread_block_would_recurse(size_t requested);
 
 /*
- * Leaves what the calling thread does out of all sums, until the block that it had is given back with
- * thread_block_return(): the library's own work is not the program's.
+ * Excludes the calling thread's events from all sums, until thread_block_return() gives the returned block back: the
+ * library's own work is not the program's.
  */
 struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
- * Has each thread call `answer` once at its next event, before its own caches of the allocator change by more than that
- * event; a thread that has had none yet at its first. From any thread; asks anew each time. NULL: no thread is asked
- * any more. A thread that is in the middle of an event may answer later.
+ * Makes each thread call `answer` once at its next event, before its own caches of the allocator change by more than
+ * that event; a new thread at its first event. From any thread; each call asks again. NULL: stops asking. A thread that
+ * is in the middle of an event may answer later.
  */
-void thread_blocks_ask(void (*answer)(void));
+void thread_blocks_request_answer(void (*answer)(void));
 
-/* thread_block_answer()'s rare part. */
+/* Is the rare part of thread_block_answer(). */
 uint8_t thread_block_answer_now(struct thread_block *block);
 
-/* The slow path, for the own block. Whoever asks writes `asked`, then the headroom by which the thread came here.
- * Returns what else is asked. */
+/* Answers for the own block on the slow path, and returns the other bits of `requests`. Another thread stores
+ * `requests` first, then the headroom, which brought the thread here. */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
-  bool is_asked = __atomic_load_n(&block->reporting.asked, __ATOMIC_ACQUIRE) != 0;
-  return __builtin_expect(is_asked, 0) ? thread_block_answer_now(block) : 0;
+  bool is_requested = __atomic_load_n(&block->reporting.requests, __ATOMIC_ACQUIRE) != 0;
+  return __builtin_expect(is_requested, 0) ? thread_block_answer_now(block) : 0;
 }
 
 const struct event_counters *thread_baseline(const struct thread_block *block);
 
-/* For i in 0 .. thread_block_count() - 1; NULL where a slab could not be mapped. */
+/* Returns block i of 0 .. thread_block_count() - 1; NULL if its slab could not be mapped. */
 uint32_t thread_block_count(void);
 struct thread_block *thread_block_at(uint32_t index);
 
-/* Threads that own a block now. */
+/* Returns the number of threads that own a block. */
 uint32_t thread_block_owners(void);
-/* Threads so far that found no block. */
+/* Returns the number of threads that ever found no block. */
 uint64_t threads_without_block(void);
-/* Bytes mapped for blocks; never fewer later. */
+/* Returns the bytes mapped for blocks, which never decrease. */
 size_t thread_blocks_footprint(void);
 
-/* In the child of a fork: the blocks of the threads that do not exist there become available. */
+/* Makes the blocks of threads that do not exist in a forked child available. */
 void thread_blocks_forked(void);
 
 #endif

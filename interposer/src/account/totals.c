@@ -15,8 +15,8 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* Each of n requests adds 2 * size - 1. Read in this order: one of 0 bytes, which takes 1 away, counts its class first.
- */
+/* Adds the allocations. Each request adds 2 * size - 1 to requested_doubled, which is read first: a request of 0 bytes
+ * subtracts 1 there, and is counted in its class before. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
@@ -29,7 +29,7 @@ static void add_allocations(const struct event_counters *events, struct mallomet
   sum->failed += counter_read(&events->failed);
 }
 
-void totals_of(const struct event_counters *events, struct mallometer_counters *out) {
+void totals_copy(const struct event_counters *events, struct mallometer_counters *out) {
   add_frees(events, out);
   add_allocations(events, out);
 }
@@ -41,7 +41,7 @@ void totals_read(struct mallometer_counters *sum) {
     struct thread_block *block = thread_block_at(i);
     if (block) add_frees(&block->events, sum);
   }
-  /* Threads that came meanwhile may own objects that the first pass saw freed. */
+  /* New threads may own objects that the first pass saw freed. */
   count = thread_block_count();
   add_allocations(&shared_events, sum);
   for (uint32_t i = 0; i < count; i++) {
@@ -87,8 +87,8 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
-/* The peak and the estimate are sums by themselves: nothing else is concluded from either, so that no order is needed.
- */
+/* Returns the slack. The peak and the estimate are sums of their own, from which no other value is read: no order is
+ * needed. */
 static uint64_t slack(void) {
   uint64_t of_peak = __atomic_load_n(&peak, __ATOMIC_RELAXED) / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -99,7 +99,7 @@ uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_b
 
 uint64_t peak_so_far(void) { return __atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
-/* Bit i: window i is open. */
+/* Bit i is set while window i is open. */
 static uint32_t windows;
 static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS];
 
@@ -112,7 +112,7 @@ static void raise_window(int64_t *peak_of_window, int64_t net) {
   }
 }
 
-/* What live bytes must pass to be a peak of the process or of a window. */
+/* Returns the lowest peak of the process and of the windows: live bytes below it change none. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -122,7 +122,7 @@ static int64_t lowest_peak(void) {
   return lowest;
 }
 
-/* Below 0 when objects are freed that were allocated while counting was off. */
+/* Raises the peaks. `live` is negative if objects are freed that were allocated while counting was off. */
 static void raise_peak(int64_t live, uint32_t open) {
   for (uint32_t left = open; left != 0; left &= left - 1) {
     raise_window(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
@@ -154,7 +154,7 @@ static uint64_t allocated_until_now(void) {
 
 enum { ATTEMPTS = 4 };
 
-/* By a sum that began when so much had been freed, and these windows were open. False if it is to be taken again. */
+/* Raises the peaks by a sum; `freed` and `open` are of its beginning. Returns false if the sum must be repeated. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -185,8 +185,8 @@ void totals_read_whole(struct mallometer_counters *sum) {
 }
 
 /*
- * The estimate is always the sum of all flushed_live_bytes: whoever exchanges one adds the difference. False if
- * somebody else has exchanged it meanwhile, who knew newer live bytes than these may be.
+ * Updates a share of the estimate, which is always the sum of all flushed_live_bytes: each thread that exchanges one
+ * adds the difference. Returns false if another thread has exchanged it meanwhile, perhaps with newer live bytes.
  */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
@@ -198,16 +198,16 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Of a thread in a scope, which notices at its next allocation. */
-static void tell_at(struct thread_block *block, int64_t net) {
-  __atomic_store_n(&thread_scoping(block)->tell_at, net, __ATOMIC_RELAXED);
+/* Sets the next report of a thread in a scope, which reads it at its next allocation. */
+static void set_peak_report(struct thread_block *block, int64_t net) {
+  __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 /*
- * Threads that only free flush nothing themselves; without this the estimate would stay above the peak. What they freed
- * is headroom to them, but no longer once their share of the estimate is lower. A store that the owner's own update
- * overwrites is made again at the next correction.
+ * Flushes all threads. Threads that only free do not flush; without this the estimate would stay above the peak. Freed
+ * bytes beyond HEADROOM_BYTES cease to be headroom when the share of the estimate falls. A store that the owner's own
+ * update overwrites is repeated at the next correction.
  */
 static void flush_all(void) {
   int64_t change;
@@ -215,15 +215,15 @@ static void flush_all(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (!block || !flush(&block->events, &block->flushed_live_bytes, &change)) continue;
-    if (block->reporting.scoped) tell_at(block, thread_net(block) + HEADROOM_BYTES);
+    if (block->reporting.scoped) set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* Not if it was withdrawn, or the owner has marked an event, meanwhile. */
+    /* Fails if the headroom was withdrawn, or the owner has marked an event, meanwhile. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 
-/* Sums bytes only: it happens on stacks that have little room. */
+/* Sums only bytes, because it runs on stacks with little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();
@@ -238,8 +238,8 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * While others sum, the estimate must have passed the peak by one more slack for each of them: a sum still pays for as
- * many bytes as it reads, and a thread that is interrupted in its sum keeps nobody from noticing what comes then.
+ * Takes a sum if the estimate exceeds the peak by one slack, plus one for each sum in progress. A sum is therefore
+ * still taken for as many bytes as it reads, and a thread that is interrupted in its sum does not hide later growth.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -257,7 +257,7 @@ static void flush_own(const struct event_counters *events, int64_t *flushed) {
 
 void peak_flush(struct thread_block *block) {
   if (block->reporting.scoped) {
-    tell_at(block, thread_net(block) + HEADROOM_BYTES);
+    set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     headroom_withdraw(block);
   } else {
     __atomic_store_n(&block->headroom, HEADROOM_BYTES, __ATOMIC_RELAXED);
@@ -271,11 +271,11 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* Which are taken, before they are open. In turn: a sum that another thread began before may still raise one. */
+/* The reserved windows, open or not. Used in turn: a sum that began earlier may still raise a closed one. */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 
-/* The first that is free from `from` on. */
+/* Returns the first free window from `from` on. */
 static int free_window(uint32_t taken, uint32_t from) {
   uint32_t later = ~taken & UINT32_MAX << from;
   return __builtin_ctz(later ? later : ~taken);
@@ -293,7 +293,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* what threads have freed is headroom no more */
+  flush_all(); /* so that earlier frees give no headroom */
   return number;
 }
 
@@ -307,9 +307,9 @@ struct peak_window peak_window_read(uint32_t number, const struct mallometer_cou
   return (struct peak_window){net_in(since), peak_of_window > 0 ? (uint64_t)peak_of_window : 0};
 }
 
-/* ---- A process that counts from some moment on --------------------------------------------------------- */
+/* ---- An attached process ------------------------------------------------------------------------------- */
 
-void totals_extra(uint64_t bytes) { __atomic_store_n(&extra, bytes, __ATOMIC_RELAXED); }
+void totals_set_extra(uint64_t bytes) { __atomic_store_n(&extra, bytes, __ATOMIC_RELAXED); }
 
 struct totals_bytes totals_bytes(void) {
   uint64_t freed = freed_until_now();
@@ -323,21 +323,21 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* The estimate is the sum of all flushed bytes, and this. */
-void totals_baseline(int64_t bytes) {
+/* Sets the baseline. The estimate is the sum of all flushed bytes and of the baseline. */
+void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);
   __atomic_store_n(&peak, 0, __ATOMIC_RELAXED);
 }
 
-void totals_baseline_less(int64_t bytes) {
+void totals_reduce_baseline(int64_t bytes) {
   __atomic_fetch_sub(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_sub(&estimated_live, bytes, __ATOMIC_RELAXED);
 }
 
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
-/* Another thread may have been between changing its share and the estimate. */
+/* Computes the estimate again: another thread may have changed its share, and not the estimate yet. */
 void totals_forked(void) {
   sums_under_way = 0;
   flush_all();

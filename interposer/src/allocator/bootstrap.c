@@ -60,13 +60,13 @@ bool is_bootstrap(const void *object) {
 
 size_t bootstrap_size(const void *object) { return ((const size_t *)object)[-1]; }
 
-void bootstrap_finished(void) {
+void bootstrap_finish(void) {
   uintptr_t end = 1; /* NULL only */
   if (buffer == LOW_ADDRESS) end = (uintptr_t)LOW_ADDRESS + CAPACITY;
   __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
 }
 
-bool bootstrap_is_elsewhere(void) { return buffer == fallback; }
+bool bootstrap_is_above_low_range(void) { return buffer == fallback; }
 
 void low_range_extend(uintptr_t end) {
   if (low_range_end < end) __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);

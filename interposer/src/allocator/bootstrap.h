@@ -1,10 +1,10 @@
 /*
- * Memory for the moment in which the next allocator is being looked up: the loader may allocate then, and nobody
- * else can serve it. 64 KiB, never reused, never counted.
+ * Memory while the next allocator is being looked up: the loader may allocate then, and nothing else can serve it. 64
+ * KiB, never reused, never counted.
  *
- * The buffer is mapped at a low address, where only NULL and things of ours can be: free(p) then needs one
- * comparison to tell the usual object from both. Where that address is not to be had, a static buffer serves, and
- * every free begins with a second test.
+ * The buffer is mapped at a low address, where only NULL and memory of this library can be: free(p) then needs one
+ * comparison to tell the usual object from both. If that address is taken, a static buffer serves, and every free
+ * begins with a second test.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H
@@ -16,29 +16,29 @@
 #include "platform/visibility.h"
 
 /*
- * No object of the next allocator that needs no second look lies below. UINTPTR_MAX until bootstrap_finished():
- * everything is looked at twice.
+ * The lowest address of usual objects. Objects below need a second test, such as those of the buffer. UINTPTR_MAX until
+ * bootstrap_finish(): every object is tested.
  */
 extern HIDDEN uintptr_t low_range_end;
 
-/* 16-byte aligned, or aligned to `alignment` (a power of two) if that is more; zeroed. NULL with ENOMEM when full. */
+/* Allocates zeroed memory, aligned to 16 bytes or `alignment`, a power of two, if larger. NULL with ENOMEM if full. */
 void *bootstrap_allocate(size_t alignment, size_t size);
 
 bool is_bootstrap(const void *object);
 
-/* The requested size of an object of the buffer. */
+/* Returns the requested size of an object of the buffer. */
 size_t bootstrap_size(const void *object);
 
-/* The next allocator serves from now on. */
-void bootstrap_finished(void);
+/* Sets `low_range_end`: the next allocator serves from this call on. */
+void bootstrap_finish(void);
 
-/* Whether objects of the buffer lie above `low_range_end`. Known when the next allocator serves. */
-bool bootstrap_is_elsewhere(void);
+/* Returns whether objects of the buffer are above `low_range_end`. Known once the next allocator serves. */
+bool bootstrap_is_above_low_range(void);
 
-/* Something else of ours lies below `end`, and no object that needs no second look. */
+/* Extends the low range to `end`, for other memory of this library; no usual object may be below `end`. */
 void low_range_extend(uintptr_t end);
 
-/* Bytes mapped for the buffer; 0 if the static one serves. */
+/* Returns the bytes mapped for the buffer; 0 if the static one serves. */
 size_t bootstrap_footprint(void);
 
 #endif

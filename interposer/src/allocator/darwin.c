@@ -1,7 +1,7 @@
 /*
- * Darwin's allocator, in the place of next.c and the files of glibc: its functions are known when the library is
- * linked, for dyld leads the calls of the library that interposes to what it interposes. malloc_size tells each
- * object's size. Nothing is known of its chunks and caches.
+ * Darwin's allocator, instead of next.c and the files of glibc. The linker finds its functions, since dyld does not
+ * redirect the calls of an interposing library. malloc_size returns each object's size. Its chunks and caches are not
+ * read.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,11 +29,11 @@ bool next_allocator_find(const struct next_allocator *ours) {
 
 bool next_allocator_bypass_executable(void) { return true; }
 
-bool next_allocator_may_come_back(void) { return false; }
+bool next_allocator_may_call_back(void) { return false; }
 
 bool next_allocator_tags_memory(void) { return false; }
 
-/* Of the runtime's functions this is the one that a program built with it calls first. */
+/* Looks for the runtime's function that a program built with the sanitizer calls first. */
 bool is_of_sanitizer(const void *function) {
   (void)function;
   return dlsym(RTLD_DEFAULT, "__asan_init") != NULL;

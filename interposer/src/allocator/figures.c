@@ -1,6 +1,6 @@
 /*
- * Which allocator serves, and asking jemalloc, tcmalloc and mimalloc through their own interfaces; glibc is in
- * glibc.c. See figures.h.
+ * Finds the allocator, and reads jemalloc, tcmalloc and mimalloc through their own interfaces; glibc is in glibc.c. See
+ * figures.h.
  */
 #include "allocator/figures.h"
 
@@ -29,7 +29,7 @@ static uint64_t jemalloc_figure(const char *name) {
 static int jemalloc_read(struct mallometer_allocator_state *out) {
   uint64_t epoch = 1;
   size_t length = sizeof epoch;
-  /* The statistics are those of the last time the epoch was advanced. */
+  /* Statistics are of the latest advance of the epoch. */
   if (jemalloc_mallctl("epoch", &epoch, &length, &epoch, length) != 0) return -ENOTSUP;
   unsigned arenas = 0;
   length = sizeof arenas;
@@ -37,7 +37,7 @@ static int jemalloc_read(struct mallometer_allocator_state *out) {
   out->system_bytes = jemalloc_figure("stats.mapped");
   out->used_bytes = jemalloc_figure("stats.allocated");
   out->resident_bytes = jemalloc_figure("stats.resident");
-  /* 4096 is jemalloc's number for "all arenas". Dirty pages are free and resident, muzzy ones until the kernel takes
+  /* 4096 is jemalloc's number for "all arenas". Dirty pages are free and resident; muzzy pages until the kernel takes
    * them. */
   uint64_t page = jemalloc_figure("arenas.page"), dirty = jemalloc_figure("stats.arenas.4096.pdirty");
   if (page != MALLOMETER_UNKNOWN && dirty != MALLOMETER_UNKNOWN) {
@@ -88,7 +88,7 @@ static int mimalloc_read(struct mallometer_allocator_state *out) {
   return 0;
 }
 
-/* ---- Whichever it is ---------------------------------------------------------------------------------- */
+/* ---- Any allocator ------------------------------------------------------------------------------------ */
 
 void allocator_find(void) {
   if (glibc_serves()) {
@@ -107,7 +107,7 @@ void allocator_find(void) {
   }
 }
 
-/* "5.3.0-0-g54eaed1d..." is version 5.3.0 of a certain commit. */
+/* Returns the length of "5.3.0" in "5.3.0-0-g54eaed1d...", which names a commit. */
 static int length_of_version(const char *version) { return (int)strcspn(version, "-_ "); }
 
 void allocator_name_version(char *name, size_t capacity) {

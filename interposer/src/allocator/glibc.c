@@ -1,6 +1,5 @@
 /*
- * What is known of glibc's malloc: its chunks are compared with what it says of a few objects before they are read.
- * See glibc.h.
+ * glibc's malloc. Its chunks are compared with malloc_usable_size of a few objects before they are read. See glibc.h.
  */
 #include "allocator/glibc.h"
 
@@ -30,7 +29,7 @@ void glibc_free_unnoticed(void *object) {
 
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
-  if (!object) return true; /* says nothing; the other sizes decide */
+  if (!object) return true; /* out of memory: the other sizes decide */
   if (is_tagged(object)) {
     next.free(object);
     return false;
@@ -48,7 +47,7 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* Of what is in front of a singly mapped object, so much is not in its size: nothing before glibc 2.43. */
+/* The bytes in front of a singly mapped object that its size excludes: 0 before glibc 2.43. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {
@@ -83,7 +82,7 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 static int (*write_info)(int options, FILE *stream);
 static int (*trim)(size_t pad);
 
-/* As in malloc.h since 2.33; its predecessor has fields of 32 bits, and overflows. */
+/* struct mallinfo2 of malloc.h since 2.33; the fields of its predecessor have 32 bits and overflow. */
 struct info {
   size_t system, free_chunks, fast_chunks, mapped_chunks, mapped, unused, fast, in_use, free, top;
 };

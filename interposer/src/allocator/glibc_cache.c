@@ -1,4 +1,4 @@
-/* See glibc_cache.h. */
+/* The implementation of glibc_cache.h. */
 #include "allocator/glibc_cache.h"
 
 #include <link.h>
@@ -13,19 +13,19 @@
 #include "platform/thread.h"
 
 enum {
-  /* Of 32, 48 ... 1,040 bytes; from 2.42 on there are 12 more for larger objects, which are off by default. */
+  /* Bins of 32, 48 ... 1,040 bytes; from 2.42 on there are 12 more for larger objects, which are off by default. */
   BINS = 64,
   CHUNK_BEFORE_2_42 = 0x290,
   CHUNK_SINCE_2_42 = 0x300
 };
 
 static uintptr_t libc_begin, libc_end;
-static ptrdiff_t offset_of_pointer; /* from the thread's own address; 0: not found */
-static unsigned places;             /* of a bin, where free ones are counted; 0 where objects are */
+static ptrdiff_t offset_of_pointer; /* distance from the thread's own address; 0: not found */
+static unsigned bin_capacity;       /* capacity of a bin if the cache counts free places; 0 if it counts objects */
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }
 
-/* By the size word in front. What glibc finds for it may be somewhat longer. */
+/* Tests the size word in front. glibc's chunk may be somewhat longer than requested. */
 static bool is_size_of_cache(size_t word) {
   enum { MOST_MORE = 0x60 };
   size_t bytes = chunk_bytes(word);
@@ -43,7 +43,7 @@ static bool is_chunk_of_cache(uintptr_t object) {
          is_cache((const void *)object);
 }
 
-/* By how much two frees change the number of a bin, in which there is room for them. */
+/* Returns the change of a bin's number by two frees. The allocations before make room for them. */
 static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   enum { OBJECTS = 18 };
   void *objects[OBJECTS];
@@ -56,13 +56,14 @@ static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   return change;
 }
 
-static bool becomes_cache(const uint16_t *numbers, ptrdiff_t offset) {
+static bool confirm_cache(const uint16_t *numbers, ptrdiff_t offset) {
   int change = 0;
   for (unsigned bin = BINS - 2; bin > BINS / 2 && change != 2 && change != -2; bin -= 3) {
     change = change_by_two_frees(numbers, bin);
   }
   if (change != 2 && change != -2) return false;
-  for (unsigned bin = 0; change < 0 && bin < BINS; bin++) places = numbers[bin] > places ? numbers[bin] : places;
+  for (unsigned bin = 0; change < 0 && bin < BINS; bin++)
+    bin_capacity = numbers[bin] > bin_capacity ? numbers[bin] : bin_capacity;
   offset_of_pointer = offset;
   return true;
 }
@@ -85,27 +86,27 @@ static int search(struct dl_phdr_info *info, size_t size, void *unused) {
   for (uintptr_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
     uintptr_t value = *(const uintptr_t *)(variables + at);
     ptrdiff_t offset = variables + at - (const char *)thread_pointer();
-    if (is_chunk_of_cache(value) && becomes_cache((const uint16_t *)value, offset)) break;
+    if (is_chunk_of_cache(value) && confirm_cache((const uint16_t *)value, offset)) break;
   }
   return 1;
 }
 
 bool glibc_cache_find(void) {
   if (offset_of_pointer == 0) {
-    next.free(next.malloc(24)); /* the thread has a cache now */
+    next.free(next.malloc(24)); /* creates the thread's cache */
     dl_iterate_phdr(search, NULL);
   }
   return offset_of_pointer != 0;
 }
 
 static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
-  if (places == 0) return numbers[bin];
-  return numbers[bin] <= places ? places - numbers[bin] : 0;
+  if (bin_capacity == 0) return numbers[bin];
+  return numbers[bin] <= bin_capacity ? bin_capacity - numbers[bin] : 0;
 }
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* From 2.42 on a thread without a cache has the address of zeros in the C library. */
+/* From 2.42 on, a thread without a cache points to zeros in the C library. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {
@@ -128,8 +129,8 @@ struct held {
 };
 
 static struct caches {
-  uintptr_t list_at; /* a thread's list of locks, from its address, which it is in front of on aarch64 */
-  uintptr_t id_at;   /* the id in a thread's description, in front of that list */
+  uintptr_t list_at; /* distance of a thread's list of locks from its address, which is behind the list on aarch64 */
+  uintptr_t id_at;   /* distance of the thread's id in front of that list */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
   uintptr_t threads[MOST_THREADS]; /* 0: not found */
@@ -138,7 +139,7 @@ static struct caches {
 
 enum { FARTHEST_ID = 64 };
 
-/* A description that has the thread's id where the calling thread's has it is that thread's. */
+/* Returns the thread's description: one that has its id at the distance where the calling thread's has it. */
 static uintptr_t thread_of(uint32_t id) {
   uintptr_t list = thread_robust_list(id);
   uint32_t there;
@@ -227,7 +228,7 @@ void glibc_caches_note(void) {
   }
 }
 
-/* Both lists are in the order in which threads were started. */
+/* Counts the threads that are new. Both lists are in the order in which threads were started. */
 static size_t threads_since_note(void) {
   size_t count = thread_ids(caches->ids_later, MOST_THREADS), known = 0;
   for (size_t i = 0, at = 0; i < count; i++) {

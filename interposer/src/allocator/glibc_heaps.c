@@ -1,4 +1,4 @@
-/* See glibc_heaps.h. */
+/* The implementation of glibc_heaps.h. */
 #include "allocator/glibc_heaps.h"
 
 #include <stddef.h>
@@ -10,18 +10,18 @@
 #include "platform/readable_memory.h"
 
 #define WINDOW ((size_t)4096)
-/* A heap of an arena other than the main one begins at a multiple of this, and is no longer (HEAP_MAX_SIZE). */
+/* A heap outside the main arena begins at a multiple of this, its greatest length (HEAP_MAX_SIZE). */
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* of 64 MiB; a larger one has more in proportion */
-  MOST_WINDOWS = 16384, /* 1.5 us each; if that is not enough, each heap has its share, */
-  LEAST_WINDOWS = 16,   /* but not less than this */
+  WINDOWS_OF_HEAP = 64, /* for 64 MiB; a larger heap has more in proportion */
+  MOST_WINDOWS = 16384, /* for all heaps, 1.5 us each; if more are wanted, each heap gets its share, */
+  LEAST_WINDOWS = 16,   /* but at least this number */
   MOST_HEAPS = 2048,
-  MOST_ARENAS = 1024,        /* glibc makes eight for each processor, unless told otherwise */
-  MOST_BEGINS = 16384,       /* looked at: 1 TiB; 1 us each */
-  CHUNKS_OF_SWAPPED = 300,   /* free ones that take as long to walk over as a page to come back, 0.1 ms */
-  LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on machines of 64 bits */
+  MOST_ARENAS = 1024,        /* glibc makes eight for each processor by default */
+  MOST_BEGINS = 16384,       /* possible heaps to test: 1 TiB; 1 us each */
+  CHUNKS_OF_SWAPPED = 300,   /* free chunks whose walk takes as long as reading a swapped page, 0.1 ms */
+  LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,
   PREVIOUS_IN_USE = 1,
   IS_MAPPED = 2,
@@ -32,15 +32,15 @@ struct heap {
   uintptr_t begin, end;
   bool is_main;
   struct arena *arena;
-  size_t windows; /* if there are enough */
+  size_t windows; /* wanted for this heap */
 };
 
 struct estimate {
   bool is_complete;
   unsigned begins;
-  size_t windows; /* wanted */
+  size_t windows; /* wanted for all heaps */
   struct arena {
-    uintptr_t address; /* 0: the main one */
+    uintptr_t address; /* 0: the main arena */
     double chunks;
   } arenas[MOST_ARENAS];
   unsigned arena_count;
@@ -50,7 +50,7 @@ struct estimate {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* What was never touched stays so: a read would make page tables for it. It holds no chunk. */
+/* Reads pages that were touched. A read of an untouched page would create page tables, and it holds no chunk. */
 static bool read_heap(uintptr_t from, void *to, size_t bytes) {
   enum page_state state = own_page_state(from);
   return (state == PAGE_IN_MEMORY || state == PAGE_SWAPPED) && own_memory_read(from, to, bytes);
@@ -65,8 +65,8 @@ struct window {
 };
 
 /*
- * A chunk's size word lies 8 bytes behind a multiple of 16; the object begins behind it. That a chunk is not of the
- * main arena only those in use say.
+ * Returns the size of a chunk whose size word is at `offset`, 8 bytes behind a multiple of 16; 0 if it cannot be one.
+ * Only used chunks state whether they belong to the main arena.
  */
 static size_t size_at(const struct window *window, size_t offset) {
   size_t word = window->words[offset / sizeof(size_t)], bytes = word & ~(size_t)7;
@@ -75,7 +75,7 @@ static size_t size_at(const struct window *window, size_t offset) {
   return is_of_heap && fits ? bytes : 0;
 }
 
-/* Where a chain of chunks begins that goes on to the window's end; WINDOW if none does. */
+/* Returns the offset of the first chain of chunks that reaches the window's end; WINDOW if there is none. */
 static size_t chain_in(const struct window *window) {
   for (size_t first = sizeof(size_t); first < WINDOW; first += 16) {
     size_t at = first, bytes, length = 0;
@@ -85,7 +85,8 @@ static size_t chain_in(const struct window *window) {
   return WINDOW;
 }
 
-/* All chunks of a fast bin have one size, and each leads to the begin of the next, 8 bytes before its size. */
+/* Returns whether a chunk has the size of its fast bin. Each points to the next one's begin, 8 bytes before its
+ * size. */
 static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) {
   const size_t flags = PREVIOUS_IN_USE | IS_MAPPED | NOT_OF_MAIN_ARENA;
   size_t word;
@@ -94,8 +95,8 @@ static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) 
 }
 
 /*
- * Since 2.32 the word is mixed with its own address. That it points into the heap does not suffice: so does the first
- * word of many objects in use.
+ * Returns whether a chunk's first word points to a free chunk of its size. Since 2.32 the word is mixed with its own
+ * address. A pointer into the heap does not suffice: many used objects begin with one.
  */
 static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
   if (offset + sizeof(size_t) >= WINDOW) return false;
@@ -161,7 +162,7 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* glibc's heap_info: the arena, the heap before, how many bytes it has. An arena lies at its first heap's begin. */
+/* Tests for glibc's heap_info: arena, previous heap, bytes. An arena is at the begin of its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];
   if (++estimate->begins > MOST_BEGINS) estimate->is_complete = false;
@@ -173,17 +174,17 @@ static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, ui
 }
 
 /*
- * Where the break cannot grow, glibc goes on elsewhere, which nothing tells from other memory. It leaves two chunks of
- * 16 bytes at the old end then, which are never free.
+ * Returns whether glibc continued elsewhere because the break cannot grow; that memory cannot be recognized. glibc then
+ * leaves two chunks of 16 bytes at the old end, which are never free.
  */
-static bool goes_on_elsewhere(uintptr_t end) {
+static bool continues_elsewhere(uintptr_t end) {
   enum { FENCE = 16 | PREVIOUS_IN_USE };
   size_t words[4];
   return read_heap(end - sizeof words, words, sizeof words) && words[1] == FENCE && words[3] == FENCE;
 }
 
 static void look_at_main_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
-  if (begin >= end || goes_on_elsewhere(end)) {
+  if (begin >= end || continues_elsewhere(end)) {
     estimate->is_complete = false;
   } else {
     add_heap(estimate, arena_at(estimate, 0), begin, end, true);
@@ -201,7 +202,7 @@ static void look_at_mapping(struct estimate *estimate, const struct mapping *map
   }
 }
 
-/* Without one, the main arena lies elsewhere: with large pages (glibc.malloc.hugetlb), for example. */
+/* Returns whether the main heap was found. Large pages (glibc.malloc.hugetlb) move it elsewhere, for example. */
 static bool has_main_heap(const struct estimate *estimate) {
   for (unsigned i = 0; i < estimate->heap_count; i++) {
     if (estimate->heaps[i].is_main) return true;

@@ -1,15 +1,15 @@
 /*
- * How many free chunks glibc's arenas hold, estimated without their locks.
+ * An estimate of the number of free chunks in glibc's arenas, without their locks.
  *
- * Whoever asks glibc what is in use makes it walk over the free chunks of each arena with the arena's lock, 0.3 us for
- * each: a process that has a million of them in one arena would stand still for 0.3 s. So it is estimated first, from
- * windows of one page that lie evenly over each heap. In a window the chunks are recognized by the chain that their
- * sizes make; a chunk is free if the next one says so, or if it is small and what would be its first word leads to
- * another chunk of the heap, as in a list of small ones ("fast bin").
+ * glibc's statistics walk over the free chunks of each arena with the arena's lock, in 0.3 us for each: a process with
+ * a million of them in one arena would stand still for 0.3 s. The number is therefore estimated first, from windows of
+ * one page that are spread evenly over each heap. In a window the chunks are recognized by the chain that their sizes
+ * make. A chunk is free if the next one says so, or if it is small and its first word points to another chunk of the
+ * heap, as in a list of small ones ("fast bin").
  *
- * Memory is read through /proc/self/mem, since a heap may shrink meanwhile; only private memory of no file, of which
- * heaps are, and only pages that are in memory. Pages of a heap that were swapped out count as many free chunks, since
- * glibc would wait for them.
+ * Memory is read through /proc/self/mem, since a heap may shrink meanwhile; only private anonymous memory, of which
+ * heaps are, and only pages that are in memory. Swapped pages of a heap count as many free chunks, since glibc would
+ * wait for them.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_HEAPS_H
 #define MALLOMETER_ALLOCATOR_GLIBC_HEAPS_H
@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 /*
- * For the arena that has most of them. False if that is not known: if the kernel does not let the process read its
- * memory, if there is more of it, or more heaps, than can be looked through (1 TiB; 2,048), or if the main arena does
- * not lie below the break. Takes a few milliseconds, at most some ten; allocates nothing by malloc.
+ * Estimates the free chunks of the arena that has most. Returns false if the number is unknown: the kernel does not let
+ * the process read its memory, there is more memory or there are more heaps than can be examined (1 TiB; 2,048), or the
+ * main arena is not below the break. Takes a few milliseconds, at most some ten; does not call malloc.
  */
 bool glibc_most_free_chunks(uint64_t *chunks);
 

@@ -1,4 +1,4 @@
-/* Objects with a header. See header.h. */
+/* The implementation of header.h. */
 #include "allocator/header.h"
 
 #include <stdint.h>
@@ -24,8 +24,8 @@ static uint64_t magic(const void *object) {
 }
 
 /*
- * The header of a page-aligned object lies on the page before, where there is nothing if the object is another's. To
- * ask the kernel what is mapped would be no answer: sandboxes forbid that.
+ * The header of a page-aligned object is on the previous page, which may be unmapped if the object is another's. The
+ * kernel is not asked what is mapped, because sandboxes forbid that.
  */
 bool has_header(const void *object) {
   if (is_page(object)) return page_set_contains(object);
@@ -40,8 +40,8 @@ static unsigned shift_of(const void *object) {
   return (unsigned)(header_of(object)->tag >> SHIFT_POSITION) & SHIFT_MASK;
 }
 
-/* `base` itself, an object without header, if there is no memory to note that it has one. */
-static void *with_header(void *base, unsigned shift, size_t size, bool counted) {
+/* Writes a header. Returns `base` itself, an object without header, if there is no memory to record its page. */
+static void *write_header(void *base, unsigned shift, size_t size, bool counted) {
   if (!base) return NULL;
   void *object = (char *)base + ((size_t)1 << shift);
   if (is_page(object) && !page_set_add(object)) return base;
@@ -51,37 +51,37 @@ static void *with_header(void *base, unsigned shift, size_t size, bool counted) 
   return object;
 }
 
-/* The memory may come to stand before somebody else's object. */
-static void take_header(void *object) {
+/* Erases a header, since the memory may be in front of another object later. */
+static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;
 }
 
-/* A size too large for any allocator is left as it is, for the allocator to refuse in its own way. */
-static size_t with_room(size_t size, size_t room) {
+/* Adds room for the header. A size too large for any allocator stays, so that the allocator refuses it. */
+static size_t size_with_header(size_t size, size_t room) {
   size_t sum;
   return __builtin_add_overflow(size, room, &sum) || sum > PTRDIFF_MAX ? size : sum;
 }
 
 void *header_malloc(size_t size, bool counted) {
-  return with_header(next.malloc(with_room(size, sizeof(struct header))), 4, size, counted);
+  return write_header(next.malloc(size_with_header(size, sizeof(struct header))), 4, size, counted);
 }
 
 void *header_calloc(size_t bytes, bool counted) {
-  return with_header(next.calloc(1, with_room(bytes, sizeof(struct header))), 4, bytes, counted);
+  return write_header(next.calloc(1, size_with_header(bytes, sizeof(struct header))), 4, bytes, counted);
 }
 
 void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted) {
   if (alignment < sizeof(struct header)) alignment = sizeof(struct header);
-  void *base = function(alignment, with_room(size, alignment));
-  return with_header(base, (unsigned)__builtin_ctzll(alignment), size, counted);
+  void *base = function(alignment, size_with_header(size, alignment));
+  return write_header(base, (unsigned)__builtin_ctzll(alignment), size, counted);
 }
 
 static void *base_of(void *object) { return (char *)object - ((size_t)1 << shift_of(object)); }
 
 void header_free(void *object) {
   void *base = base_of(object);
-  take_header(object);
+  erase_header(object);
   next.free(base);
 }
 
@@ -89,19 +89,19 @@ static void *header_realloc_usual(void *object, size_t size, bool counted) {
   bool was_counted = header_counted(object);
   size_t old_size = header_size(object);
   char *base = base_of(object);
-  take_header(object);
-  char *moved = next.realloc(base, with_room(size, sizeof(struct header)));
+  erase_header(object);
+  char *moved = next.realloc(base, size_with_header(size, sizeof(struct header)));
   if (!moved) {
-    with_header(base, 4, old_size, was_counted); /* there is memory for what was noted once */
+    write_header(base, 4, old_size, was_counted); /* cannot fail: this page was recorded before */
     return NULL;
   }
-  object = with_header(moved, 4, size, counted);
+  object = write_header(moved, 4, size, counted);
   return object == moved ? memmove(moved, moved + sizeof(struct header), size) : object;
 }
 
 void *header_realloc(void *object, size_t size, bool counted) {
   if (shift_of(object) == 4) return header_realloc_usual(object, size, counted);
-  /* An aligned object: realloc promises no alignment, and its base would not keep the distance. */
+  /* realloc guarantees no alignment for an aligned object, and the distance to its base would change. */
   void *moved = header_malloc(size, counted);
   if (!moved) return NULL;
   size_t old_size = header_size(object);

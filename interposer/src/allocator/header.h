@@ -1,18 +1,18 @@
 /*
- * Accounting by requested size (MALLOMETER_ACCOUNTING=header): 16 bytes of ours before each object.
+ * Accounting by requested size (MALLOMETER_ACCOUNTING=header): a header of 16 bytes before each object.
  *
  *     base                            object
  *     |  (alignment - 16, if > 16)  |  size (8)  |  tag (8)  |  object ...
  *
- * The tag says that a header is there at all: its upper half is a magic number mixed with the object's address, so
- * that stale memory does not look like a header and glibc's size word, which stands at the same place before an object
- * without header, never does (its upper half is 0). Objects that came past us and are freed through us are so
- * recognised and left to the allocator. The lower half holds a bit for "was counted", the distance to the base as
- * a power of two, and room for the number of the call site. Of objects that begin with a page it is noted which
- * have a header (page_set.h), for before others there may be no memory to look at.
+ * The tag proves that an object has a header: its upper half is a magic number mixed with the object's address. Stale
+ * memory does not look so, nor does glibc's size word (upper half 0), which precedes an object without header. Objects
+ * that were allocated past the library and are freed through it are recognized in this way and left to the allocator.
+ * The lower half holds a bit for "was counted", the distance to the base as a power of two, and room for the number of
+ * the call site. A set records which objects at the begin of a page have a header (page_set.h), because the memory
+ * before others may be unmapped.
  *
- * The other direction has no remedy: an object of ours that is freed past us aborts in the allocator, which is why this
- * mode is opt-in and refuses libraries that are known to do so (control/refusal.c).
+ * The opposite case has no remedy: the allocator aborts if an object with a header is freed past the library. This mode
+ * is therefore opt-in and refuses libraries that are known to do so (control/refusal.c).
  */
 #ifndef MALLOMETER_ALLOCATOR_HEADER_H
 #define MALLOMETER_ALLOCATOR_HEADER_H
@@ -22,18 +22,18 @@
 
 #include "allocator/next.h"
 
-/* As the allocator's functions of the same kind, which leave errno as they please. */
+/* Serve malloc and calloc with a header, and may change errno like them. */
 void *header_malloc(size_t size, bool counted);
 void *header_calloc(size_t bytes, bool counted);
-/* `function` is the allocator's; `alignment` is a power of two. */
+/* Serves `function`, a function of the allocator, with a header; `alignment` is a power of two. */
 void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted);
-/* For an object with header. NULL: the object is as it was. */
+/* Reallocates an object with header. NULL: the object is unchanged. */
 void *header_realloc(void *object, size_t size, bool counted);
-/* For an object with header. */
+/* Frees an object with header. */
 void header_free(void *object);
 
 bool has_header(const void *object);
-/* For an object with header. */
+/* Both functions need an object with header. */
 size_t header_size(const void *object);
 bool header_counted(const void *object);
 

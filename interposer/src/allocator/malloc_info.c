@@ -5,41 +5,41 @@
 #include <string.h>
 
 #define PAGE 4096u
-/* Two links and two sizes at a free chunk's beginning stay, and on average one page at its edges. */
+/* Bytes of a free chunk that a trim leaves: two links and two sizes, and on average one page at its edges. */
 #define KEPT_OF_A_CHUNK (48u + PAGE - 1)
 
-static int is(const struct malloc_info *info, const char *name) {
+static int is_element(const struct malloc_info *info, const char *name) {
   return strncmp(info->element, name, strlen(name)) == 0;
 }
 
-/* The number in name="number"; 0 if there is none. */
+/* Returns the number in name="number"; 0 if there is none. */
 static uint64_t number(const struct malloc_info *info, const char *name) {
   const char *found = strstr(info->element, name);
   return found ? strtoull(found + strlen(name), NULL, 10) : 0;
 }
 
-static uint64_t less(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
+static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
 /*
- * Free chunks of one class. glibc adds up size words together with the flag in their lowest bit, here and in the sum
- * that follows; the odd limit of the class tells.
+ * Reads the free chunks of one class. glibc sums size words including the flag in their lowest bit, here and in the
+ * total that follows; an odd limit of the class reveals it.
  */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");
   uint64_t flags = (to & 1) * count;
-  total = less(total, flags);
+  total = difference_or_zero(total, flags);
   info->flags += flags;
   info->in_bins += total;
   if (to > KEPT_OF_A_CHUNK) {
-    info->current.releasable_bytes += less(total, count * KEPT_OF_A_CHUNK) / PAGE * PAGE;
+    info->current.releasable_bytes += difference_or_zero(total, count * KEPT_OF_A_CHUNK) / PAGE * PAGE;
   }
 }
 
 static void finish_arena(struct malloc_info *info) {
   struct mallometer_arena *arena = &info->current;
-  arena->retained_bytes = less(arena->retained_bytes, info->flags);
-  arena->top_bytes = less(arena->retained_bytes, info->in_bins);
-  /* Only the end of the main heap is given back; those of the others stay. */
+  arena->retained_bytes = difference_or_zero(arena->retained_bytes, info->flags);
+  arena->top_bytes = difference_or_zero(arena->retained_bytes, info->in_bins);
+  /* A trim gives back only the end of the main heap, not those of the others. */
   if (arena->number == 0) arena->releasable_bytes += arena->top_bytes / PAGE * PAGE;
   if (info->arenas < info->capacity) info->rows[info->arenas] = *arena;
   info->arenas++;
@@ -51,19 +51,19 @@ static void finish_arena(struct malloc_info *info) {
 
 static void read_element(struct malloc_info *info) {
   info->element[info->length] = '\0';
-  if (is(info, "heap ")) {
+  if (is_element(info, "heap ")) {
     info->current = (struct mallometer_arena){.number = number(info, " nr=\"")};
     info->in_bins = info->flags = 0;
     info->inside = 1;
   } else if (!info->inside) {
-    if (is(info, "total type=\"mmap\"")) info->mapped_bytes = number(info, " size=\"");
-  } else if (is(info, "/heap")) {
+    if (is_element(info, "total type=\"mmap\"")) info->mapped_bytes = number(info, " size=\"");
+  } else if (is_element(info, "/heap")) {
     finish_arena(info);
-  } else if (is(info, "size ") || is(info, "unsorted ")) {
+  } else if (is_element(info, "size ") || is_element(info, "unsorted ")) {
     read_bin(info);
-  } else if (is(info, "total type=\"fast\"") || is(info, "total type=\"rest\"")) {
+  } else if (is_element(info, "total type=\"fast\"") || is_element(info, "total type=\"rest\"")) {
     info->current.retained_bytes += number(info, " size=\"");
-  } else if (is(info, "system type=\"current\"")) {
+  } else if (is_element(info, "system type=\"current\"")) {
     info->current.system_bytes = number(info, " size=\"");
   }
 }

@@ -1,4 +1,4 @@
-/* Finding and knowing the next allocator. See next.h. */
+/* Finds and describes the next allocator. See next.h. */
 #include "allocator/next.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ NEAR_VARIABLE struct next_allocator next;
 struct next_allocator after;
 bool after_serves;
 
-/* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
+/* Returns whether the object with `address` precedes the object with `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
   const struct link_map *object = object_of(address), *later = object_of(other);
   while (object && object != later) object = object->l_next;
@@ -25,9 +25,9 @@ static bool comes_before(const void *address, const void *other) {
 }
 
 /*
- * Looks for a function as the loader does on behalf of a program. dlsym passes over functions that their object offers
- * under an old version only, which are all of libc_malloc_debug's; dlvsym passes over those without version, which
- * are all of other allocators'. The loader takes whichever comes first.
+ * Finds a function as the loader does for a program. dlsym skips functions that an object has under an old version
+ * only, such as all of libc_malloc_debug's; dlvsym skips functions without version, such as all of other allocators'.
+ * The loader takes the first of both.
  */
 static void *find_version(void *scope, const char *name, const char *version) {
   void *usual = dlsym(scope, name);
@@ -39,8 +39,8 @@ static void *find_version(void *scope, const char *name, const char *version) {
 void *program_function(const char *name) { return find_version(RTLD_DEFAULT, name, VERSION_OF_MALLOC); }
 
 /*
- * ISO C has no conversion from object to function pointer; POSIX asks dlsym's users to go through memory. A function
- * that the program's first allocator lacks leads to ours, and from there to the next.
+ * Stores a function's address through memory, as POSIX requires, since ISO C has no conversion from object to function
+ * pointer. If the program's first allocator lacks it, the look-up finds this library's, and the next one is taken.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;
@@ -69,7 +69,7 @@ static bool find_all(struct next_allocator *found, const struct next_allocator *
   return complete;
 }
 
-/* Loaded late, this library stands behind the C library, and no look-up for what comes next finds it. */
+/* Fills `after`, unless this library was loaded late: it is then behind the C library, and no allocator follows. */
 static void find_after(void) {
   struct next_allocator found = {0};
   if (!find_all(&found, NULL) || !comes_before(&after, (const void *)(uintptr_t)found.malloc)) return;
@@ -87,13 +87,14 @@ bool next_allocator_find(const struct next_allocator *ours) {
 
 static bool is_look_up(const char *name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; }
 
-/* jemalloc and glibc's checking malloc look other functions up. */
+/* Returns whether an allocator may call the next malloc. jemalloc and glibc's checking malloc look up other
+ * functions. */
 static bool may_call_next(const struct link_map *object) {
   bool keeps_memory = function_in(object, "mallctl") || file_begins_with(object, "libc_malloc_debug");
   return refers_to(object, is_look_up) && !keeps_memory;
 }
 
-bool next_allocator_may_come_back(void) {
+bool next_allocator_may_call_back(void) {
   const void *functions[sizeof next / sizeof(void *)];
   memcpy(functions, &next, sizeof next);
   bool may = false;
@@ -136,13 +137,13 @@ bool next_allocator_bypass_executable(void) {
 /* ---- An allocator that calls itself by name --------------------------------------------------------------- */
 
 /*
- * musl's calloc calls malloc by its name, its memalign and posix_memalign call aligned_alloc: ours, and the object
- * would count twice. While this thread finds the next allocator ours give away from the bootstrap buffer, so such
- * functions are known by what they return. Their work is done here then, over the function that they would call.
+ * musl's calloc calls malloc by its name, and its memalign and posix_memalign call aligned_alloc. These calls reach
+ * this library, and the object would count twice. While this thread finds the next allocator, this library allocates
+ * from the bootstrap buffer, so an object of that buffer reveals such a function. The functions below replace it.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
-/* Memory fresh from the kernel holds zeros and is read without becoming resident. */
+/* Clears memory. Zeros from the kernel are only read, which does not make them resident. */
 static void clear(char *bytes, size_t count) {
   static const char zeros[CLEARED_AT_ONCE];
   for (size_t at = 0, now; at < count; at += now) {
@@ -170,18 +171,18 @@ static int posix_memalign_by_aligned_alloc(void **object, size_t alignment, size
   return 0;
 }
 
-static bool comes_here(void *object) {
+static bool calls_this_library(void *object) {
   bool ours = is_bootstrap(object);
   if (!ours) next.free(object);
   return ours;
 }
 
-static void go_round_names(void) {
-  if (comes_here(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
+static void replace_self_calls(void) {
+  if (calls_this_library(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
   size_t alignment = 2 * sizeof(void *);
-  if (!comes_here(next.memalign(alignment, 1))) return;
-  /* Heap-Layers' goes by the names of memalign and malloc: each stays as it is, or ours would call itself. */
-  if (comes_here(next.aligned_alloc(alignment, alignment))) return;
+  if (!calls_this_library(next.memalign(alignment, 1))) return;
+  /* Heap-Layers' aligned_alloc calls memalign and malloc by name too: a replacement would call itself. */
+  if (calls_this_library(next.aligned_alloc(alignment, alignment))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;
 }
@@ -194,7 +195,7 @@ bool next_allocator_tags_memory(void) {
 }
 
 void next_allocator_warm_up(void) {
-  go_round_names();
+  replace_self_calls();
   void *object = next.malloc(1);
   if (object) (void)next.usable_size(object);
   next.free(object);
@@ -234,7 +235,7 @@ void next_allocator_name(char *name, size_t capacity) {
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {
   void *object = already_loaded(object_name);
   if (!object) return NULL;
-  /* The reference is kept: whoever uses the operator needs its library. */
+  /* Keeps the reference to the library, since the operator is used. */
   void *address = dlsym(object, mangled_name);
   return address == ours ? NULL : address;
 }

@@ -1,6 +1,6 @@
 /*
- * Three levels, of 12 bits of the address each. The first is part of the library, for addresses of 48 bits, which is
- * what programs have on x86-64 and aarch64 unless they ask for more. See page_set.h.
+ * A tree of three levels, with 12 bits of the address each. The first level is part of the library and covers addresses
+ * of 48 bits, which programs on x86-64 and aarch64 have unless they request more. See page_set.h.
  */
 #include "allocator/page_set.h"
 
@@ -8,7 +8,7 @@
 
 #include "allocator/next.h"
 
-#ifndef LARGEST_BRANCH /* a test has room for none */
+#ifndef LARGEST_BRANCH /* a test sets it to fail allocations */
 #define LARGEST_BRANCH SIZE_MAX
 #endif
 
@@ -27,8 +27,8 @@ static struct node *nodes[BRANCHES];
 
 static uint64_t number_of(const void *page) { return (uintptr_t)page / SMALLEST_PAGE; }
 
-/* What is there, or fresh memory of that size, or NULL. */
-static void *grown(void **place, size_t bytes) {
+/* Returns the branch at `place`, or new zeroed memory of that size, or NULL. */
+static void *find_or_add_branch(void **place, size_t bytes) {
   void *known = __atomic_load_n(place, __ATOMIC_ACQUIRE);
   if (known) return known;
   void *fresh = bytes <= LARGEST_BRANCH ? next.calloc(1, bytes) : NULL;
@@ -39,24 +39,24 @@ static void *grown(void **place, size_t bytes) {
   return known;
 }
 
-/* The word that holds the page's bit; NULL if there is none. */
+/* Returns the word with the page's bit; NULL if there is none. */
 static uint64_t *word_of(const void *page, bool grow) {
   uint64_t number = number_of(page), branch = number >> (2 * BITS);
   if (branch >= BRANCHES) return NULL;
   void **place = (void **)&nodes[branch];
-  struct node *node = grow ? grown(place, sizeof *node) : __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  struct node *node = grow ? find_or_add_branch(place, sizeof *node) : __atomic_load_n(place, __ATOMIC_ACQUIRE);
   if (!node) return NULL;
   place = (void **)&node->leaves[number >> BITS & (BRANCHES - 1)];
-  struct leaf *leaf = grow ? grown(place, sizeof *leaf) : __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  struct leaf *leaf = grow ? find_or_add_branch(place, sizeof *leaf) : __atomic_load_n(place, __ATOMIC_ACQUIRE);
   return leaf ? &leaf->words[(number & (BRANCHES - 1)) / 64] : NULL;
 }
 
 static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page) % 64; }
 
 /*
- * The bit is set before an object in the page is handed out. Whoever asks has the object's address from there, over a
- * barrier of the program's own if in another thread, and where the bit lies depends on the address: so a relaxed load
- * sees it (test/litmus/page-of-slot).
+ * Sets the bit before an object in the page is handed out. A thread that tests the bit got the object's address after
+ * that, through a barrier of the program if from another thread, and the bit's place depends on the address: a relaxed
+ * load therefore sees it (test/litmus/page-of-slot).
  */
 bool page_set_add(const void *page) {
   uint64_t *word = word_of(page, true);

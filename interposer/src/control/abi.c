@@ -1,6 +1,4 @@
-/*
- * The functions of mallometer.h. Each checks its arguments and keeps errno; the figures come from the other folders.
- */
+/* The functions of mallometer.h. Each checks its arguments and keeps errno; the figures come from the other folders. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,6 +18,7 @@
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
+#include "jvm/java_heap.h"
 #include "leak/evidence.h"
 #include "leak/observation.h"
 #include "leak/search.h"
@@ -55,8 +54,8 @@ int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
   errno = saved_errno;
   if (!block) return -EAGAIN;
   struct mallometer_counters since_creation = {0}, found = {0};
-  totals_of(&block->events, &since_creation);
-  totals_of(thread_baseline(block), &found);
+  totals_copy(&block->events, &since_creation);
+  totals_copy(thread_baseline(block), &found);
   mallometer_difference(&found, &since_creation, &since_creation);
   since_creation.monotonic_ns = monotonic_ns();
   since_creation.flags = hook_was_off() ? MALLOMETER_INCOMPLETE : 0;
@@ -67,7 +66,7 @@ int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
 
 /* ---- Scopes ------------------------------------------------------------------------------------------- */
 
-static bool counts_now(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING; }
+static bool is_counting(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING; }
 
 static int open_scope(uint32_t options) {
   const bool matched = options & MALLOMETER_SCOPE_MATCHED;
@@ -80,10 +79,10 @@ static int open_scope(uint32_t options) {
 
 int mallometer_scope_open(uint32_t options) {
   if (options > MALLOMETER_SCOPE_MATCHED) return -EINVAL;
-  if (process_never_counts() || !counts_now()) return -ENODATA;
+  if (process_never_counts() || !is_counting()) return -ENODATA;
   int saved_errno = errno;
   int number = open_scope(options);
-  if (number > 0 && !counts_now()) { /* off meanwhile */
+  if (number > 0 && !is_counting()) { /* counting was switched off meanwhile */
     (void)mallometer_scope_close((uint32_t)number, NULL);
     number = -ENODATA;
   }
@@ -98,7 +97,7 @@ int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures) {
 int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   struct mallometer_scope current;
   int saved_errno = errno;
-  const bool matched = scopes_match();
+  const bool matched = scopes_include_matched();
   int result = scope_close(number, &current);
   if (matched) hook_choose_route();
   errno = saved_errno;
@@ -108,7 +107,7 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Also before the process's first event, which a constructor may come before: then this is the start. */
+/* Works before the process's first event, too: a constructor may call it earlier, and hook_ready() starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -120,7 +119,7 @@ int mallometer_monitor_register(const struct mallometer_monitor *monitor) {
   int saved_errno = errno;
   if (number > 0) {
     hook_choose_route();
-    hook_route_settles();
+    hook_wait_for_route();
   }
   errno = saved_errno;
   return number;
@@ -146,7 +145,7 @@ int mallometer_threshold_open(uint64_t bytes, uint32_t thread) {
   int saved_errno = errno, number = request_watch_add(bytes, thread);
   if (number > 0) {
     hook_choose_route();
-    hook_route_settles();
+    hook_wait_for_route();
   }
   errno = saved_errno;
   return number;
@@ -190,7 +189,7 @@ int mallometer_detach(void) {
   return result;
 }
 
-/* ---- On, off and self --------------------------------------------------------------------------------- */
+/* ---- Switches, call sites, observation ---------------------------------------------------------------- */
 
 int mallometer_disable(void) { return process_disable(); }
 
@@ -210,7 +209,7 @@ int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t 
 int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
   if (!process_has_call_sites()) return -ENODATA;
   int count = frames ? call_site_stack(number, frames, capacity) : -1;
-  return count < 0 ? -EINVAL : (int)jvm_mend(frames, (uint32_t)count, capacity);
+  return count < 0 ? -EINVAL : (int)jvm_correct_frames(frames, (uint32_t)count, capacity);
 }
 
 int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first) {
@@ -223,10 +222,10 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* those in slots first: they tell most */
+                                NULL); /* objects in slots first: they have the most evidence */
 }
 
-/* Why objects cannot be moved into slots in this process; NULL if they can. */
+/* Returns why objects cannot be moved into slots in this process; NULL if they can. */
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
@@ -277,7 +276,7 @@ int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most
   if (!sites || count == 0 || count > MOST_SOUGHT_SITES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   int saved_errno = errno;
-  int result = search_start(sites, count, most_bytes);
+  int result = search_start(sites, count, most_bytes, java_heap_parts());
   errno = saved_errno;
   return result;
 }
@@ -333,7 +332,7 @@ static bool retains(const void *scope, const void *object) { return scope_retain
 int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   int error;
-  const struct scope *scope = scope_of_own(number, own_block(), &error);
+  const struct scope *scope = scope_find_own(number, own_block(), &error);
   if (!scope) return error;
   if (!process_has_call_sites()) return -ENODATA;
   const struct object_filter filter = {retains, scope};
@@ -353,7 +352,7 @@ int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
   if (!method) return -EINVAL;
   int saved_errno = errno;
   *method = (struct mallometer_method){0};
-  int result = jvm_method(number, method);
+  int result = jvm_describe_method(number, method);
   errno = saved_errno;
   return result;
 }
@@ -361,7 +360,7 @@ int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
 static void change_interval(size_t bytes) {
   int saved_errno = errno;
   if (bytes > 0) process_record_call_sites();
-  sampler_configure(bytes);
+  sampler_set_interval(bytes);
   errno = saved_errno;
 }
 
@@ -369,7 +368,7 @@ int mallometer_configure(uint32_t option, uint64_t value) {
   switch (option) {
     case MALLOMETER_OPTION_OVERHEAD_TARGET:
       if (value > 1000000) return -EINVAL;
-      sampler_aim((uint32_t)value);
+      sampler_set_target((uint32_t)value);
       return 0;
     case MALLOMETER_OPTION_SAMPLE_INTERVAL:
       if (value == 1 || value > PTRDIFF_MAX || sampler_interval() == 1) return -EINVAL;
@@ -385,10 +384,10 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * glibc counts slots that it has unmapped as if it had mapped them, too. Those that nobody has noticed yet may take its
- * figure below 0.
+ * Adds slots that glibc unmapped, which it subtracts from its mapped bytes although it never added them. Slots that
+ * were unmapped but not noticed yet may leave the figure below 0: it is raised to 0.
  */
-static void add_what_slots_took(struct mallometer_allocator_state *figures) {
+static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;
   if (figures->kind != MALLOMETER_ALLOCATOR_GLIBC) return;
   if ((int64_t)mapped < 0) retired -= mapped;
@@ -403,7 +402,7 @@ int mallometer_allocator(struct mallometer_allocator_state *out, struct mallomet
   struct mallometer_allocator_state current = {0};
   int saved_errno = errno;
   int result = allocator_figures(&current, rows, capacity);
-  if (result == 0) add_what_slots_took(&current);
+  if (result == 0) add_slot_bytes(&current);
   errno = saved_errno;
   if (result == 0) *out = current;
   return result;
@@ -422,6 +421,13 @@ int mallometer_record(const char *path) {
   if (process_never_counts()) return -ENODATA;
   int saved_errno = errno;
   int result = process_record(path);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length) {
+  int saved_errno = errno;
+  int result = recording_write(kind, percent, content, length);
   errno = saved_errno;
   return result;
 }
@@ -466,10 +472,9 @@ int mallometer_self(struct mallometer_report *self) {
   current.call_sites = sites.sites;
   current.samples_truncated = sites.truncated;
   current.samples_without_java = sites.without_java;
-  current.sampling_ns = sampled.time_ns;
   current.overhead_target_ppm = sampler_target();
   current.sampling_share_ppm = sampled.share_ppm;
-  current.methods = jvm_methods();
+  current.methods = jvm_method_count();
   current.modules = call_sites_modules() ? modules_count(call_sites_modules()) : 0;
   current.java = jvm_state();
   current.tables_bytes = call_sites_footprint();

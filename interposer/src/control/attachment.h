@@ -1,20 +1,20 @@
 /*
- * Counting in a process that runs already and whose malloc is not ours: whether that is possible here, in which order
- * it begins and ends.
+ * Attaching: counting in a running process whose malloc is not ours. This part checks whether that is possible, and in
+ * which order counting begins and ends.
  *
- * The route that counts is open before the first word leads to it, and closes after the last was put back.
+ * The counting route is open before the first word leads to it, and closes after the last one was put back.
  */
 #ifndef MALLOMETER_CONTROL_ATTACHMENT_H
 #define MALLOMETER_CONTROL_ATTACHMENT_H
 
 #include "mallometer.h"
 
-/* As mallometer_attach(), mallometer_attach_check() and mallometer_detach(). May change errno. */
+/* Do what mallometer_attach(), mallometer_attach_check() and mallometer_detach() do. May change errno. */
 int attachment_begin(void);
 int attachment_check(void);
 int attachment_end(void);
 
-/* Fills the fields about how the library came to count. */
+/* Fills the fields that say whether the library is preloaded or attached. */
 void attachment_describe(struct mallometer_report *report);
 
 #endif

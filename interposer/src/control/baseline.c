@@ -18,71 +18,71 @@
 #include "platform/wait.h"
 
 static int64_t drift;
-static uint64_t drift_bound, next_watch;
-static uint64_t paused_ns; /* between readings, at no cost */
+static uint64_t drift_bound, next_comparison;
+static uint64_t paused_ns; /* time slept between readings, which cost nothing */
 
-/* Everything that malloc gave out is part of the private writable memory. */
-static void begin_unknown(void) { snapshot_begin(MALLOMETER_UNKNOWN, totals_net(), process_memory().data); }
+/* Begins with an unknown baseline. Everything that malloc gave out is part of the private writable memory. */
+static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, totals_net(), process_memory().data); }
 
 /* ---- Threads' caches ---------------------------------------------------------------------------------- */
 
 /*
- * glibc takes what lies free in a thread's cache for in use. Where the caches of other threads cannot be read, each
- * thread that was there when the baseline was read tells at its next event what its cache holds, which is what it held
- * then; the baseline is so much less. Of threads that had none since, it is known to within what a cache can hold.
+ * glibc counts free chunks in a thread's cache as live. If the caches of other threads cannot be read, each thread that
+ * existed when the baseline was read reports at its next event what its cache holds, which has not changed since. The
+ * baseline is reduced by that. For a thread that has not reported, the error is the most that a cache can hold.
  */
 enum { MOST_THREADS = 16384 };
-static uint32_t untold[MOST_THREADS]; /* numbers of threads; 0: has told */
-static uint32_t untold_count, untold_end;
-static bool caches_are_known; /* how a thread reads its own */
-static bool caches_are_read;  /* those of all threads, from outside */
+static uint32_t unreported[MOST_THREADS]; /* thread ids; 0: has reported */
+static uint32_t unreported_count, unreported_end;
+static bool can_read_own_cache;  /* a thread can read its own cache */
+static bool can_read_all_caches; /* the caches of all threads can be read */
 
-static void tell_own_cache(uint64_t still_unknown) {
+static void report_own_cache(uint64_t still_unknown) {
   uint32_t id = thread_id_known();
-  for (uint32_t i = 0; i < __atomic_load_n(&untold_end, __ATOMIC_ACQUIRE) && id != 0; i++) {
+  for (uint32_t i = 0; i < __atomic_load_n(&unreported_end, __ATOMIC_ACQUIRE) && id != 0; i++) {
     uint32_t expected = id;
-    if (!__atomic_compare_exchange_n(&untold[i], &expected, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-    __atomic_fetch_sub(&untold_count, 1, __ATOMIC_RELAXED);
-    snapshot_baseline_less(glibc_cache_bytes(), GLIBC_CACHE_MOST_BYTES - still_unknown);
+    if (!__atomic_compare_exchange_n(&unreported[i], &expected, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    __atomic_fetch_sub(&unreported_count, 1, __ATOMIC_RELAXED);
+    snapshot_reduce_baseline(glibc_cache_bytes(), GLIBC_CACHE_MOST_BYTES - still_unknown);
     return;
   }
 }
 
-/* The event in which a thread tells has changed the cache already, if it is an allocation. */
-static void tell_cache(void) { tell_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
+/* Reports the cache of a thread in its event. If the event is an allocation it has changed the cache already. */
+static void report_cache_in_event(void) { report_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
 
 void baseline_forget_threads(void) {
-  __atomic_store_n(&untold_end, 0, __ATOMIC_RELEASE);
-  thread_blocks_ask(NULL);
+  __atomic_store_n(&unreported_end, 0, __ATOMIC_RELEASE);
+  thread_blocks_request_answer(NULL);
 }
 
-/* False if there are more than can be noted, or the kernel does not tell. */
+/* Notes the ids of all threads. Returns false if there are too many, or the kernel does not tell. */
 static bool note_threads(void) {
   baseline_forget_threads();
-  caches_are_known = glibc_cache_find() && thread_id_known() != 0;
-  untold_count = (uint32_t)thread_ids(untold, MOST_THREADS);
-  return untold_count > 0 && untold_count < MOST_THREADS;
+  can_read_own_cache = glibc_cache_find() && thread_id_known() != 0;
+  unreported_count = (uint32_t)thread_ids(unreported, MOST_THREADS);
+  return unreported_count > 0 && unreported_count < MOST_THREADS;
 }
 
-static void ask_threads(void) {
-  if (!caches_are_known) return;
-  __atomic_store_n(&untold_end, untold_count, __ATOMIC_RELEASE);
-  tell_own_cache(0);
-  thread_blocks_ask(tell_cache);
+static void request_reports(void) {
+  if (!can_read_own_cache) return;
+  __atomic_store_n(&unreported_end, unreported_count, __ATOMIC_RELEASE);
+  report_own_cache(0);
+  thread_blocks_request_answer(report_cache_in_event);
 }
 
-/* ---- What glibc has in use ----------------------------------------------------------------------------- */
+/* ---- Live bytes of glibc ------------------------------------------------------------------------------- */
 
-/* Whether glibc may be asked what is in use: no thread is to wait more than 10 ms for an arena. */
-static bool may_ask(void) {
+/* Returns whether glibc may be asked for its live bytes (300 ns per free chunk): no thread may wait for 10 ms. */
+static bool may_ask_glibc(void) {
   enum { MOST_FREE_CHUNKS = 10000000 / 300 };
   uint64_t chunks;
   return glibc_most_free_chunks(&chunks) && chunks <= MOST_FREE_CHUNKS;
 }
 
 /*
- * Objects in slots are none of glibc's; those that it was given to free it takes out of its figure, in which they never
- * were.
+ * Reads the live bytes of glibc and of slots. glibc does not count objects in slots, but subtracts a slot that it was
+ * given to free: retired_bytes puts that right.
  */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
@@ -92,22 +92,22 @@ static bool bytes_in_use(uint64_t *bytes) {
 }
 
 struct reading {
-  uint64_t in_use; /* MALLOMETER_UNKNOWN: glibc does not tell */
-  int64_t counted; /* until then */
+  uint64_t in_use; /* MALLOMETER_UNKNOWN if glibc does not tell */
+  int64_t counted; /* net bytes counted at the time of the reading */
   uint64_t error;
 };
 
 /*
- * Other threads go on allocating: what they allocated and freed meanwhile is counted or not, and caches that changed
- * were read at one of their states. All that malloc can have given out is the most that this can be.
+ * Reads live bytes and counters once. The error covers what other threads allocated and freed meanwhile, which is
+ * counted or not, and the changes of their caches. It is at most the process's private writable memory.
  */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
   uint64_t in_use, in_caches = 0, change_of_caches = 0;
   struct totals_bytes before = totals_bytes();
-  if (caches_are_read) glibc_caches_note();
+  if (can_read_all_caches) glibc_caches_note();
   if (!bytes_in_use(&in_use)) return reading;
-  if (caches_are_read) glibc_caches_compare(&in_caches, &change_of_caches);
+  if (can_read_all_caches) glibc_caches_compare(&in_caches, &change_of_caches);
   struct totals_bytes after = totals_bytes();
   uint64_t allocated = after.allocated - before.allocated, freed = after.freed - before.freed;
   reading.in_use = in_use - in_caches;
@@ -120,9 +120,9 @@ static struct reading read_once(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * The best of several. Of those without an error the lowest: a thread that is in the middle of an event has its object
- * from glibc and has not counted it yet, or has counted that it is free and not freed it yet. Where threads keep the
- * arenas busy, one attempt may take seconds, and is enough.
+ * Returns the reading with the least error of several, and the lowest of those without an error: a thread in the middle
+ * of an event has an object that it has not counted yet, or has counted a free that it has not made yet. Where threads
+ * keep the arenas busy one attempt may take seconds, and suffices.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
@@ -144,17 +144,18 @@ static struct reading best_of_several(void) {
 }
 
 /*
- * While threads allocate, one may have been in the middle of an event in all readings. What glibc allocates to answer
- * does not count: it has it from the own thread's cache, and puts it back.
+ * Reads live bytes and counters with an error that includes events in progress: while threads allocate, one may have
+ * been in the middle of an event in all readings. The memory that glibc allocates for its answer does not matter: it
+ * comes from this thread's cache and returns there.
  */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
   struct thread_block *block = thread_block_leave();
-  caches_are_read = caches_are_known && glibc_caches_open();
+  can_read_all_caches = can_read_own_cache && glibc_caches_open();
   struct totals_bytes before = totals_bytes();
   struct reading best = best_of_several();
   struct totals_bytes after = totals_bytes();
-  if (caches_are_read) glibc_caches_close();
+  if (can_read_all_caches) glibc_caches_close();
   thread_block_return(block);
   if (after.allocated != before.allocated || after.freed != before.freed) best.error += USUAL_OBJECTS;
   return best;
@@ -162,26 +163,26 @@ static struct reading read_in_use(void) {
 
 void baseline_find(void) {
   drift = 0;
-  drift_bound = next_watch = 0;
+  drift_bound = next_comparison = 0;
   bool is_told = allocator_kind() == MALLOMETER_ALLOCATOR_GLIBC && size_source == SIZE_FROM_CHUNK;
   struct reading reading = {.in_use = MALLOMETER_UNKNOWN};
-  if (is_told && may_ask() && note_threads()) reading = read_in_use();
+  if (is_told && may_ask_glibc() && note_threads()) reading = read_in_use();
   if (reading.in_use == MALLOMETER_UNKNOWN) {
-    begin_unknown();
-  } else if (caches_are_read) {
+    begin_without_baseline();
+  } else if (can_read_all_caches) {
     snapshot_begin(reading.in_use, reading.counted, reading.error);
   } else {
-    snapshot_begin(reading.in_use, reading.counted, reading.error + untold_count * GLIBC_CACHE_MOST_BYTES);
-    ask_threads();
+    snapshot_begin(reading.in_use, reading.counted, reading.error + unreported_count * GLIBC_CACHE_MOST_BYTES);
+    request_reports();
   }
 }
 
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 /*
- * Bytes for each thread that glibc and the loader allocate and free past every function that can be redirected. 20
- * attached JVMs with some 15 threads differed by up to 832 bytes in all, a program with 41 threads by 62 KiB over glibc
- * 2.42, one with 400 by 290 KiB.
+ * The bytes for each thread that glibc and the loader allocate and free past every function that can be redirected.
+ * Measured differences: up to 832 bytes in 20 attached JVMs with some 15 threads, 62 KiB in a program with 41 threads
+ * over glibc 2.42, 290 KiB in one with 400.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 
@@ -190,27 +191,27 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
 /*
  * Compares the live bytes that glibc reports with those counted. Returns whether it did. Three things explain a
  * difference: the error of the baseline, which is corrected where a later reading is more exact; the threads' caches,
- * if they were not read; and memory that is allocated for threads. A larger difference means that calls are not seen. A
+ * if they were not read; and memory that is allocated for threads. A larger difference means that calls are missed. A
  * reading takes long and may wait for locks or swapped memory, so readings take at most a thousandth of the time.
  */
-bool baseline_watch(void) {
+bool baseline_compare(void) {
   enum { SHARE = 1000 };
   const uint64_t begin = monotonic_ns();
   uint64_t error;
-  if (begin < next_watch || !snapshot_baseline_error(&error)) return false;
+  if (begin < next_comparison || !snapshot_baseline_error(&error)) return false;
   const uint64_t begin_cpu = thread_cpu_ns();
   struct reading reading = {.in_use = MALLOMETER_UNKNOWN};
   paused_ns = 0;
-  if (may_ask()) reading = read_in_use();
-  uint64_t threads = thread_block_owners(), caches = caches_are_read ? 0 : threads * GLIBC_CACHE_MOST_BYTES;
+  if (may_ask_glibc()) reading = read_in_use();
+  uint64_t threads = thread_block_owners(), caches = can_read_all_caches ? 0 : threads * GLIBC_CACHE_MOST_BYTES;
   uint64_t now = monotonic_ns(), cpu = thread_cpu_ns() - begin_cpu;
   uint64_t busy = now - begin > paused_ns ? now - begin - paused_ns : 0;
-  next_watch = now + SHARE * (cpu > busy ? cpu : busy);
+  next_comparison = now + SHARE * (cpu > busy ? cpu : busy);
   if (reading.in_use == MALLOMETER_UNKNOWN) return false;
   int64_t difference = (int64_t)reading.in_use - totals_live_at(reading.counted);
   bool explains = difference >= -(int64_t)error && difference <= (int64_t)error;
-  if (caches_are_read && untold_end == 0 && reading.error < error && explains) {
-    snapshot_baseline_less((uint64_t)-difference, error - reading.error);
+  if (can_read_all_caches && unreported_end == 0 && reading.error < error && explains) {
+    snapshot_reduce_baseline((uint64_t)-difference, error - reading.error);
     error = reading.error;
     difference = 0;
   }

@@ -1,10 +1,9 @@
 /*
- * What a process had allocated before it began to count, and whether what is counted since then still agrees with what
- * glibc has in use.
+ * The baseline: the bytes that a process had live before counting began. This part also checks whether the counters
+ * still agree with the live bytes that glibc reports.
  *
- * The baseline is what glibc says is in use less what was counted until it said so, read between two sums that agree:
- * from then on live bytes are the baseline and what was counted. It is read only where that keeps no thread waiting for
- * longer than 10 ms.
+ * The baseline is the live bytes that glibc reports less those counted until then, read between two sums that agree.
+ * From then on live bytes are the baseline plus what was counted. It is read only if no thread waits 10 ms for that.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H
@@ -12,16 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins a snapshot's counters anew with the baseline, or with none. Calls are counted already. */
+/* Restarts a snapshot's counters with the baseline, or with an unknown one. Calls are counted already. */
 void baseline_find(void);
 
-/* Threads tell no more what was in their caches. */
+/* Stops asking threads for the bytes in their caches. */
 void baseline_forget_threads(void);
 
-/* Compares, unless that was done too short a time ago. Whether it was done now. */
-bool baseline_watch(void);
+/* Compares the counters with glibc, unless the latest comparison was too recent. Returns whether it compared. */
+bool baseline_compare(void);
 
-/* By how much more glibc had in use when it was last compared; what is within the bound, threads' caches explain. */
+/* Returns live bytes of glibc less counted ones at the latest comparison. Threads' caches explain up to `bound`. */
 int64_t baseline_drift(uint64_t *bound);
 
 #endif

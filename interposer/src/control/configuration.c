@@ -1,4 +1,4 @@
-/* Reads the MALLOMETER_* variables; what is nonsense is said and has no effect. See configuration.h. */
+/* Reads the MALLOMETER_* variables. An invalid value is reported and has no effect. See configuration.h. */
 #include "control/configuration.h"
 
 #include <stdint.h>
@@ -16,13 +16,13 @@ static const char *value_of(char *const environment[], const char *name) {
   for (char *const *entry = environment; entry && *entry; entry++) {
     if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
       const char *value = *entry + length + 1;
-      return *value ? value : NULL; /* set but empty is as good as not set */
+      return *value ? value : NULL; /* an empty value counts as not set */
     }
   }
   return NULL;
 }
 
-/* Values from outside may be of any length and hold anything; the message shows their beginning. */
+/* Reports an invalid value. It may be of any length and content, so the message shows its printable beginning. */
 static void refuse(const char *name, const char *value, const char *expected, const char *used) {
   char shown[64];
   size_t length = strnlen(value, sizeof shown - 1);
@@ -51,7 +51,7 @@ static bool read_boolean(char *const environment[], const char *name, bool other
   return otherwise;
 }
 
-/* Digits and an optional unit of 1024: "67108864", "64k", "64m", "64MiB", "1g". */
+/* Parses digits and an optional unit of 1024: "67108864", "64k", "64m", "64MiB", "1g". */
 static bool parse_bytes(const char *text, size_t *bytes) {
   size_t number = 0;
   const char *at = text;
@@ -137,7 +137,7 @@ static void read_stacks(char *const environment[], struct configuration *configu
   }
 }
 
-/* "1%", "0.5%", "2.25%", "off": at most 100, and four digits behind the point. */
+/* Parses "1%", "0.5%", "2.25%" (at most 100, with up to four decimals) or "off" into millionths. */
 static bool parse_percent(const char *text, uint32_t *ppm) {
   if (strcmp(text, "off") == 0) {
     *ppm = 0;
@@ -165,7 +165,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* The Java faces read the same variable. Whoever mistypes a value is more likely to mean that it be off. */
+/* The Java faces read the same variable. A mistyped value counts as off, the safer meaning. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};
@@ -179,7 +179,7 @@ static bool is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-/* Words separated by commas; one that is nonsense does not keep the others from their effect. */
+/* Parses words separated by commas. An invalid one does not affect the others. */
 static struct exit_report read_monitor(char *const environment[]) {
   struct exit_report report = {.maximum = false};
   const char *value = value_of(environment, "MALLOMETER_MONITOR");
@@ -212,7 +212,7 @@ static enum log_level read_log(char *const environment[]) {
 }
 
 /* Whether the comma-separated list holds the base name of the executable. */
-static bool list_names(const char *list, const char *executable) {
+static bool list_contains(const char *list, const char *executable) {
   const char *slash = strrchr(executable, '/');
   const char *name = slash ? slash + 1 : executable;
   size_t name_length = strlen(name);
@@ -225,9 +225,9 @@ static bool list_names(const char *list, const char *executable) {
   return false;
 }
 
-/* What is not for every program that a script starts: for those named java, or named by MALLOMETER_ONLY. */
+/* Returns a value that is for programs named java, or named by MALLOMETER_ONLY: not for all that a script starts. */
 static const char *value_for_java(char *const environment[], const char *name, const char *executable, bool named) {
-  return named || (executable && list_names("java", executable)) ? value_of(environment, name) : NULL;
+  return named || (executable && list_contains("java", executable)) ? value_of(environment, name) : NULL;
 }
 
 static const char *read_recording(char *const environment[], const char *executable, bool named) {
@@ -241,9 +241,9 @@ static const char *read_recording(char *const environment[], const char *executa
 struct configuration configuration_read(char *const environment[], const char *executable) {
   struct configuration configuration = {.huge_threshold = DEFAULT_HUGE};
   const char *only = value_of(environment, "MALLOMETER_ONLY");
-  bool named = only && executable && list_names(only, executable);
+  bool named = only && executable && list_contains(only, executable);
   configuration.excluded = only && executable && !named;
-  if (configuration.excluded) return configuration; /* and say nothing about the rest: this program is left alone */
+  if (configuration.excluded) return configuration; /* says nothing about the other variables */
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
   configuration.may_attach = read_attach(environment);

@@ -1,6 +1,6 @@
 /*
- * The environment, read once when the process starts. A value that makes no sense yields its default and one line
- * on standard error. docs/reference/environment.md is the reference for users.
+ * The environment, read once when the process starts. An invalid value yields the default and one line on standard
+ * error. docs/reference/environment.md is the reference for users.
  */
 #ifndef MALLOMETER_CONTROL_CONFIGURATION_H
 #define MALLOMETER_CONTROL_CONFIGURATION_H
@@ -17,33 +17,33 @@
 struct configuration {
   /* MALLOMETER_ENABLED */
   bool enabled;
-  /* MALLOMETER_ATTACH=off, or what is not understood, forbids it to count in a process that runs already. */
+  /* MALLOMETER_ATTACH: off, or an invalid value, forbids counting in a process that runs already. */
   bool may_attach;
   /* MALLOMETER_ONLY names executables, and this one is not among them. */
   bool excluded;
-  /* MALLOMETER_ACCOUNTING=header rather than usable. */
+  /* MALLOMETER_ACCOUNTING=header instead of usable. */
   bool headers;
   /* MALLOMETER_HUGE, in bytes. */
   size_t huge_threshold;
   /*
-   * MALLOMETER_RECORDING, a path, if it is meant for this program: one named java, or one that MALLOMETER_ONLY names.
-   * Every program that a script starts sees the variable, and the first would take the file. NULL otherwise.
+   * MALLOMETER_RECORDING, a path. NULL unless the program is named java or is in MALLOMETER_ONLY: every program that a
+   * script starts inherits the variable, and the first would take the file.
    */
   const char *recording;
-  /* MALLOMETER_AGENT, a jar with options, if it is meant for this program in the same way. NULL otherwise. */
+  /* MALLOMETER_AGENT, a jar with options. NULL for the programs for which `recording` is NULL. */
   const char *agent;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
   size_t sample_interval;
-  /* MALLOMETER_STACKS=native or java: samples have stacks too, not only huge requests; Java frames in them. */
+  /* MALLOMETER_STACKS: whether samples have stacks, not only huge requests; whether stacks have Java frames. */
   bool call_sites;
   bool java_frames;
-  /* One of the two variables is set, to what records them: somebody will ask for call sites. */
+  /* MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set, so call sites are recorded from the start. */
   bool call_sites_asked_for;
   /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0: none. */
   uint32_t overhead_target_ppm;
-  /* MALLOMETER_STACKS=off, else MALLOMETER_UNWIND. */
+  /* The way to take stacks: MALLOMETER_UNWIND, unless MALLOMETER_STACKS=off. */
   enum unwinding unwinding;
-  /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: how much slots may take beyond their objects. */
+  /* MALLOMETER_LEAKS; MALLOMETER_ARENA_BYTES, the most bytes that slots take in addition to their objects. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
   /* MALLOMETER_MONITOR */

@@ -24,7 +24,7 @@ static struct exit_report report;
 static struct file_status standard_error;
 static bool standard_error_is_known;
 
-static void say_maximum(const struct mallometer_counters *counters) {
+static void write_maximum(const struct mallometer_counters *counters) {
   log_line(LOG_WARN,
            "%s (%d) at exit: peak %" PRIu64 " bytes, live %" PRIu64 "; %" PRIu64 " allocations of %" PRIu64
            " bytes requested, %" PRIu64 " frees, %" PRIu64 " failed; largest request %" PRIu64,
@@ -33,7 +33,7 @@ static void say_maximum(const struct mallometer_counters *counters) {
            counters->largest_request_bytes);
 }
 
-static void say_classes(const uint64_t *allocations, const char *size) {
+static void write_classes(const uint64_t *allocations, const char *size) {
   log_line(LOG_WARN, "%s (%d) at exit: allocations by %s size", executable_name(), (int)getpid(), size);
   for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) {
     if (allocations[i] == 0) continue;
@@ -47,8 +47,8 @@ static void say_classes(const uint64_t *allocations, const char *size) {
 
 static uint64_t returned[MALLOMETER_SIZE_CLASSES];
 
-/* As addr2line wants it: the object, and the address in it. */
-static void say_frame(uint64_t address) {
+/* Writes an address in the form that addr2line takes: the object, and the address in it. */
+static void write_frame(uint64_t address) {
   const struct link_map *object = object_of((const void *)(uintptr_t)address);
   if (!object) {
     log_line(LOG_WARN, "    0x%" PRIx64, address);
@@ -57,7 +57,7 @@ static void say_frame(uint64_t address) {
   }
 }
 
-static void say_requests(void) {
+static void write_requests(void) {
   static struct mallometer_event events[MOST_REQUESTS];
   uint64_t all = huge_requests();
   uint32_t kept = huge_request_events(events, MOST_REQUESTS, 0);
@@ -66,26 +66,26 @@ static void say_requests(void) {
   for (uint32_t i = 0; i < kept; i++) {
     log_line(LOG_WARN, "  request %" PRIu64 ": %" PRIu64 " bytes, thread %u %s", events[i].number,
              events[i].requested_bytes, events[i].thread_id, events[i].thread_name);
-    for (uint32_t frame = 0; frame < events[i].frames; frame++) say_frame(events[i].stack[frame]);
+    for (uint32_t frame = 0; frame < events[i].frames; frame++) write_frame(events[i].stack[frame]);
   }
 }
 
-/* Otherwise the descriptor may be a file of the program's own, which would have these lines in it. */
-static bool standard_error_is_as_before(void) {
+/* Returns whether standard error is the same file: its descriptor may have become a file of the program's. */
+static bool standard_error_is_unchanged(void) {
   struct file_status current;
   return standard_error_is_known && file_status(STDERR_FILENO, &current) &&
          current.file_system == standard_error.file_system && current.number == standard_error.number;
 }
 
-static void say(int status) {
+static void write_report(int status) {
   (void)status;
-  if (!standard_error_is_as_before()) return;
+  if (!standard_error_is_unchanged()) return;
   struct mallometer_counters counters = {0};
   snapshot_read(&counters);
-  if (report.maximum) say_maximum(&counters);
-  if (report.histogram) say_classes(counters.allocations, "requested");
-  if (report.returned) say_classes(returned, "returned");
-  if (report.threshold) say_requests();
+  if (report.maximum) write_maximum(&counters);
+  if (report.histogram) write_classes(counters.allocations, "requested");
+  if (report.returned) write_classes(returned, "returned");
+  if (report.threshold) write_requests();
 }
 
 void exit_report_start(struct exit_report wanted) {
@@ -94,7 +94,7 @@ void exit_report_start(struct exit_report wanted) {
   started = true;
   report = wanted;
   standard_error_is_known = file_status(STDERR_FILENO, &standard_error);
-  at_exit(say);
+  at_exit(write_report);
   if (!wanted.returned) return;
   const struct mallometer_monitor monitor = {returned, monitors_count_actual, NULL};
   if (monitor_add(&monitor) > 0) hook_choose_route();

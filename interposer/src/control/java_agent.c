@@ -19,7 +19,7 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* A zip file ends with this record, and a jar of ours with no comment behind it. */
+/* A zip file ends with this record, and the agent's jar has no comment after it. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };
@@ -30,7 +30,7 @@ static bool is_whole_jar(int file) {
          memcmp(end, signature, sizeof end) == 0;
 }
 
-/* NULL if there is none. */
+/* Returns why the jar cannot be used; NULL if it can. */
 static const char *objection_to_jar(const char *jar) {
   int file = open(jar, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return strerror(errno);
@@ -39,7 +39,7 @@ static const char *objection_to_jar(const char *jar) {
   return whole ? NULL : "the jar is incomplete";
 }
 
-/* Whether the java launcher belongs to a run-time image without the module java.instrument, as jlink makes them. */
+/* Returns whether the java launcher is of a run-time image without the module java.instrument, as jlink makes them. */
 static bool cannot_instrument(void) {
   static const char *const folders[] = {"lib", "lib/amd64", "lib/aarch64", "jre/lib/amd64", "jre/lib/aarch64"};
   char buffer[1024], library[sizeof buffer + 64];
@@ -53,16 +53,16 @@ static bool cannot_instrument(void) {
   return true;
 }
 
-/* Whether the options have this one, alone or with an argument. */
-static bool names(const char *options, const char *option) {
+/* Returns whether the options contain this one, alone or with an argument. */
+static bool contains_option(const char *options, const char *option) {
   size_t length = strlen(option);
   for (const char *at = options; at && (at = strstr(at, option)); at += length) {
-    if (strchr(BLANKS "=", at[length])) return true; /* 0 too */
+    if (strchr(BLANKS "=", at[length])) return true; /* matches the terminating 0, too */
   }
   return false;
 }
 
-void java_agent_name(const char *agent) {
+void java_agent_append(const char *agent) {
   static char options[LONGEST_OPTIONS];
   char jar[1024];
   size_t length = strcspn(agent, "=");
@@ -103,9 +103,9 @@ void java_agent_name(const char *agent) {
              "command line.");
     return;
   }
-  /* A JVM that this one starts, or the launcher that executes itself again, inherits both variables. */
+  /* A JVM that this one starts, and the launcher when it executes itself again, inherit both variables. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
-  if (names(before, named)) return;
+  if (contains_option(before, named)) return;
   if (setenv(VARIABLE, options, 1) != 0) log_line(LOG_WARN, VARIABLE ": %s; the agent is not started", strerror(errno));
 }

@@ -1,19 +1,19 @@
 /*
  * Names mallometer's agent to a JVM that starts in this process (MALLOMETER_AGENT).
  *
- * A JVM ends at once if the jar that -javaagent names is missing or not whole, or if its image cannot load agents,
- * which a deployment that only brings files into a container cannot exclude. The loader goes on without a library that
- * it cannot load. So the library names the jar: where it was not loaded nobody does, and where the JVM would end it
- * starts without the agent.
+ * A JVM ends at once if the jar that -javaagent names is missing or incomplete, or if its image cannot load agents. A
+ * deployment that only copies files into a container cannot exclude that. The dynamic loader, however, continues
+ * without a library that it cannot load. So the library names the jar: without the library the jar is not named, and
+ * where the jar would end the JVM the library leaves it out.
  */
 #ifndef MALLOMETER_CONTROL_JAVA_AGENT_H
 #define MALLOMETER_CONTROL_JAVA_AGENT_H
 
 /*
- * Appends -javaagent:`agent` to JAVA_TOOL_OPTIONS, where every JVM looks, unless the variable has it already. `agent`
- * is the jar's path, and what follows a = are the agent's options. Says on standard error why it does not. To be called
- * before main: it changes the environment.
+ * Appends -javaagent:`agent` to JAVA_TOOL_OPTIONS, which every JVM reads, unless the variable has it already. `agent`
+ * is the jar's path, and a = and the agent's options may follow. Says on standard error why it is not appended. To be
+ * called before main, because it changes the environment.
  */
-void java_agent_name(const char *agent);
+void java_agent_append(const char *agent);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Four native methods of the bridge's class io.mallometer.internal.interposer.DirectCalls, by which it calls the
- * functions of mallometer.h. They spare the bridge JNA, which takes a JVM as long to load as all the rest of the bridge's
+ * Five native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
+ * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
  * start. Only the class loader that loads the library by its path can use them; the path leads to the copy that the
  * process has.
  *
@@ -19,35 +19,34 @@
 #include "platform/memory.h"
 #include "platform/visibility.h"
 
-#define METHOD(name) Java_io_mallometer_internal_interposer_DirectCalls_##name
+#define METHOD(name) Java_io_mallometer_internal_library_abi_DirectCalls_##name
 
-/* As javac's headers declare them. */
+/* Declarations as javac's headers have them. */
 EXPORT jlong METHOD(function)(JNIEnv *, jclass, jint);
 EXPORT jint METHOD(call)(JNIEnv *, jclass, jlong, jlong, jlong, jlong, jlong, jlong);
 EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
 EXPORT jlong METHOD(address)(JNIEnv *, jclass, jobject);
 EXPORT void METHOD(free)(JNIEnv *, jclass, jobject);
 
-/* Another copy of the library, which a file that was replaced leads to, counts nothing. */
-static int is_the_process_own(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
+/* Returns whether this copy is the one that counts: the path may lead to a file that has replaced it. */
+static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
 
-/* The address of a function; 0 if this library has none of that number, or is not the one that counts. */
+/* Returns the address of a function; 0 if there is no such number, or this copy is not the one that counts. */
 EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   (void)thread, (void)class;
   const int known = number >= 0 && (size_t)number < sizeof functions / sizeof *functions;
-  return known && is_the_process_own() ? (jlong)(uintptr_t)functions[number] : 0;
+  return known && is_counting_copy() ? (jlong)(uintptr_t)functions[number] : 0;
 }
 
-/* Calls a function of up to five integers or pointers: all are passed in registers, and those it has not are ignored.
- */
+/* Calls a function of up to five integers or pointers: all are in registers, and it ignores those that it has not. */
 EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, jlong b, jlong c, jlong d, jlong e) {
   (void)thread, (void)class;
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
 }
 
 /*
- * Zeroed memory as a direct buffer; NULL if there is none, or nothing is asked for. Whole pages of its own, since the
- * library may be loaded where another allocator serves, and knows none then.
+ * Returns zeroed memory as a direct buffer; NULL if there is none, or `bytes` is not positive. It maps pages instead of
+ * calling malloc, because a library that does not serve the process may know no allocator.
  */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   (void)class;
@@ -58,13 +57,13 @@ EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   return buffer;
 }
 
-/* Where a direct buffer is. */
+/* Returns the address of a direct buffer. */
 EXPORT jlong METHOD(address)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
   return (jlong)(uintptr_t)(*thread)->GetDirectBufferAddress(thread, buffer);
 }
 
-/* Gives back what `allocate` returned. */
+/* Unmaps a buffer that `allocate` returned. */
 EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
   size_t bytes = (size_t)(*thread)->GetDirectBufferCapacity(thread, buffer);

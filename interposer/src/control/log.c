@@ -1,4 +1,4 @@
-/* One line on standard error, which is never allowed to stop or end the program. See log.h. */
+/* Writes one line to standard error in a way that never stops or ends the program. See log.h. */
 #include "control/log.h"
 
 #include <errno.h>

@@ -14,11 +14,11 @@
 #include "leak/trial.h"
 #include "platform/memory.h"
 
-/* Below lie addresses that numbers of 32 bits can look like. */
+/* Objects below this address are low: ordinary 32-bit numbers look like addresses of them. */
 #define LOW ((uint64_t)1 << 32)
 
-static uint32_t taken;            /* whether a thread is in one of the functions */
-static struct owner_graph *graph; /* NULL: no search */
+static uint32_t is_busy;          /* a thread is in one of the functions */
+static struct owner_graph *graph; /* NULL without a search */
 static uint32_t done;             /* the latest step before MALLOMETER_OWNERS_REFERRERS */
 static uint32_t samples_left_out;
 static int pointers_error;
@@ -28,14 +28,14 @@ static struct samples {
   struct live_sample sample[MOST_OWNED];
 } * samples;
 
-static bool enter(void) { return !__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE); }
+static bool enter(void) { return !__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE); }
 
-/* For the thread whose search it is: another one that asks for a search at this moment is refused at once. */
+/* Waits for the thread that owns the search. A thread that begins another search is refused at once instead. */
 static void wait_and_enter(void) {
   while (!enter()) (void)sched_yield();
 }
 
-static void leave(void) { __atomic_store_n(&taken, 0, __ATOMIC_RELEASE); }
+static void leave(void) { __atomic_store_n(&is_busy, 0, __ATOMIC_RELEASE); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------- */
 
@@ -57,7 +57,7 @@ static uint32_t choose(uint32_t site) {
   return count;
 }
 
-/* Of Shell, with gaps of Knuth: by address. */
+/* Sorts the samples by address: Shell's sort with Knuth's gaps. */
 static void sort(uint32_t count) {
   uint32_t gap = 1;
   while (gap < count / 3) gap = 3 * gap + 1;
@@ -76,7 +76,7 @@ static void sort(uint32_t count) {
   }
 }
 
-/* Samples that came and went while they were read may overlap: the first of them is looked for. */
+/* Samples that came and went while they were read may overlap: only the first of them is searched for. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -113,12 +113,12 @@ static int begin(uint32_t site) {
 
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
-/* A sandbox may end a process that reads memory by system call. */
+/* Tries in a child, because a sandbox may end a process that reads memory by system call. */
 static bool may_read_memory(void) {
   sigset_t all, before;
   sigfillset(&all);
   if (sigprocmask(SIG_SETMASK, &all, &before) != 0) return false;
-  /* On a machine that is busy enough the trial takes longer than it may. */
+  /* The first trial may exceed its time limit on a busy machine. */
   bool may = trial_of_copying(COPY_BY_READV) == NULL || trial_of_copying(COPY_BY_READV) == NULL;
   (void)sigprocmask(SIG_SETMASK, &before, NULL);
   return may;
@@ -129,20 +129,20 @@ static int follow_pointers(void) {
     pointers_error = -EPERM;
     return -EPERM;
   }
-  owner_search_pointers(size_source == SIZE_FROM_CHUNK);
+  owner_search_follow_pointers(size_source == SIZE_FROM_CHUNK);
   return 0;
 }
 
 static int step_to(uint32_t step) {
   switch (step) {
     case MALLOMETER_OWNERS_HOLDERS:
-      return owner_search_holders();
+      return owner_search_find_holders();
     case MALLOMETER_OWNERS_POINTERS:
       return follow_pointers();
     case MALLOMETER_OWNERS_POINTER_HOLDERS:
-      return owner_search_pointer_holders();
+      return owner_search_find_pointer_holders();
     default:
-      return owner_search_referrers();
+      return owner_search_find_referrers();
   }
 }
 
@@ -151,7 +151,7 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* Holders that were found behind the first link would be taken for what leads to others. */
+  /* Once referrers are known, a later search for holders would take new holders for referrers of others. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }
@@ -253,7 +253,7 @@ static int end(void) {
   return 0;
 }
 
-/* ---- From outside -------------------------------------------------------------------------------------- */
+/* ---- Interface ----------------------------------------------------------------------------------------- */
 
 int owners_begin(uint32_t site) {
   if (!enter()) return -EBUSY;
@@ -301,7 +301,7 @@ size_t owners_footprint(void) {
 }
 
 void owners_forked(void) {
-  taken = 0;
+  is_busy = 0;
   graph = NULL;
   samples = NULL;
 }

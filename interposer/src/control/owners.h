@@ -1,9 +1,9 @@
 /*
- * The functions of mallometer.h that search for the Java objects that hold native memory (jvm/owner_search.h): which
- * samples are looked for, in which order the steps come, and that one search is under way at a time.
+ * The functions of mallometer.h that search for the Java objects that hold native memory (jvm/owner_search.h). This
+ * part chooses the samples, enforces the order of the steps, and allows one search at a time.
  *
- * Threads in native code run on while the JVM is stopped, so an object may be freed, and its address used again, within
- * a search. What was found of a sample counts only if it is still the same, by its birth, when the rows are read.
+ * Threads in native code run on while the JVM is stopped, so an object may be freed and its address reused during a
+ * search. When the rows are read, a result counts only if its sample is still the same, by its birth.
  */
 #ifndef MALLOMETER_CONTROL_OWNERS_H
 #define MALLOMETER_CONTROL_OWNERS_H
@@ -13,7 +13,7 @@
 
 #include "mallometer.h"
 
-/* As the functions of mallometer.h. */
+/* Do what the functions of mallometer.h with these names do. */
 int owners_begin(uint32_t site);
 int owners_step(uint32_t step);
 int owners_rows(uint32_t kind, void *rows, uint32_t capacity);
@@ -23,10 +23,10 @@ int owners_end(void);
 /* Fills all fields; zeros if there is no search. */
 void owners_describe(struct mallometer_owners *out);
 
-/* Bytes mapped. */
+/* Returns the bytes that a search has mapped. */
 size_t owners_footprint(void);
 
-/* In the child of a fork, which has no JVM: a search that its parent had begun is none of its own. */
+/* Forgets the parent's search in the child of a fork, which has no JVM. */
 void owners_forked(void);
 
 #endif

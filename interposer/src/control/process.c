@@ -1,4 +1,4 @@
-/* Start, forks and switches, each as a step in the life of the process. See process.h. */
+/* The start, forks and switches of the library in a process. See process.h. */
 #include "control/process.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@
 
 static int state = MALLOMETER_STATE_COUNTING;
 static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
-/* Points to a constant, or to one of reason_texts: the one that readers do not look at is written. */
+/* Points to a constant or to one of reason_texts. A new reason goes into the other text: readers may be in this one. */
 static const char *reason = "";
 static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
@@ -57,20 +57,20 @@ static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
-/* By the environment, until somebody switches it on: nothing is reserved or written then. */
+/* The environment has switched counting off, and nothing has switched it on: nothing is reserved or written. */
 static bool switched_off;
-/* Why call sites are not recorded although they are asked for. */
+/* The reason why call sites are not recorded although they are wanted. */
 static const char *sites_missing;
 
 /* ---- State -------------------------------------------------------------------------------------------- */
 
-void process_state_is(int new_state, const char *format, ...) {
+void process_set_state(int new_state, const char *format, ...) {
   char wanted[sizeof reason_texts[0]];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(wanted, sizeof wanted, format, arguments);
   va_end(arguments);
-  if (strcmp(wanted, reason) != 0) { /* a reader may be in the middle of the text before */
+  if (strcmp(wanted, reason) != 0) { /* a reader may still read the previous text */
     char *text = reason_texts[reason == reason_texts[0]];
     memcpy(text, wanted, strlen(wanted) + 1);
     __atomic_store_n(&reason, text, __ATOMIC_RELEASE);
@@ -78,12 +78,12 @@ void process_state_is(int new_state, const char *format, ...) {
   __atomic_store_n(&state, new_state, __ATOMIC_RELEASE);
 }
 
-/* ---- Whether it counts --------------------------------------------------------------------------------- */
+/* ---- Off, and header accounting ------------------------------------------------------------------------ */
 
-static void off(int why, const char *text) {
+static void switch_off(int why, const char *text) {
   state = why;
   reason = text;
-  hook_count(false);
+  hook_set_counting(false);
 }
 
 bool process_never_counts(void) {
@@ -94,22 +94,22 @@ bool process_never_counts(void) {
 static void refuse_or_use_headers(void) {
   char name[64];
   if (next_allocator_tags_memory()) {
-    process_state_is(
+    process_set_state(
         state,
         "MALLOMETER_ACCOUNTING=header is not possible, because the allocator tags memory; usable sizes are used");
-  } else if (find_object_past_interposers(name, sizeof name)) {
-    process_state_is(
+  } else if (find_object_bypassing_interposers(name, sizeof name)) {
+    process_set_state(
         state, "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used",
         name);
   } else if (hook_use_headers()) {
     return;
   } else {
-    process_state_is(state, "MALLOMETER_ACCOUNTING=header is not possible on macOS; usable sizes are used");
+    process_set_state(state, "MALLOMETER_ACCOUNTING=header is not possible on macOS; usable sizes are used");
   }
   log_line(LOG_WARN, "%s", reason);
 }
 
-static void refuses_deepbind(const char *file) {
+static void warn_of_removed_deepbind(const char *file) {
   log_line(LOG_WARN,
            "MALLOMETER_ACCOUNTING=header: %s is opened without RTLD_DEEPBIND, because with that flag its frees would "
            "miss the headers",
@@ -118,7 +118,7 @@ static void refuses_deepbind(const char *file) {
 
 /* ---- Call sites --------------------------------------------------------------------------------------- */
 
-/* Frees look for samples before there are any, so that every free of a sampled object finds it. */
+/* Makes frees look for samples before the first sample is taken, so that none of their frees is missed. */
 void process_record_call_sites(void) {
   static bool said;
   if (!call_sites_wanted || call_sites_on() || process_never_counts() || switched_off) return;
@@ -149,20 +149,20 @@ static bool is_of_call_sites(const char *function) {
   return false;
 }
 
-/* Whether the program is known to ask for call sites later, which are then recorded from its start. */
+/* Returns whether the program is known to ask for call sites later: they are then recorded from its start. */
 static bool will_ask_for_call_sites(const struct configuration *configuration) {
   return configuration->call_sites_asked_for || refers_to(first_object(), is_of_call_sites);
 }
 
-static void meets_jvm(void) { process_has_call_sites(); }
+static void before_jvm_load(void) { process_has_call_sites(); }
 
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
 }
 
-static void warns_of_internals(const char *file) {
-  if (!file_names_internals(file)) return;
+static void warn_of_internals(const char *file) {
+  if (!file_contains_internal_names(file)) return;
   log_line(LOG_WARN,
            "MALLOMETER_ACCOUNTING=header: %s calls __libc_free, which will abort the program; do not use this setting",
            base_name(file));
@@ -170,13 +170,13 @@ static void warns_of_internals(const char *file) {
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
-static struct configuration configure(void) {
+static struct configuration apply_configuration(void) {
   char path[4096];
   clock_start();
   struct configuration configuration = configuration_read(process_environment(), executable_path(path, sizeof path));
   huge_requests_start(configuration.huge_threshold);
-  sampler_configure(configuration.sample_interval);
-  sampler_aim(configuration.overhead_target_ppm);
+  sampler_set_interval(configuration.sample_interval);
+  sampler_set_target(configuration.overhead_target_ppm);
   java_frames = configuration.java_frames;
   call_sites_wanted = configuration.call_sites;
   unwinding = configuration.unwinding;
@@ -188,17 +188,17 @@ static struct configuration configure(void) {
   return configuration;
 }
 
-/* The C library has its environment then, but hardly anything has run. */
-static void starts(void) {
+/* Configures the library at the first event, when the C library has its environment but hardly any code has run. */
+static void configure(void) {
   const char *objection = libc_objection();
   if (objection) {
-    process_state_is(state, "nothing is counted: %s", objection);
-    off(MALLOMETER_STATE_UNSUPPORTED, reason);
+    process_set_state(state, "nothing is counted: %s", objection);
+    switch_off(MALLOMETER_STATE_UNSUPPORTED, reason);
     return;
   }
-  struct configuration configuration = configure();
+  struct configuration configuration = apply_configuration();
   if (configuration.excluded) {
-    off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
+    switch_off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
     return;
   }
   if (configuration.headers) refuse_or_use_headers();
@@ -207,33 +207,35 @@ static void starts(void) {
     wanted_recording = NULL;
     wanted_agent = NULL;
     wanted_report = (struct exit_report){.maximum = false};
-    off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
+    switch_off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
     return;
   }
   if (configuration.call_sites && configuration.sample_interval > 0 && will_ask_for_call_sites(&configuration))
     process_record_call_sites();
 }
 
-const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepbind, warns_of_internals, meets_jvm};
+const struct hook_owner hook_owner = {hook_find_allocator, configure, warn_of_removed_deepbind, warn_of_internals,
+                                      before_jvm_load};
 
-/* `first` is the malloc that the program calls. It may not be ready: nothing here calls it, or might. */
+/* `first` is the malloc that the program calls. It may not be ready, so no function here may lead to a call of it. */
 static void explain_not_preloaded(const void *first) {
   const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
-    process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
-                     "a memory checker replaces malloc; with Valgrind add --soname-synonyms=somalloc=nouserintercepts");
+    process_set_state(
+        MALLOMETER_STATE_NOT_PRELOADED,
+        "a memory checker replaces malloc; with Valgrind add --soname-synonyms=somalloc=nouserintercepts");
   } else if (serving == object_of(address_in_libc())) {
-    process_state_is(
+    process_set_state(
         MALLOMETER_STATE_NOT_PRELOADED,
         "loaded after the process started; call mallometer_attach(), or name the library in %s and restart",
         preload_variable);
   } else if (serving == first_object()) {
-    process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
-                     "the malloc of %s comes first: a malloc that is linked into the executable cannot be counted",
-                     executable_name());
+    process_set_state(MALLOMETER_STATE_NOT_PRELOADED,
+                      "the malloc of %s comes first: a malloc that is linked into the executable cannot be counted",
+                      executable_name());
   } else if (serving) {
-    process_state_is(MALLOMETER_STATE_NOT_PRELOADED, "the malloc of %s comes first; name mallometer before it in %s",
-                     object_file_name(serving), preload_variable);
+    process_set_state(MALLOMETER_STATE_NOT_PRELOADED, "the malloc of %s comes first; name mallometer before it in %s",
+                      object_file_name(serving), preload_variable);
   }
 }
 
@@ -261,7 +263,7 @@ static void in_forked_child(void) {
   owners_forked();
 }
 
-/* The loader's message of a look-up in vain comes and goes uncounted. */
+/* Starts the unwinder, uncounted: a look-up that fails makes the loader allocate and free a message. */
 static void start_stacks(void) {
   struct thread_block *own = thread_block_leave();
   unwinding = native_stack_start(unwinding);
@@ -271,7 +273,7 @@ static void start_stacks(void) {
   stacks_started = true;
 }
 
-void process_counts(void) {
+void process_start_reports(void) {
   exit_report_start(wanted_report);
   if (wanted_recording) process_record(wanted_recording);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
@@ -280,7 +282,7 @@ void process_counts(void) {
 static void begin(void) {
   loaded_in = getpid();
   bool ours = program_malloc_is_ours();
-  if (!ours) hook_stands_behind(); /* the rest when something is called: the loader might call malloc for it */
+  if (!ours) hook_find_operators(); /* the rest is found at the first call: the loader might call malloc for it now */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {
@@ -295,14 +297,14 @@ static void begin(void) {
   name_allocator();
   if (process_never_counts()) return;
   start_stacks();
-  process_counts();
+  process_start_reports();
 }
 
-/* Before main, where errno is 0. */
+/* Runs before main, for which errno must be 0. */
 __attribute__((constructor)) static void start(void) {
   int saved_errno = errno;
   begin();
-  if (wanted_agent) java_agent_name(wanted_agent);
+  if (wanted_agent) java_agent_append(wanted_agent);
   errno = saved_errno;
 }
 
@@ -323,7 +325,7 @@ const char *process_objection(void) {
   static const char *objection;
   if (asked) return objection;
   asked = true;
-  struct configuration configuration = configure();
+  struct configuration configuration = apply_configuration();
   return objection = objection_to(&configuration);
 }
 
@@ -335,13 +337,13 @@ void process_prepare(void) {
   start_stacks();
 }
 
-/* ---- On and off --------------------------------------------------------------------------------------- */
+/* ---- Switches ----------------------------------------------------------------------------------------- */
 
 static bool can_be_switched(void) { return state == MALLOMETER_STATE_COUNTING || state == MALLOMETER_STATE_DISABLED; }
 
 int process_disable(void) {
   if (!can_be_switched()) return -ENODATA;
-  off(MALLOMETER_STATE_DISABLED, "mallometer_disable() was called");
+  switch_off(MALLOMETER_STATE_DISABLED, "mallometer_disable() was called");
   return 0;
 }
 
@@ -350,11 +352,11 @@ int process_enable(void) {
   switched_off = false;
   state = MALLOMETER_STATE_COUNTING;
   reason = hook_was_off() ? "counting was off for a time; live and peak bytes are unknown" : "";
-  hook_count(true);
+  hook_set_counting(true);
   return 0;
 }
 
-/* ---- What it is --------------------------------------------------------------------------------------- */
+/* ---- Descriptions ------------------------------------------------------------------------------------- */
 
 int process_state(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE); }
 

@@ -1,4 +1,4 @@
-/* The thread that writes a record each second, and the record of the end. See recording.h. */
+/* The thread that writes a sample each second, Java's records, and the record of the exit. See recording.h. */
 #include "control/recording.h"
 
 #include <errno.h>
@@ -22,12 +22,12 @@
 
 #define SECOND UINT64_C(1000000000)
 #define LONGEST_PATH 700u
-/* From this share of the limit on, everything is read every second. */
-#define NEAR(charged, limit) ((charged) / 4 >= (limit) / 5)
-/* The process may be moved to another cgroup. */
+/* Whether 80 % of the limit are charged: from then on all figures are read each second, before that every 10 s. */
+#define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
+/* The seconds between two searches for the cgroup: the process may be moved to another one. */
 #define SECONDS_BETWEEN_SEARCHES 60
 
-enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, CROSSINGS, PROFILES, REGIONS };
+enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, EXCEEDED, PROFILES, REGIONS };
 
 static const struct recording_region layout[REGIONS] = {
     [SECONDS] = {RECORDING_SAMPLES, sizeof(struct recording_sample), 12288, 600, 0, SECOND},
@@ -37,42 +37,69 @@ static const struct recording_region layout[REGIONS] = {
     [SHUTDOWN] = {RECORDING_SHUTDOWN, 128, 8192, 1, 0, 0},
     [JVM] = {RECORDING_JVM, RECORDING_DOCUMENT_BYTES, 323584, 1, 0, 0},
     [DOCUMENTS] = {RECORDING_MINUTES, RECORDING_DOCUMENT_BYTES, 339968, 60, 0, 60 * SECOND},
-    [CROSSINGS] = {RECORDING_CROSSINGS, RECORDING_DOCUMENT_BYTES, 1323008, 24, 0, 0},
+    [EXCEEDED] = {RECORDING_EXCEEDED, RECORDING_DOCUMENT_BYTES, 1323008, 24, 0, 0},
     [PROFILES] = {RECORDING_PROFILES, RECORDING_PROFILE_BYTES, 1716224, 5, 0, 0},
 };
 _Static_assert(REGIONS <= RECORDING_REGIONS, "the header's table");
 _Static_assert(1323008 + 24 * RECORDING_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
 _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* Written by whoever starts, while `state` is STARTING; read-only afterwards. */
+/* The thread that starts the recording writes these while `state` is STARTING; they are constant afterwards. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
 static char file_path[RECORDING_PATH_BYTES];
 static char failure[sizeof((struct mallometer_recording_status *)0)->reason];
-static uint64_t life;
+static uint64_t run_id;
 static pid_t owner;
 static struct memory_cgroup cgroup;
+
+/* The sequence number of each region's latest record. One thread at a time writes to a region. */
+static uint64_t sequences[REGIONS];
+static bool claimed[REGIONS];
 
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
-/* ---- One record --------------------------------------------------------------------------------------- */
+/* Compares the process id, because a fork past the C library's does not call recording_forked(). */
+static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RECORDING && getpid() == owner; }
+
+/* ---- Records ------------------------------------------------------------------------------------------ */
+
+/* Stores bytes into one page. If the page takes no stores the recording has failed. See put(). */
+static bool store(char *to, size_t probed, const void *bytes, size_t length) {
+  if (!file_takes_stores(to + probed)) {
+    __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
+    return false;
+  }
+  memcpy(to, bytes, length);
+  return true;
+}
 
 /*
- * Writes a finished record into its slot. A store into a file that somebody has truncated, or for which a copy-on-write
- * file system finds no room any more, would be a SIGBUS that ends the program. So the kernel stores first, which gets
- * an error instead.
+ * Writes the first `head` bytes of a record and its content into the region's next slot. A store into a file that was
+ * truncated, or for which a copy-on-write file system finds no room, would raise SIGBUS and end the program. So the
+ * kernel stores into each page first, and returns an error instead. The frame is written last: until then the slot has
+ * an old checksum or none, and a reader skips it.
  */
-static bool put(const struct recording_region *region, struct recording_sample *record) {
-  uint64_t slot = (record->sequence - 1) % region->slots;
-  char *to = mapping + region->offset + slot * region->slot_bytes;
-  if (!file_takes_stores(to + offsetof(struct recording_sample, realtime_ns))) return false;
-  record->length = sizeof *record;
-  record->checksum =
-      recording_checksum((char *)record + sizeof record->checksum, sizeof *record - sizeof record->checksum);
-  memcpy(to, record, sizeof *record);
-  return true;
+static bool put(enum region region, struct recording_sample *record, size_t head, const char *content, size_t length) {
+  const struct recording_region *ring = &layout[region];
+  record->sequence = ++sequences[region];
+  record->length = (uint32_t)(head + length);
+  uint32_t checksum = recording_checksum(0, &record->length, head - sizeof record->checksum);
+  record->checksum = recording_checksum(checksum, content, length);
+  char *to = mapping + ring->offset + (record->sequence - 1) % ring->slots * ring->slot_bytes;
+  for (size_t done = 0, part; done < length; done += part) {
+    char *at = to + head + done;
+    part = RECORDING_PAGE - (uintptr_t)at % RECORDING_PAGE;
+    if (part > length - done) part = length - done;
+    if (!store(at, 0, content + done, part)) return false;
+  }
+  return store(to, offsetof(struct recording_sample, realtime_ns), record, head);
+}
+
+static bool put_sample(enum region region, struct recording_sample *record) {
+  return put(region, record, sizeof *record, NULL, 0);
 }
 
 static void take_counters(struct recording_sample *record) {
@@ -100,19 +127,18 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 
 /* ---- The thread --------------------------------------------------------------------------------------- */
 
-/* Sleeps until the next full second since `start`; seconds that passed meanwhile are left out. */
+/* Sleeps until the next full second since `start`. Seconds that have passed are skipped. */
 static void sleep_to_next_second(uint64_t start) {
   wait_until(start + ((monotonic_ns() - start) / SECOND + 1) * SECOND);
 }
 
-/* Writes to each ring whose time has come. False if the file is gone. */
-static bool write_due(struct recording_sample *record, uint64_t due[], uint64_t sequences[]) {
+/* Writes the sample to each ring that is due. Returns false if the file is gone. */
+static bool write_due(struct recording_sample *record, uint64_t due[]) {
   for (enum region ring = SECONDS; ring <= MINUTES; ring++) {
-    /* Half a second early is in time: the sleeper wakes a little late, never at the full second. */
+    /* A ring is due half a second early: the thread wakes up a little after the full second, never at it. */
     if (record->monotonic_ns + SECOND / 2 < due[ring]) continue;
     due[ring] = record->monotonic_ns + layout[ring].interval_ns;
-    record->sequence = ++sequences[ring];
-    if (!put(&layout[ring], record)) return false;
+    if (!put_sample(ring, record)) return false;
   }
   return true;
 }
@@ -126,13 +152,13 @@ static void read_memory(struct memory_reading *reading, uint64_t tick) {
   memory_read(&cgroup, reading);
   reading->file_bytes = RECORDING_UNKNOWN;
   bool near = reading->charged_bytes != RECORDING_UNKNOWN && reading->limit_bytes != RECORDING_UNKNOWN &&
-              NEAR(reading->charged_bytes, reading->limit_bytes);
+              IS_NEAR_LIMIT(reading->charged_bytes, reading->limit_bytes);
   if (near || tick % 10 == 0) memory_read_rest(&cgroup, reading);
 }
 
 static void *record_until_the_end(void *unused) {
-  own_thread_begins("mallometer-rec");
-  uint64_t due[MINUTES + 1] = {0}, sequences[MINUTES + 1] = {0};
+  own_thread_begin("mallometer-rec");
+  uint64_t due[MINUTES + 1] = {0};
   uint64_t start = monotonic_ns();
   struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
   for (uint64_t tick = 0;; tick++) {
@@ -140,30 +166,71 @@ static void *record_until_the_end(void *unused) {
     read_memory(&reading, tick);
     take_counters(&record);
     take_memory(&record, &reading);
-    if (!write_due(&record, due, sequences)) break;
+    if (!write_due(&record, due)) break;
     sampler_measure();
     __atomic_store_n(&thread_ns, thread_cpu_ns(), __ATOMIC_RELAXED);
     sleep_to_next_second(start);
   }
-  snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
-  __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
-  own_thread_ends();
+  own_thread_end();
   return unused;
+}
+
+/* ---- Records of Java ---------------------------------------------------------------------------------- */
+
+/* Returns the slot of a profile: 0 and 1 in turn at the peak, one of its own for a share of the limit. */
+static int slot_of(uint32_t percent) {
+  static unsigned peaks;
+  return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;
+}
+
+/* Returns the bytes of the lines that fit. Half a line could end with half a number. */
+static uint32_t whole_lines(const char *text, uint32_t length, uint32_t room) {
+  if (length <= room) return length;
+  while (room > 0 && text[room - 1] != '\n') room--;
+  return room;
+}
+
+static int write_claimed(enum region region, uint32_t percent, const char *content, uint32_t length) {
+  const uint32_t room = layout[region].slot_bytes - RECORDING_FRAME_BYTES;
+  struct recording_sample record = {.kind = region == SHUTDOWN ? RECORDING_RECORD_SHUTDOWN : RECORDING_RECORD_TEXT};
+  if (region == PROFILES) {
+    if (length > room) return -EMSGSIZE;
+    const int slot = slot_of(percent);
+    if (slot < 0) return -EINVAL;
+    while (sequences[region] % layout[region].slots != (unsigned)slot) sequences[region]++;
+    record.kind = RECORDING_RECORD_PROFILE;
+    record.flags = percent;
+  }
+  length = whole_lines(content, length, room);
+  record.realtime_ns = realtime_ns();
+  record.monotonic_ns = monotonic_ns();
+  return put(region, &record, RECORDING_FRAME_BYTES, content, length) ? (int)length : -EIO;
+}
+
+int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length) {
+  enum region region = SHUTDOWN;
+  while (region < REGIONS && layout[region].kind != kind) region++;
+  if (region == REGIONS || (percent && region != PROFILES) || (length && !content)) return -EINVAL;
+  if (!is_recording()) return -ENODATA;
+  if (__atomic_exchange_n(&claimed[region], true, __ATOMIC_ACQUIRE)) return -EBUSY;
+  int result = write_claimed(region, percent, content, length);
+  __atomic_store_n(&claimed[region], false, __ATOMIC_RELEASE);
+  return result;
 }
 
 /* ---- The end ------------------------------------------------------------------------------------------ */
 
-/* Called by exit(): the process says goodbye. After a fork that nobody told us of, it is another process. */
-static void say_goodbye(int status) {
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RECORDING || getpid() != owner) return;
-  struct recording_sample record = {.kind = RECORDING_RECORD_EXIT, .sequence = 1};
+/* Writes the record of the exit; exit() calls it. */
+static void write_exit_record(int status) {
+  if (!is_recording()) return;
+  struct recording_sample record = {.kind = RECORDING_RECORD_EXIT};
   struct memory_reading reading;
   memory_read(&cgroup, &reading);
   memory_read_rest(&cgroup, &reading);
   take_counters(&record);
   record.flags = status == STATUS_NOT_TOLD ? RECORDING_STATUS_NOT_TOLD : (uint32_t)status;
   take_memory(&record, &reading);
-  put(&layout[EXIT], &record);
+  put_sample(EXIT, &record);
 }
 
 void recording_forked(void) {
@@ -173,7 +240,7 @@ void recording_forked(void) {
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */
 
-static void describe_life(struct recording_header *header, const struct recording_writer *origin) {
+static void fill_header(struct recording_header *header, const struct recording_writer *origin) {
   memcpy(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC);
   header->format = RECORDING_FORMAT;
   header->header_bytes = sizeof *header;
@@ -195,7 +262,7 @@ static void describe_life(struct recording_header *header, const struct recordin
   if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
   if (cgroup.version && file_status_at(cgroup.path, &directory)) header->cgroup_inode = directory.number;
   memcpy(header->regions, layout, sizeof layout);
-  header->checksum = recording_checksum(header, offsetof(struct recording_header, checksum));
+  header->checksum = recording_checksum(0, header, offsetof(struct recording_header, checksum));
 }
 
 static int fail(void) {
@@ -231,18 +298,19 @@ int recording_start(const char *path, const struct recording_writer *origin) {
   }
   memory_cgroup_find(&cgroup);
   struct recording_header header = {.life = 0};
-  describe_life(&header, origin);
+  fill_header(&header, origin);
   mapping = recording_create(file_path, &header, failure, sizeof failure);
   if (!mapping) return fail();
   owner = getpid();
-  life = header.life;
+  run_id = header.life;
+  snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
   stack_bytes = own_thread_start(record_until_the_end);
   if (!stack_bytes) {
     snprintf(failure, sizeof failure, "a thread cannot be started");
     return fail();
   }
-  at_exit(say_goodbye);
-  int expected = STARTING; /* unless the thread has failed already */
+  at_exit(write_exit_record);
+  int expected = STARTING; /* a thread that has failed keeps FAILED */
   __atomic_compare_exchange_n(&state, &expected, RECORDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return 0;
 }
@@ -251,7 +319,7 @@ void recording_describe(struct mallometer_recording_status *out) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   if (now == IDLE || now == STARTING) return;
   out->state = now == RECORDING ? MALLOMETER_RECORDING_ON : MALLOMETER_RECORDING_FAILED;
-  if (now == RECORDING) out->life = life;
+  if (now == RECORDING) out->life = run_id;
   snprintf(out->path, sizeof out->path, "%s", file_path);
   snprintf(out->reason, sizeof out->reason, "%s",
            now == FORKED   ? "a forked child is not recorded"

@@ -1,13 +1,13 @@
 /*
- * Creating the recording's file, next to what may lie there already.
+ * Creates the recording's file beside the files of previous runs.
  *
- * The file appears under its name complete, with its header and all its blocks allocated, so that nobody ever sees half
- * of one and a full disk cannot turn a later store into a signal. It is locked for as long as it is mapped, which needs
- * no descriptor that the program could close and reuse: the mapping keeps the open file, and the open file the lock.
+ * The file appears under its name complete, with its header and all its blocks allocated: no reader sees half of it,
+ * and a full disk cannot turn a later store into a signal. It is locked as long as it is mapped. That needs no
+ * descriptor, which the program could close and reuse: the mapping keeps the open file, and the open file the lock.
  *
- * The life that ended before is moved to FILE.previous. What that displaces goes to FILE.kept if it lasted five minutes
- * or there is none yet, so that a container that restarts every few seconds does not push out the life that explains
- * why. Nothing is moved or overwritten that is not a recording of this user.
+ * The file of the previous run is moved to FILE.previous. The file that this displaces is moved to FILE.kept if its run
+ * lasted five minutes or FILE.kept does not exist. So a container that restarts every few seconds does not lose the run
+ * that explains why. Only recordings of this user are moved or overwritten.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_FILE_H
 #define MALLOMETER_CONTROL_RECORDING_FILE_H
@@ -20,8 +20,8 @@
 #define RECORDING_PATH_BYTES 1024
 
 /*
- * Creates and maps the file at the absolute path; the mapping is not inherited by forked children. Returns NULL and
- * writes why into `reason` if that is not possible. Sets errno.
+ * Creates and maps the file at the absolute path; forked children do not inherit the mapping. Returns NULL and writes
+ * the reason into `reason` if that fails. Sets errno.
  */
 void *recording_create(const char *path, const struct recording_header *header, char *reason, size_t reason_bytes);
 

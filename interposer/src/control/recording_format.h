@@ -1,15 +1,15 @@
 /*
- * The recording's file, byte by byte. Java's reader is derived from this header (GenerateAbi.java); Java writes its own
- * regions. docs/reference/recording.md is the reference.
+ * The layout of the recording's file. Java's reader is generated from this header (GenerateAbi.java).
+ * docs/reference/recording.md is the reference.
  *
- * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a
- * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
- * different age, has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
+ * A header, written once, lists regions: rings of slots of one size. Each slot holds one record, which begins with a
+ * frame: checksum, length, sequence number. A torn record (of a kill between two stores, or of two halves of different
+ * age) has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
  *
- * A slot is as large as the region says; `length` tells how much of it the record takes. Every change of the layout
+ * A slot has the size that its region states; `length` is the part that the record takes. Every change of the layout
  * gets another RECORDING_FORMAT. Readers refuse any format but their own.
  *
- * Numbers are little-endian. Records of this size never cross a page.
+ * Numbers are little-endian. Samples never cross a page.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_FORMAT_H
 #define MALLOMETER_CONTROL_RECORDING_FORMAT_H
@@ -19,23 +19,23 @@
 
 #define RECORDING_MAGIC "mallometer-rec\n"
 #define RECORDING_FORMAT 2u
-/* Of the whole file. */
+/* The bytes of the whole file, a fixed size. */
 #define RECORDING_FILE_BYTES 2097152ul
 #define RECORDING_PAGE 4096u
 
 enum recording_region_kind {
   /* Samples of the counters, one ring for each interval. */
   RECORDING_SAMPLES = 1,
-  /* How the process ended, by the library. */
+  /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* What Java writes: the beginning of its shutdown, the JVM, each minute, each crossing of a threshold. */
+  /* Texts from Java: the beginning of its shutdown, the JVM, each minute, each exceeded share of the limit. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
   RECORDING_MINUTES = 5,
-  RECORDING_CROSSINGS = 6,
+  RECORDING_EXCEEDED = 6,
   /*
-   * Call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the limit were last crossed (slots 2 to
-   * 4). Sequence numbers are left out so that each lies where it belongs.
+   * Call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the limit were last exceeded (slots 2 to
+   * 4). The writer skips sequence numbers to reach the slot.
    */
   RECORDING_PROFILES = 7
 };
@@ -47,7 +47,7 @@ struct recording_region {
   uint64_t offset;
   uint32_t slots;
   uint32_t reserved;
-  /* Between two records; 0 where there is no fixed one. */
+  /* Time between two records; 0 if there is no fixed one. */
   uint64_t interval_ns;
 };
 
@@ -60,18 +60,18 @@ struct recording_header {
   char magic[16];
   /* RECORDING_FORMAT */
   uint32_t format;
-  /* sizeof(struct recording_header), which the checksum covers but for itself. */
+  /* sizeof(struct recording_header). The checksum covers all of it but the checksum itself. */
   uint32_t header_bytes;
   uint64_t file_bytes;
-  /* A number that no other life has. */
+  /* The random number of this run of the process. */
   uint64_t life;
-  /* Start of the recording, since 1970. */
+  /* Start of the recording, in nanoseconds since 1970. */
   uint64_t started_realtime_ns;
-  /* Of CLOCK_MONOTONIC. */
+  /* Start of the recording, by CLOCK_MONOTONIC. */
   uint64_t started_monotonic_ns;
   uint32_t pid;
   uint32_t unused;
-  /* Clock ticks from the machine's start to the process's (/proc/self/stat, field 22). */
+  /* Clock ticks from the start of the machine to that of the process (/proc/self/stat, field 22). */
   uint64_t process_start_ticks;
   /* enum mallometer_byte_unit; 0 if unknown */
   uint32_t byte_unit;
@@ -90,8 +90,7 @@ struct recording_header {
   uint32_t checksum;
 };
 
-/* Kinds from RECORDING_RECORD_SHUTDOWN on are Java's. The flags of a profile are the percent of the limit, 0 at the
- * peak. */
+/* Kinds of records. Java writes the last three. The flags of a profile are the percent of the limit, 0 at the peak. */
 enum recording_record_kind {
   RECORDING_RECORD_SAMPLE = 1,
   RECORDING_RECORD_EXIT = 2,
@@ -100,13 +99,13 @@ enum recording_record_kind {
   RECORDING_RECORD_PROFILE = 5
 };
 
-/* What stands in the place of an exit status that the C library does not tell (musl). */
+/* Replaces the exit status where the C library does not tell it (musl). */
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
-/* Bits of recording_sample.flags in a sample; in RECORDING_RECORD_EXIT they are the exit status. */
+/* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
   /*
-   * Counting was off for some time, or began with an attach: allocated less freed bytes are not live ones. After an
-   * attach Java's texts tell by how much.
+   * Counting was off for some time or began with an attach, so allocated less freed bytes are not the live bytes. After
+   * an attach Java's texts state the difference.
    */
   RECORDING_INCOMPLETE = 1u
 };
@@ -116,18 +115,18 @@ enum recording_sample_flags {
 struct recording_sample {
   /* CRC-32 of the bytes after it, up to `length`. */
   uint32_t checksum;
-  /* Of the record, this frame included. */
+  /* Bytes of the record with this frame. */
   uint32_t length;
-  /* 1 for the ring's first. 0: the slot is empty. */
+  /* The number of the record in its ring, from 1; 0 for an empty slot. */
   uint64_t sequence;
-  /* Since 1970. */
+  /* Time since 1970. */
   uint64_t realtime_ns;
-  /* Of CLOCK_MONOTONIC. */
+  /* Time by CLOCK_MONOTONIC. */
   uint64_t monotonic_ns;
   /* enum recording_record_kind */
   uint32_t kind;
   uint32_t flags;
-  /* Of the process since it started; RECORDING_UNKNOWN if nothing counts. */
+  /* Totals of the process since its start; RECORDING_UNKNOWN if nothing is counted. */
   uint64_t allocations;
   uint64_t frees;
   uint64_t requested_bytes;
@@ -135,7 +134,7 @@ struct recording_sample {
   uint64_t freed_bytes;
   uint32_t failed;
   uint32_t threads;
-  /* RECORDING_UNKNOWN where the system does not tell. */
+  /* RECORDING_UNKNOWN if the system does not tell. */
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;
@@ -144,18 +143,18 @@ struct recording_sample {
   uint64_t oom_kills;
 };
 _Static_assert(sizeof(struct recording_sample) == 128, "a page holds a whole number of samples");
-/* Of the fields with which each record begins: up to flags. */
+/* Bytes of the frame: the fields with which each record begins, up to `flags`. */
 #define RECORDING_FRAME_BYTES 40u
 _Static_assert(offsetof(struct recording_sample, allocations) == RECORDING_FRAME_BYTES,
                "the frame ends with the flags");
 
-/* CRC-32 as in zlib and java.util.zip.CRC32. */
-static inline uint32_t recording_checksum(const void *bytes, size_t length) {
+/* Returns the CRC-32 of zlib and java.util.zip.CRC32, continued from `before`, that of the bytes before (0: none). */
+static inline uint32_t recording_checksum(uint32_t before, const void *bytes, size_t length) {
   static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                          0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                          0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
   const unsigned char *at = bytes;
-  uint32_t crc = UINT32_MAX;
+  uint32_t crc = ~before;
   for (size_t i = 0; i < length; i++) {
     crc ^= at[i];
     crc = (crc >> 4) ^ of_nibble[crc & 15];

@@ -1,4 +1,4 @@
-/* Looks for programs and libraries that header mode would break. See refusal.h. */
+/* Looks for programs and libraries that header accounting would crash. See refusal.h. */
 #include "control/refusal.h"
 
 #include <stdio.h>
@@ -18,12 +18,12 @@ static bool is_internal_name(const char *name) {
   return false;
 }
 
-bool file_names_internals(const char *path) {
-  static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the end of another */
+bool file_contains_internal_names(const char *path) {
+  static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the 0 of the name before it */
   return file_contains(path, name, sizeof name);
 }
 
-bool find_object_past_interposers(char *name, size_t capacity) {
+bool find_object_bypassing_interposers(char *name, size_t capacity) {
   for (const struct link_map *object = first_object(); object; object = next_object(object)) {
     if (!refers_to(object, is_internal_name)) continue;
     snprintf(name, capacity, "%s", object_file_name(object));

@@ -1,5 +1,5 @@
 /*
- * When header accounting would crash the process: some loaded object calls the C library's malloc or free by their
+ * Detects programs that header accounting would crash: a loaded object calls the C library's malloc or free by their
  * internal names, past every interposer, and might free an object of ours that way.
  */
 #ifndef MALLOMETER_CONTROL_REFUSAL_H
@@ -8,14 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Looks for such a reference in all objects that the process starts with. True and the object's name if there is one.
- */
-bool find_object_past_interposers(char *name, size_t capacity);
+/* Looks for such a call in all objects that the process starts with. Returns whether and where it found one. */
+bool find_object_bypassing_interposers(char *name, size_t capacity);
 
 /*
- * The same of a file that is going to be loaded, by the names that it contains: what it needs in turn is not looked at.
- * False if it cannot be read. Does not allocate.
+ * Looks for such a call in a file that is about to be loaded, by the names that the file contains; its dependencies are
+ * not searched. Returns false if it cannot be read. Does not allocate.
  */
-bool file_names_internals(const char *path);
+bool file_contains_internal_names(const char *path);
 
 #endif

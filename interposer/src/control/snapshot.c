@@ -1,4 +1,4 @@
-/* Sums that were interrupted are taken again. See snapshot.h. */
+/* Sums up the counters of all threads, again if the sum was interrupted. See snapshot.h. */
 #include "control/snapshot.h"
 
 #include <stdbool.h>
@@ -17,14 +17,14 @@ static uint64_t since, baseline_bytes, baseline_error;
 void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error) {
   __atomic_store_n(&baseline_bytes, baseline, __ATOMIC_RELAXED);
   __atomic_store_n(&baseline_error, error, __ATOMIC_RELAXED);
-  totals_baseline((baseline == MALLOMETER_UNKNOWN ? 0 : (int64_t)baseline) - counted);
+  totals_set_baseline((baseline == MALLOMETER_UNKNOWN ? 0 : (int64_t)baseline) - counted);
   __atomic_store_n(&since, monotonic_ns(), __ATOMIC_RELEASE);
 }
 
-void snapshot_baseline_less(uint64_t bytes, uint64_t error) {
+void snapshot_reduce_baseline(uint64_t bytes, uint64_t error) {
   __atomic_fetch_sub(&baseline_bytes, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_sub(&baseline_error, error, __ATOMIC_RELAXED);
-  totals_baseline_less((int64_t)bytes);
+  totals_reduce_baseline((int64_t)bytes);
 }
 
 bool snapshot_baseline_error(uint64_t *error) {
@@ -48,8 +48,8 @@ static void sum_up(struct mallometer_counters *snapshot) {
 }
 
 /*
- * Live bytes are too high by what was freed while the sum was taken: next to nothing, unless this thread was
- * interrupted in the middle. A sum that took many times as long as its reading takes is taken again.
+ * Reads the counters. Live bytes are too high by what was freed during the reading: almost nothing, unless this thread
+ * was interrupted in the middle. So a sum that took much longer than it should is taken again.
  */
 void snapshot_read(struct mallometer_counters *snapshot) {
   for (unsigned attempts = 3; attempts > 0; attempts--) {

@@ -1,9 +1,9 @@
 /*
  * The complete path. See complete.h.
  *
- * The order within each function is the same: the bootstrap buffer, then pure forwarding, then the allocator's call
- * with or without header, then the count. A free is counted before the object is given back, for the address may be
- * somebody else's object the moment after.
+ * Each function checks for the bootstrap buffer first, then for pure forwarding, then calls the allocator with or
+ * without header, then counts. A free is counted before the object is given back, since another thread may get its
+ * address at once.
  */
 #include "hooks/complete.h"
 
@@ -30,11 +30,11 @@
 #include "sample/sampler.h"
 #include "sample/work.h"
 
-static bool counting(void) {
-  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING && own_block() != &left_out;
+static bool is_counting(void) {
+  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING && own_block() != &uncounted_block;
 }
 
-static bool headers(void) { return size_source == SIZE_FROM_HEADER; }
+static bool uses_headers(void) { return size_source == SIZE_FROM_HEADER; }
 
 static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -55,22 +55,22 @@ __attribute__((noinline)) static void record_with_stack(size_t requested, struct
   record_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
 }
 
-/* A stack takes a microsecond: none for a request that is only counted. */
-static void record(size_t requested, struct origin origin) {
-  if (request_is_kept(requested) && call_sites_may_follow(origin)) {
+/* Records a request above the threshold. Only a stored request gets a stack, which costs a microsecond. */
+static void record_large(size_t requested, struct origin origin) {
+  if (request_is_kept(requested) && call_sites_may_walk(origin)) {
     record_with_stack(requested, origin);
   } else {
     record_request(requested, NULL, 0);
   }
 }
 
-static void *report(struct thread_block *block, void *object, size_t requested) {
+static void *report_to_scope(struct thread_block *block, void *object, size_t requested) {
   size_t doubled = requested ? doubled_size(requested) : 0;
   if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
   return scope_allocation(block, object, doubled);
 }
 
-/* Returns where the object is now. */
+/* Passes an allocation to the sampler if its filter picks it. Returns the object's address, which may change. */
 static void *visit(struct thread_block *block, void *object, size_t requested, size_t unit_size, struct move move,
                    struct origin origin) {
   size_t class = size_class(requested);
@@ -85,13 +85,13 @@ static void *visit(struct thread_block *block, void *object, size_t requested, s
 static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,
                               struct origin origin) {
   size_t class = size_class(requested);
-  struct thread_block *block = thread_block_must_wait(requested) ? NULL : event_block();
+  struct thread_block *block = thread_block_would_recurse(requested) ? NULL : event_block();
   if (block) {
-    if (thread_block_answer(block) != 0) scopes_tidy(block);
+    if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
     counter_add(event_allocations(&block->events, class), 1);
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_doubled, doubled_size(requested));
-    if (!headroom_take(block, (int64_t)unit_size)) headroom_missed(block);
+    if (!headroom_take(block, (int64_t)unit_size)) peak_flush_if_due(block);
   } else {
     counter_add_shared(event_allocations(&shared_events, class), 1);
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
@@ -99,19 +99,19 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
     peak_flush_shared();
   }
   if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);
-  if (requested > __atomic_load_n(&recorded_above, __ATOMIC_RELAXED)) record(requested, origin);
+  if (requested > __atomic_load_n(&recorded_above, __ATOMIC_RELAXED)) record_large(requested, origin);
   if (!block) return sampler_visit_always(NULL, object, requested, unit_size, move, origin);
   object = visit(block, object, requested, unit_size, move, origin);
-  return block->reporting.scoped ? report(block, object, requested) : object;
+  return block->reporting.scoped ? report_to_scope(block, object, requested) : object;
 }
 
 static void count_free(const void *object, size_t unit_size) {
   struct thread_block *block = event_block();
   if (block) {
-    if (thread_block_answer(block) != 0) scopes_tidy(block);
+    if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
     counter_add(&block->events.freed_bytes, unit_size);
     counter_add(&block->events.frees, 1);
-    if (!headroom_give(block, (int64_t)unit_size)) headroom_missed(block);
+    if (!headroom_give(block, (int64_t)unit_size)) peak_flush_if_due(block);
     scope_free(block, object, unit_size);
   } else {
     counter_add_shared(&shared_events.freed_bytes, unit_size);
@@ -120,7 +120,7 @@ static void count_free(const void *object, size_t unit_size) {
 }
 
 static void *count_outcome(void *object, size_t requested, struct move move, struct origin origin) {
-  if (!counting()) return object;
+  if (!is_counting()) return object;
   int saved_errno = errno;
   if (!object) {
     count_failure();
@@ -135,27 +135,27 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
   return object;
 }
 
-/* What malloc promises of an object. */
+/* The alignment of each object that malloc returns. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Fresh from the allocator: nothing is in it, or zeros. */
-static void *count_fresh(void *object, size_t requested, size_t alignment, struct origin origin) {
+/* Counts a new object whose content is undefined or zero. */
+static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
 
-void *complete_new_allocation(void *object, size_t requested, struct origin origin) {
-  return count_fresh(object, requested, USUAL_ALIGNMENT, origin);
+void *complete_count_new_allocation(void *object, size_t requested, struct origin origin) {
+  return count_new(object, requested, USUAL_ALIGNMENT, origin);
 }
 
-void *complete_allocation(void *object, size_t requested, struct origin origin) {
+void *complete_count_allocation(void *object, size_t requested, struct origin origin) {
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
 static struct pending_free pending_free_of(void *object, bool headed) {
-  if (!counting()) return (struct pending_free){NULL, 0};
+  if (!is_counting()) return (struct pending_free){NULL, 0};
   if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){object, glibc_usable_size(object)};
   if (size_source == SIZE_FROM_CALL) return (struct pending_free){object, next.usable_size(object)};
-  /* Without header it came past us, and its allocation was not counted. */
+  /* An object without header was allocated past this library, and not counted. */
   if (!headed || !header_counted(object)) return (struct pending_free){NULL, 0};
   return (struct pending_free){object, header_size(object)};
 }
@@ -166,7 +166,7 @@ static struct live_sample sample_of(const void *object) {
 }
 
 void complete_count_free(const void *object, size_t unit_size) {
-  if (!counting()) return;
+  if (!is_counting()) return;
   int saved_errno = errno;
   count_free(object, unit_size);
   if (object && monitors_listen()) monitors_freed(object, unit_size);
@@ -177,40 +177,40 @@ static void count_pending(struct pending_free pending) {
   if (pending.object) complete_count_free(pending.object, pending.unit_size);
 }
 
-struct leaving complete_leaving(void *object) {
-  return (struct leaving){pending_free_of(object, false), sample_of(object)};
+struct begun_free complete_begin_free(void *object) {
+  return (struct begun_free){pending_free_of(object, false), sample_of(object)};
 }
 
-void complete_left(struct leaving leaving) {
-  count_pending(leaving.pending);
-  call_sites_count_free(leaving.sample);
+void complete_confirm_free(struct begun_free begun) {
+  count_pending(begun.pending);
+  call_sites_count_free(begun.sample);
 }
 
-void complete_stayed(void *object, struct leaving leaving) { call_sites_put_back(object, leaving.sample); }
+void complete_cancel_free(void *object, struct begun_free begun) { call_sites_put_back(object, begun.sample); }
 
 /* ---- The functions ------------------------------------------------------------------------------------ */
 
 void *complete_malloc(size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(1, size);
-  return count_fresh(headers() ? header_malloc(size, counting()) : next.malloc(size), size, USUAL_ALIGNMENT, origin);
+  return count_new(uses_headers() ? header_malloc(size, is_counting()) : next.malloc(size), size, USUAL_ALIGNMENT,
+                   origin);
 }
 
-/* What overflows is the allocator's to refuse. */
+/* Passes a product that overflows to the allocator, which refuses it. */
 void *complete_calloc(size_t count, size_t size, struct origin origin) {
   size_t bytes;
   bool overflows = __builtin_mul_overflow(count, size, &bytes);
   if (overflows) bytes = SIZE_MAX;
   if (!hook_ready()) return bootstrap_allocate(1, bytes);
-  void *object = headers() && !overflows ? header_calloc(bytes, counting()) : next.calloc(count, size);
-  return count_fresh(object, bytes, USUAL_ALIGNMENT, origin);
+  void *object = uses_headers() && !overflows ? header_calloc(bytes, is_counting()) : next.calloc(count, size);
+  return count_new(object, bytes, USUAL_ALIGNMENT, origin);
 }
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
-  /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. It stays
-   * where it is, too. */
-  if (!is_power_of_two(alignment)) return count_fresh(function(alignment, size), size, 0, origin);
-  void *object = headers() ? header_memalign(function, alignment, size, counting()) : function(alignment, size);
-  return count_fresh(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
+  /* glibc's memalign rounds an odd alignment up. Such an object gets no header and is not moved. */
+  if (!is_power_of_two(alignment)) return count_new(function(alignment, size), size, 0, origin);
+  void *object = uses_headers() ? header_memalign(function, alignment, size, is_counting()) : function(alignment, size);
+  return count_new(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
 }
 
 void *complete_memalign(size_t alignment, size_t size, struct origin origin) {
@@ -234,8 +234,8 @@ void *complete_posix_memalign(size_t alignment, size_t size, struct origin origi
 }
 
 /*
- * What was counted when it came is counted when it goes, whatever size the slot has. An object that is freed a second
- * time, or an address inside of one, is left alone.
+ * Frees an object in a slot. Counts the size that was counted at its allocation, not the slot's. Ignores an object that
+ * is freed twice, and an address inside an object.
  */
 static void free_slot(const void *object) {
   struct slot_object removed;
@@ -249,12 +249,12 @@ static void free_slot(const void *object) {
 
 void complete_free(void *object) {
   if (!object || is_bootstrap(object)) return;
-  if (!hook_ready()) return; /* the resolving thread has bootstrap objects only */
+  if (!hook_ready()) return; /* the resolving thread only has objects of the bootstrap buffer */
   if (is_in_slots(object)) {
     free_slot(object);
     return;
   }
-  bool headed = headers() && has_header(object);
+  bool headed = uses_headers() && has_header(object);
   count_pending(pending_free_of(object, headed));
   call_sites_count_free(sample_of(object));
   if (headed) {
@@ -264,7 +264,7 @@ void complete_free(void *object) {
   }
 }
 
-/* An object of the bootstrap buffer moves to the allocator and is an allocation there. */
+/* Moves an object of the bootstrap buffer to the allocator, where it counts as an allocation. */
 static void *realloc_bootstrap(void *object, size_t size, struct origin origin) {
   size_t old_size = bootstrap_size(object);
   void *moved = complete_malloc(size, origin);
@@ -272,7 +272,7 @@ static void *realloc_bootstrap(void *object, size_t size, struct origin origin) 
   return moved;
 }
 
-/* It moves to the allocator always, though the new object may be placed in turn. */
+/* Moves an object out of its slot to the allocator; the sampler may put the new object into a slot again. */
 static void *realloc_slot(void *object, size_t size, struct origin origin) {
   if (size == 0) {
     free_slot(object);
@@ -284,7 +284,7 @@ static void *realloc_slot(void *object, size_t size, struct origin origin) {
     memcpy(moved, object, room < size ? room : size);
     free_slot(object);
   }
-  return complete_allocation(moved, size, origin);
+  return complete_count_allocation(moved, size, origin);
 }
 
 void *complete_realloc(void *object, size_t size, struct origin origin) {
@@ -292,7 +292,7 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
   if (is_bootstrap(object)) return realloc_bootstrap(object, size, origin);
   if (!hook_ready()) return NULL;
   if (is_in_slots(object)) return realloc_slot(object, size, origin);
-  bool headed = headers() && has_header(object);
+  bool headed = uses_headers() && has_header(object);
   struct pending_free pending = pending_free_of(object, headed);
   struct live_sample sample = sample_of(object);
   if (headed && size == 0) {
@@ -301,33 +301,33 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
     header_free(object);
     return NULL;
   }
-  void *moved = headed ? header_realloc(object, size, counting()) : next.realloc(object, size);
+  void *moved = headed ? header_realloc(object, size, is_counting()) : next.realloc(object, size);
   if (moved || size == 0) {
     call_sites_count_free(sample);
   } else {
     call_sites_put_back(object, sample);
   }
-  if (headers() && !headed) return moved; /* not ours before, nor after */
-  /* In this order, or the peak would take both for live at once. */
+  if (uses_headers() && !headed) return moved; /* neither the old nor the new object is counted */
+  /* The free is counted first: otherwise the peak includes the old and the new object. */
   if (moved || size == 0) count_pending(pending);
-  return moved || size > 0 ? complete_allocation(moved, size, origin) : NULL;
+  return moved || size > 0 ? complete_count_allocation(moved, size, origin) : NULL;
 }
 
 size_t complete_usable_size(void *object) {
   if (!object) return 0;
   if (is_bootstrap(object)) return bootstrap_size(object);
-  if (!hook_ready()) return object == &hook_state; /* start.c asks whether it comes here */
+  if (!hook_ready()) return object == &hook_state; /* this address is the test of calls_arrive() in start.c */
   if (is_in_slots(object)) return slot_usable(object);
-  return headers() && has_header(object) ? header_size(object) : next.usable_size(object);
+  return uses_headers() && has_header(object) ? header_size(object) : next.usable_size(object);
 }
 
-/* Not in header mode: an object without header does not count when it is freed either. */
-void complete_foreign_allocation(void *object, size_t size, struct origin origin) {
-  if (!headers()) count_fresh(object, size, 0, origin);
+/* Ignores the object in header mode: without a header, its free does not count either. */
+void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
+  if (!uses_headers()) count_new(object, size, 0, origin);
 }
 
-void complete_failure(void) {
+void complete_count_failure(void) {
   int saved_errno = errno;
-  if (hook_ready() && counting()) count_failure();
+  if (hook_ready() && is_counting()) count_failure();
   errno = saved_errno;
 }

@@ -1,9 +1,9 @@
 /*
- * The complete path: every function of malloc's family in every state and accounting mode. The fast path
- * (malloc.c) handles the one case that matters for speed and leaves all else to these.
+ * The complete path: every function of malloc's family in every state and accounting mode. The fast path (malloc.c)
+ * handles the one case that matters for speed and leaves all else to these functions.
  *
- * Each is what its name says to the caller, counts one event where one is to be counted, and leaves errno as the
- * allocator does. `origin` is the program's call.
+ * Each function does what its name says, counts one event where one is to be counted, and leaves errno as the allocator
+ * sets it. `origin` is the program's call.
  */
 #ifndef MALLOMETER_HOOKS_COMPLETE_H
 #define MALLOMETER_HOOKS_COMPLETE_H
@@ -17,45 +17,45 @@ void *complete_malloc(size_t size, struct origin origin);
 void *complete_calloc(size_t count, size_t size, struct origin origin);
 void *complete_realloc(void *object, size_t size, struct origin origin);
 void complete_free(void *object);
-/* An alignment that is no power of two is left to the allocator to judge. */
+/* Passes an alignment that is not a power of two to the allocator. */
 void *complete_memalign(size_t alignment, size_t size, struct origin origin);
 void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin);
-/* posix_memalign for an alignment that it accepts. */
+/* Serves posix_memalign for an alignment that posix_memalign accepts. */
 void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
 
-/* What is to be counted when an object is freed, taken down while the object is still there. */
+/* A free to be counted, recorded while the object still exists. */
 struct pending_free {
-  const void *object; /* NULL: it does not count */
+  const void *object; /* NULL: not counted */
   size_t unit_size;
 };
 
 /*
- * An object that is about to be freed or moved by a function of its own, taken down while it is there. Then either
- * complete_left(), before the object is given back, for the address may be another object's the moment after; or
- * complete_stayed(), if it could not be moved.
+ * An object that another function is about to free or move, recorded while it exists. The caller then calls either
+ * complete_confirm_free(), before the object is given back, since another thread may get its address at once; or
+ * complete_cancel_free(), if the object could not be moved.
  */
-struct leaving {
+struct begun_free {
   struct pending_free pending;
   struct live_sample sample;
 };
-struct leaving complete_leaving(void *object);
-void complete_left(struct leaving leaving);
-void complete_stayed(void *object, struct leaving leaving);
+struct begun_free complete_begin_free(void *object);
+void complete_confirm_free(struct begun_free begun);
+void complete_cancel_free(void *object, struct begun_free begun);
 
 /* Counts what the allocator returned for a request, an object or NULL, and returns it. */
-void *complete_allocation(void *object, size_t requested, struct origin origin);
+void *complete_count_allocation(void *object, size_t requested, struct origin origin);
 
-/* The same where the object has nothing in it, or zeros. */
-void *complete_new_allocation(void *object, size_t requested, struct origin origin);
+/* Counts a new object whose content is undefined or zero, as complete_count_allocation() does. */
+void *complete_count_new_allocation(void *object, size_t requested, struct origin origin);
 
-/* Counts that an object of this size was freed; NULL if it is not known which. */
+/* Counts the free of an object of this size; NULL if the object is unknown. */
 void complete_count_free(const void *object, size_t unit_size);
 
-/* Counts an object that the allocator gave out without asking us. */
-void complete_foreign_allocation(void *object, size_t size, struct origin origin);
+/* Counts an object that the allocator handed out without a call of this library. */
+void complete_count_foreign_allocation(void *object, size_t size, struct origin origin);
 
 /* Counts a call that fails before it reaches the allocator. */
-void complete_failure(void);
+void complete_count_failure(void);
 
 #endif

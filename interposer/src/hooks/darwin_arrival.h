@@ -1,4 +1,4 @@
-/* Whether the program's calls come to the interposed functions (darwin_interposing.c). */
+/* Whether the program's calls reach the interposed functions (darwin_interposing.c). */
 #ifndef MALLOMETER_HOOKS_DARWIN_ARRIVAL_H
 #define MALLOMETER_HOOKS_DARWIN_ARRIVAL_H
 
@@ -6,7 +6,7 @@
 
 #include "platform/visibility.h"
 
-/* Set by the first call, and stays. Atomic. Defined in darwin_start.c. */
+/* True from the first call on. Atomic. Defined in darwin_start.c. */
 extern HIDDEN bool calls_have_arrived;
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The way in on Darwin: dyld reads the pairs of __DATA,__interpose of a library in DYLD_INSERT_LIBRARIES, and leads the
- * calls of every other image from the second function to the first. Calls of this library stay as they are, so the
- * original is called by its name. In a library that is loaded later the pairs mean nothing (hooks/darwin_zone.h).
+ * The entry on Darwin: dyld reads the pairs in __DATA,__interpose of a library in DYLD_INSERT_LIBRARIES, and redirects
+ * calls of the second function from every other image to the first. Calls of this library itself are not redirected, so
+ * the original is called by its name. In a library that is loaded later the pairs have no effect (hooks/darwin_zone.h).
  *
- * Until the library's constructor has run calls are passed on uncounted: libSystem itself allocates before it is ready.
- * From then on malloc's family takes the complete path (hooks/complete.h); the functions of zones, which name a zone,
- * and those of types, which clang calls from macOS 14 on and which older systems lack, are counted around the original.
+ * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before it is
+ * ready. Afterwards malloc's family takes the complete path (hooks/complete.h). Two groups are counted around the
+ * original: the functions of zones, and those of types, which clang calls from macOS 14 on and older systems lack.
  */
 #include <malloc/malloc.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "hooks/darwin_arrival.h"
 #include "hooks/state.h"
 
-/* The program's call, of a function with a frame record: the canonical frame address is 16 bytes above it. */
+/* The program's call of a function with a frame record: the canonical frame address is 16 bytes above the record. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 #ifndef INTERPOSE /* tests call the functions themselves */
@@ -26,16 +26,16 @@
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
 #endif
 
-/* Notes that calls come here, and tells whether they are counted or must be passed on. */
-static inline bool arrives(void) {
-  /* Written once: threads share the line. */
+/* Records that a call came here, and returns whether it is counted or must be forwarded. */
+static inline bool is_counted(void) {
+  /* Stored once only, since threads share the cache line. */
   if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
     __atomic_store_n(&calls_have_arrived, true, __ATOMIC_RELAXED);
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
 }
 
 static void *count(void *object, size_t size, struct origin origin) {
-  return arrives() ? complete_new_allocation(object, size, origin) : object;
+  return is_counted() ? complete_count_new_allocation(object, size, origin) : object;
 }
 
 static size_t product(size_t count, size_t size) {
@@ -45,10 +45,10 @@ static size_t product(size_t count, size_t size) {
 
 /* ---- malloc's family ----------------------------------------------------------------------------------- */
 
-static void *our_malloc(size_t size) { return arrives() ? complete_malloc(size, ORIGIN) : malloc(size); }
+static void *our_malloc(size_t size) { return is_counted() ? complete_malloc(size, ORIGIN) : malloc(size); }
 
 static void *our_calloc(size_t number, size_t size) {
-  return arrives() ? complete_calloc(number, size, ORIGIN) : calloc(number, size);
+  return is_counted() ? complete_calloc(number, size, ORIGIN) : calloc(number, size);
 }
 
 static void *our_valloc(size_t size) { return count(valloc(size), size, ORIGIN); }
@@ -61,14 +61,14 @@ static int our_posix_memalign(void **object, size_t alignment, size_t size) {
   int error = posix_memalign(object, alignment, size);
   if (error == 0) {
     *object = count(*object, size, ORIGIN);
-  } else if (arrives()) {
-    complete_failure();
+  } else if (is_counted()) {
+    complete_count_failure();
   }
   return error;
 }
 
 static void our_free(void *object) {
-  if (arrives()) {
+  if (is_counted()) {
     complete_free(object);
   } else {
     free(object);
@@ -76,11 +76,11 @@ static void our_free(void *object) {
 }
 
 static void *our_realloc(void *object, size_t size) {
-  return arrives() ? complete_realloc(object, size, ORIGIN) : realloc(object, size);
+  return is_counted() ? complete_realloc(object, size, ORIGIN) : realloc(object, size);
 }
 
 static void *our_reallocf(void *object, size_t size) {
-  if (!arrives()) return reallocf(object, size);
+  if (!is_counted()) return reallocf(object, size);
   void *moved = complete_realloc(object, size, ORIGIN);
   if (!moved && object && size > 0) complete_free(object);
   return moved;
@@ -113,30 +113,30 @@ static void *our_malloc_zone_memalign(malloc_zone_t *zone, size_t alignment, siz
   return count(malloc_zone_memalign(zone, alignment, size), size, ORIGIN);
 }
 
-static void leaves(void *object) {
-  if (object && arrives()) complete_left(complete_leaving(object));
+static void count_free(void *object) {
+  if (object && is_counted()) complete_confirm_free(complete_begin_free(object));
 }
 
 static void our_malloc_zone_free(malloc_zone_t *zone, void *object) {
-  leaves(object);
+  count_free(object);
   malloc_zone_free(zone, object);
 }
 
-/* What a zone's realloc returned, of an object that was taken down before. */
-static void *moved(void *object, struct leaving leaving, void *result, size_t size, struct origin origin) {
-  if (!result) { /* a zone's realloc frees nothing then */
-    if (object) complete_stayed(object, leaving);
-    return complete_allocation(NULL, size, origin);
+/* Counts the result of a zone's realloc; `begun` was recorded before. */
+static void *count_move(void *object, struct begun_free begun, void *result, size_t size, struct origin origin) {
+  if (!result) { /* a zone's realloc that fails frees nothing */
+    if (object) complete_cancel_free(object, begun);
+    return complete_count_allocation(NULL, size, origin);
   }
-  if (object) complete_left(leaving);
-  return complete_allocation(result, size, origin);
+  if (object) complete_confirm_free(begun);
+  return complete_count_allocation(result, size, origin);
 }
 
 static void *our_malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
-  if (!arrives()) return malloc_zone_realloc(zone, object, size);
-  struct leaving leaving = {0};
-  if (object) leaving = complete_leaving(object);
-  return moved(object, leaving, malloc_zone_realloc(zone, object, size), size, ORIGIN);
+  if (!is_counted()) return malloc_zone_realloc(zone, object, size);
+  struct begun_free begun = {0};
+  if (object) begun = complete_begin_free(object);
+  return count_move(object, begun, malloc_zone_realloc(zone, object, size), size, ORIGIN);
 }
 
 static unsigned our_malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
@@ -146,7 +146,7 @@ static unsigned our_malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, v
 }
 
 static void our_malloc_zone_batch_free(malloc_zone_t *zone, void **objects, unsigned number) {
-  for (unsigned i = 0; i < number; i++) leaves(objects[i]);
+  for (unsigned i = 0; i < number; i++) count_free(objects[i]);
   malloc_zone_batch_free(zone, objects, number);
 }
 
@@ -161,7 +161,7 @@ INTERPOSE(malloc_zone_batch_free)
 
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
-/* In no header of the SDKs that this is built with; dyld ignores a pair whose original is absent. */
+/* Absent from the headers of this SDK; dyld ignores a pair whose original is absent. */
 typedef unsigned long long type_id;
 
 #ifndef WEAK
@@ -201,23 +201,23 @@ static int our_malloc_type_posix_memalign(void **object, size_t alignment, size_
   int error = malloc_type_posix_memalign(object, alignment, size, type);
   if (error == 0) {
     *object = count(*object, size, ORIGIN);
-  } else if (arrives()) {
-    complete_failure();
+  } else if (is_counted()) {
+    complete_count_failure();
   }
   return error;
 }
 
 static void our_malloc_type_free(void *object, type_id type) {
-  leaves(object);
+  count_free(object);
   malloc_type_free(object, type);
 }
 
-/* As realloc: of 0 bytes it frees, and returns what counts as an allocation. */
+/* With size 0, realloc frees, and its result counts as an allocation. */
 static void *our_malloc_type_realloc(void *object, size_t size, type_id type) {
-  if (!arrives()) return malloc_type_realloc(object, size, type);
-  struct leaving leaving = {0};
-  if (object) leaving = complete_leaving(object);
-  return moved(object, leaving, malloc_type_realloc(object, size, type), size, ORIGIN);
+  if (!is_counted()) return malloc_type_realloc(object, size, type);
+  struct begun_free begun = {0};
+  if (object) begun = complete_begin_free(object);
+  return count_move(object, begun, malloc_type_realloc(object, size, type), size, ORIGIN);
 }
 
 static void *our_malloc_type_zone_malloc(malloc_zone_t *zone, size_t size, type_id type) {
@@ -237,15 +237,15 @@ static void *our_malloc_type_zone_memalign(malloc_zone_t *zone, size_t alignment
 }
 
 static void our_malloc_type_zone_free(malloc_zone_t *zone, void *object, type_id type) {
-  leaves(object);
+  count_free(object);
   malloc_type_zone_free(zone, object, type);
 }
 
 static void *our_malloc_type_zone_realloc(malloc_zone_t *zone, void *object, size_t size, type_id type) {
-  if (!arrives()) return malloc_type_zone_realloc(zone, object, size, type);
-  struct leaving leaving = {0};
-  if (object) leaving = complete_leaving(object);
-  return moved(object, leaving, malloc_type_zone_realloc(zone, object, size, type), size, ORIGIN);
+  if (!is_counted()) return malloc_type_zone_realloc(zone, object, size, type);
+  struct begun_free begun = {0};
+  if (object) begun = complete_begin_free(object);
+  return count_move(object, begun, malloc_type_zone_realloc(zone, object, size, type), size, ORIGIN);
 }
 
 INTERPOSE(malloc_type_malloc)

@@ -1,9 +1,9 @@
 /*
- * The hook's start and switches on Darwin, in the place of start.c, and the way into a process that runs already, in
- * the place of redirection.c. See start.h and redirection.h.
+ * The hook's start and switches on Darwin, instead of start.c, and the attach to a running process, instead of
+ * redirection.c. See start.h and redirection.h.
  *
- * Calls come by one way at a time: from the start through the interposed functions, or else through the zones from
- * mallometer_attach() on, which a process that counts from the start refuses.
+ * Calls come by one way at a time: through the interposed functions from the start, or through the zones from
+ * mallometer_attach() on, which fails in a process that counts from the start.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -21,7 +21,7 @@
 #include "hooks/state.h"
 #include "sample/call_sites.h"
 
-/* What the header of this SDK has of the struct. */
+/* Checks a member against the SDK's header. */
 #define SAME(member, of_apple) \
   _Static_assert(offsetof(struct zone, member) == offsetof(malloc_zone_t, of_apple), "zone: " #member);
 SAME(size, size)
@@ -45,10 +45,10 @@ _Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 
 
 bool calls_have_arrived;
 
-/* A call that another library makes: the C library's own copy of a string. */
+/* Returns whether another library's call of malloc comes here, by the C library's copy of a string. */
 static bool calls_arrive(void) {
   char *copy = strdup("mallometer");
-  free(copy); /* our own call, which stays as it is */
+  free(copy); /* a call of this library, which is not redirected */
   return __atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED);
 }
 
@@ -58,7 +58,7 @@ bool program_malloc_is_ours(void) {
   return whose == OURS;
 }
 
-void hook_stands_behind(void) {}
+void hook_find_operators(void) {}
 
 /* ---- State --------------------------------------------------------------------------------------------- */
 
@@ -67,35 +67,35 @@ static int wanted_state(void) {
   return counts ? HOOK_COUNTING : HOOK_FORWARDING;
 }
 
-/* There is one route (hooks/complete.h); it asks itself whether samples and matched scopes are to be looked for. */
+/* Stores the state. There is one route (hooks/complete.h), which checks itself for samples and matched scopes. */
 void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* hook_find_allocator() sets it */
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
 }
 
-/* What is called asks for monitors itself. */
-void hook_route_settles(void) {}
+/* Does nothing: the complete route checks for monitors at each event. */
+void hook_wait_for_route(void) {}
 
 void hook_forked(void) { hook_choose_route(); }
 
-static void thread_ends(struct thread_block *block) {
+static void on_thread_end(struct thread_block *block) {
   scopes_end(block);
   peak_flush(block);
 }
 
 static void start_counting(void) {
   static bool started;
-  if (!started) thread_blocks_start(thread_ends);
+  if (!started) thread_blocks_start(on_thread_end);
   started = true;
 }
 
-/* Called by the constructor, before there are threads: until then the interposed functions pass calls on. */
+/* Called by the constructor, before there are threads. Until then the interposed functions forward calls. */
 bool hook_find_allocator(void) {
   int saved_errno = errno;
   malloc_leads_here = program_malloc_is_ours() && !is_of_sanitizer(NULL);
   if (malloc_leads_here) {
     start_counting();
-    hook_owner.starts();
+    hook_owner.configure();
   }
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
   errno = saved_errno;
@@ -111,20 +111,20 @@ bool hook_attach(void) {
   return true;
 }
 
-/* Zones would meet the headers. */
+/* Returns false: the zones would get objects with headers. */
 bool hook_use_headers(void) { return false; }
 
-/* ---- A process that runs already ----------------------------------------------------------------------- */
+/* ---- A running process --------------------------------------------------------------------------------- */
 
-/* Applies `act` to each zone that is registered; they are never moved, and the list only grows in practice. */
-static void each_zone(void (*act)(struct zone *zone, struct redirection *done), struct redirection *done) {
+/* Applies `act` to each registered zone. Zones are never moved, and the list only grows in practice. */
+static void visit_zones(void (*act)(struct zone *zone, struct redirection *done), struct redirection *done) {
   vm_address_t *zones;
   unsigned count = 0;
   if (malloc_get_all_zones(mach_task_self(), NULL, &zones, &count) != KERN_SUCCESS) count = 0;
   for (unsigned i = 0; i < count; i++) act((struct zone *)zones[i], done);
 }
 
-static void hook_one(struct zone *zone, struct redirection *done) {
+static void hook_and_count(struct zone *zone, struct redirection *done) {
   if (zone_is_hooked(zone) || zone_hook(zone)) {
     done->words += zone_words(zone);
   } else {
@@ -132,7 +132,7 @@ static void hook_one(struct zone *zone, struct redirection *done) {
   }
 }
 
-static void unhook_one(struct zone *zone, struct redirection *done) {
+static void unhook_and_count(struct zone *zone, struct redirection *done) {
   if (!zone_is_hooked(zone)) return;
   if (zone_unhook(zone)) {
     done->words += zone_words(zone);
@@ -141,16 +141,16 @@ static void unhook_one(struct zone *zone, struct redirection *done) {
   }
 }
 
-/* All zones or none: objects may be freed through another zone than they came from. */
+/* Hooks all zones or none: objects may be freed through another zone than their own. */
 const char *redirection_apply(struct redirection *done) {
   *done = (struct redirection){0};
-  /* Each call would count here and there. */
+  /* Each call would count twice with both. */
   if (__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
     return "the program's calls are interposed already; start it without DYLD_INSERT_LIBRARIES to attach";
-  each_zone(hook_one, done);
+  visit_zones(hook_and_count, done);
   if (done->words > 0 && done->refused == 0) return NULL;
   struct redirection undone = {0};
-  each_zone(unhook_one, &undone);
+  visit_zones(unhook_and_count, &undone);
   done->error = ENOTSUP;
   done->words = 0;
   done->refused = undone.refused;
@@ -159,7 +159,7 @@ const char *redirection_apply(struct redirection *done) {
 
 void redirection_undo(struct redirection *done) {
   *done = (struct redirection){0};
-  each_zone(unhook_one, done);
+  visit_zones(unhook_and_count, done);
 }
 
 bool redirection_works(void) {

@@ -1,4 +1,4 @@
-/* Each function: the zone's own, left out of the sums, and the count around it. See darwin_zone.h. */
+/* The hooked functions: each counts around the zone's own, whose calls are not counted. See darwin_zone.h. */
 #include "hooks/darwin_zone.h"
 
 #include <string.h>
@@ -7,16 +7,16 @@
 #include "hooks/complete.h"
 #include "platform/page_protection.h"
 
-/* The program's call, or that of libsystem_malloc's own function, which is a frame above. */
+/* The call of the program or of a function of libsystem_malloc, one frame above. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
-/* ---- Whose functions there were ------------------------------------------------------------------------ */
+/* ---- The zones' own functions -------------------------------------------------------------------------- */
 
 #define MOST_ZONES 64
 
-/* A row stays when its zone is unhooked, for calls that are under way. */
+/* The hooked zones. A row stays when its zone is unhooked, for calls that are in progress. */
 static struct hooked {
-  struct zone *zone; /* NULL: free from here on */
+  struct zone *zone; /* NULL: this row and all behind it are free */
   bool active;
   struct zone own;
 } hooked[MOST_ZONES];
@@ -30,27 +30,27 @@ static struct hooked *find(const struct zone *zone) {
   return NULL;
 }
 
-/* Called from a function of ours that a hooked zone has. */
-static const struct zone *own(const struct zone *zone) { return &find(zone)->own; }
+/* Returns the zone's own functions. Called only from a hooked zone's function. */
+static const struct zone *original(const struct zone *zone) { return &find(zone)->own; }
 
-/* ---- What is counted ----------------------------------------------------------------------------------- */
+/* ---- Counting ------------------------------------------------------------------------------------------ */
 
-static void *fresh(struct thread_block *block, void *object, size_t size, struct origin origin) {
+static void *count_new(struct thread_block *block, void *object, size_t size, struct origin origin) {
   thread_block_return(block);
-  return complete_new_allocation(object, size, origin);
+  return complete_count_new_allocation(object, size, origin);
 }
 
-/* The object is there: it is measured with the sums as they are, and counted before it is given back. */
-static void goes(void *object) {
-  if (object) complete_left(complete_leaving(object));
+/* Counts a free before the object is given back, with the block in place. */
+static void count_free(void *object) {
+  if (object) complete_confirm_free(complete_begin_free(object));
 }
 
-static void *moved(struct thread_block *block, void *object, struct leaving leaving, void *result, size_t size,
-                   struct origin origin) {
+static void *count_move(struct thread_block *block, void *object, struct begun_free begun, void *result, size_t size,
+                        struct origin origin) {
   thread_block_return(block);
-  if (object && result) complete_left(leaving);
-  if (object && !result) complete_stayed(object, leaving);
-  return complete_allocation(result, size, origin);
+  if (object && result) complete_confirm_free(begun);
+  if (object && !result) complete_cancel_free(object, begun);
+  return complete_count_allocation(result, size, origin);
 }
 
 static size_t product(size_t number, size_t size) {
@@ -62,104 +62,105 @@ static size_t product(size_t number, size_t size) {
 
 static void *our_malloc(struct zone *zone, size_t size) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->malloc(zone, size), size, ORIGIN);
+  return count_new(block, original(zone)->malloc(zone, size), size, ORIGIN);
 }
 
 static void *our_calloc(struct zone *zone, size_t number, size_t size) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->calloc(zone, number, size), product(number, size), ORIGIN);
+  return count_new(block, original(zone)->calloc(zone, number, size), product(number, size), ORIGIN);
 }
 
 static void *our_valloc(struct zone *zone, size_t size) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->valloc(zone, size), size, ORIGIN);
+  return count_new(block, original(zone)->valloc(zone, size), size, ORIGIN);
 }
 
 static void our_free(struct zone *zone, void *object) {
-  goes(object);
+  count_free(object);
   struct thread_block *block = thread_block_leave();
-  own(zone)->free(zone, object);
+  original(zone)->free(zone, object);
   thread_block_return(block);
 }
 
 static void *our_realloc(struct zone *zone, void *object, size_t size) {
-  struct leaving leaving = {0};
-  if (object) leaving = complete_leaving(object);
+  struct begun_free begun = {0};
+  if (object) begun = complete_begin_free(object);
   struct thread_block *block = thread_block_leave();
-  return moved(block, object, leaving, own(zone)->realloc(zone, object, size), size, ORIGIN);
+  return count_move(block, object, begun, original(zone)->realloc(zone, object, size), size, ORIGIN);
 }
 
 static unsigned our_batch_malloc(struct zone *zone, size_t size, void **objects, unsigned wanted) {
   struct thread_block *block = thread_block_leave();
-  unsigned got = own(zone)->batch_malloc(zone, size, objects, wanted);
+  unsigned got = original(zone)->batch_malloc(zone, size, objects, wanted);
   thread_block_return(block);
-  for (unsigned i = 0; i < got; i++) objects[i] = complete_new_allocation(objects[i], size, ORIGIN);
+  for (unsigned i = 0; i < got; i++) objects[i] = complete_count_new_allocation(objects[i], size, ORIGIN);
   return got;
 }
 
 static void our_batch_free(struct zone *zone, void **objects, unsigned number) {
-  for (unsigned i = 0; i < number; i++) goes(objects[i]);
+  for (unsigned i = 0; i < number; i++) count_free(objects[i]);
   struct thread_block *block = thread_block_leave();
-  own(zone)->batch_free(zone, objects, number);
+  original(zone)->batch_free(zone, objects, number);
   thread_block_return(block);
 }
 
 static void *our_memalign(struct zone *zone, size_t alignment, size_t size) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->memalign(zone, alignment, size), size, ORIGIN);
+  return count_new(block, original(zone)->memalign(zone, alignment, size), size, ORIGIN);
 }
 
 static void our_free_definite_size(struct zone *zone, void *object, size_t size) {
-  goes(object);
+  count_free(object);
   struct thread_block *block = thread_block_leave();
-  own(zone)->free_definite_size(zone, object, size);
+  original(zone)->free_definite_size(zone, object, size);
   thread_block_return(block);
 }
 
-/* Frees objects of other zones, too, by way of their functions. */
+/* Frees objects of other zones, too, through their functions. */
 static void our_try_free_default(struct zone *zone, void *object) {
-  goes(object);
+  count_free(object);
   struct thread_block *block = thread_block_leave();
-  own(zone)->try_free_default(zone, object);
+  original(zone)->try_free_default(zone, object);
   thread_block_return(block);
 }
 
 static void *our_malloc_with_options(struct zone *zone, size_t alignment, size_t size, uint64_t options) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->malloc_with_options(zone, alignment, size, options), size, ORIGIN);
+  return count_new(block, original(zone)->malloc_with_options(zone, alignment, size, options), size, ORIGIN);
 }
 
 static void *our_malloc_type_malloc(struct zone *zone, size_t size, uint64_t type) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->malloc_type_malloc(zone, size, type), size, ORIGIN);
+  return count_new(block, original(zone)->malloc_type_malloc(zone, size, type), size, ORIGIN);
 }
 
 static void *our_malloc_type_calloc(struct zone *zone, size_t number, size_t size, uint64_t type) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->malloc_type_calloc(zone, number, size, type), product(number, size), ORIGIN);
+  return count_new(block, original(zone)->malloc_type_calloc(zone, number, size, type), product(number, size), ORIGIN);
 }
 
 static void *our_malloc_type_realloc(struct zone *zone, void *object, size_t size, uint64_t type) {
-  struct leaving leaving = {0};
-  if (object) leaving = complete_leaving(object);
+  struct begun_free begun = {0};
+  if (object) begun = complete_begin_free(object);
   struct thread_block *block = thread_block_leave();
-  return moved(block, object, leaving, own(zone)->malloc_type_realloc(zone, object, size, type), size, ORIGIN);
+  return count_move(block, object, begun, original(zone)->malloc_type_realloc(zone, object, size, type), size, ORIGIN);
 }
 
 static void *our_malloc_type_memalign(struct zone *zone, size_t alignment, size_t size, uint64_t type) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->malloc_type_memalign(zone, alignment, size, type), size, ORIGIN);
+  return count_new(block, original(zone)->malloc_type_memalign(zone, alignment, size, type), size, ORIGIN);
 }
 
 static void *our_malloc_type_malloc_with_options(struct zone *zone, size_t alignment, size_t size, uint64_t options,
                                                  uint64_t type) {
   struct thread_block *block = thread_block_leave();
-  return fresh(block, own(zone)->malloc_type_malloc_with_options(zone, alignment, size, options, type), size, ORIGIN);
+  return count_new(block, original(zone)->malloc_type_malloc_with_options(zone, alignment, size, options, type), size,
+                   ORIGIN);
 }
 
-/* ---- There and back ------------------------------------------------------------------------------------ */
+/* ---- Hook and unhook ----------------------------------------------------------------------------------- */
 
-/* X(member, the first version that has it). */
+/* X(member, the first version of the struct that has it). */
 #define EACH_MEMBER(X)        \
   X(malloc, 3)                \
   X(calloc, 3)                \
@@ -180,7 +181,7 @@ static void *our_malloc_type_malloc_with_options(struct zone *zone, size_t align
 
 #define HAS(zone, member, since) ((zone)->version >= (since) && (zone)->member)
 
-/* The struct is as long as its version says. */
+/* Returns the length of the struct, which depends on its version. */
 static size_t bytes_of(unsigned version) {
   if (version >= 16) return sizeof(struct zone);
   if (version >= 15) return offsetof(struct zone, malloc_type_malloc);
@@ -192,7 +193,7 @@ static size_t bytes_of(unsigned version) {
   return offsetof(struct zone, memalign);
 }
 
-/* The first that is free, or the zone's of an earlier time. */
+/* Returns the zone's row from an earlier hook, or the first free one. */
 static struct hooked *row_for(const struct zone *zone) {
   struct hooked *known = find(zone);
   for (unsigned i = 0; !known && i < MOST_ZONES; i++) {
@@ -221,9 +222,9 @@ bool zone_hook(struct zone *zone) {
   if (!row || !pages_open_for_change(zone, bytes, &before)) return false;
   if (!row->zone) {
     memcpy(&row->own, zone, bytes);
-    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* found from the first call of ours on */
+    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* the first call of a replaced function finds the row */
   }
-  /* What leads here still, after another tool's change, has its own function in the row. */
+  /* A member that is still this library's, after another tool's change, already has its original in the row. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

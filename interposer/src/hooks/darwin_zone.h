@@ -1,13 +1,14 @@
 /*
- * The other way in on Darwin, for a process that runs already: our functions in place of those of a malloc zone, the
- * struct of function pointers through which libsystem_malloc reaches each of its allocators.
+ * The attach on Darwin: this library's functions replace those of a malloc zone, the struct of function pointers
+ * through which libsystem_malloc reaches each of its allocators.
  *
- * Each object counts once, whichever functions call each other: a zone may serve a request by another zone (large ones
- * of the "nano" zone, say), so what one of our functions calls is left out of all sums, and counted by that one.
+ * Each object counts once, whichever functions call each other. A zone may serve a request by another zone (large ones
+ * of the "nano" zone, for example), so calls within one of this library's functions are in no sum, and that function
+ * counts the event.
  *
- * The struct is declared here, because versions of it differ: members below are there from the version that is noted
- * on, and are neither read nor written in an older one. The order is that of the public header malloc/malloc.h and of
- * libmalloc 521 and later (versions 15 and 16); the build for Darwin compares the members that its header has.
+ * The struct is declared here, because its versions differ: a version older than the number beside a member lacks that
+ * member. The order is that of the public header malloc/malloc.h and of libmalloc 521 and later (versions 15 and 16);
+ * the build for Darwin compares the members that its header has.
  */
 #ifndef MALLOMETER_HOOKS_DARWIN_ZONE_H
 #define MALLOMETER_HOOKS_DARWIN_ZONE_H
@@ -48,21 +49,21 @@ struct zone {
 };
 
 /*
- * Puts our functions in the zone's place, where it has any. False, and nothing is changed, if its version is not known,
- * if it is hooked already, if there are too many zones, or if its memory cannot be opened (platform/page_protection.h).
- * One thread at a time; others may use the zone meanwhile.
+ * Replaces the zone's functions where it has any. Returns false, without a change, if the version is unknown, the zone
+ * is hooked already, there are too many zones, or its memory cannot be opened (platform/page_protection.h). One thread
+ * at a time; others may use the zone meanwhile.
  */
 bool zone_hook(struct zone *zone);
 
 /*
- * Puts back the zone's own functions, but for those that another tool has replaced since, which still lead here and
- * pass calls on. False if its memory cannot be opened, or such a one is left.
+ * Restores the zone's own functions, except those that another tool has replaced since, which still call this library
+ * and are forwarded. Returns false if the memory cannot be opened, or such a function remains.
  */
 bool zone_unhook(struct zone *zone);
 
 bool zone_is_hooked(const struct zone *zone);
 
-/* How many words of the zone lead to ours, or would. */
+/* Returns the number of the zone's words that point to this library, or would after a hook. */
 unsigned zone_words(const struct zone *zone);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The functions that this library takes over from the allocator below it. Declared here rather than by stdlib.h and
- * malloc.h, which say nothing of the older and the newer ones and attach promises that bind the implementer too.
+ * The functions that this library takes over from the allocator below it. stdlib.h and malloc.h are not included: they
+ * lack the oldest and newest functions, and their attributes would bind the definitions too.
  */
 #ifndef MALLOMETER_HOOKS_INTERPOSED_H
 #define MALLOMETER_HOOKS_INTERPOSED_H
@@ -21,8 +21,8 @@ EXPORT int posix_memalign(void **object, size_t alignment, size_t size);
 EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *object);
-/* free by other names: glibc's up to 2.25, those of C23, jemalloc's. */
-/* clang-format off */ /* which never comes to rest here */
+/* Further names of free: glibc's up to 2.25, those of C23, jemalloc's. */
+/* clang-format off */ /* each run would change the layout again */
 #define EACH_NAME_OF_FREE(X) \
   X(cfree) \
   X(free_sized) \
@@ -57,7 +57,7 @@ EXPORT size_t malloc_usable_size(void *object);
   X(DELETE_ARRAY_ALIGNED_NOTHROW, _ZdaPvSt11align_val_tRKSt9nothrow_t, DELETE_ARRAY_ALIGNED)
 /* clang-format on */
 
-/* dlopen and dlmopen. Named apart, since this library calls the real one too. */
+/* dlopen and dlmopen, under other C names, since this library calls the real dlopen too. */
 EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");
 EXPORT void *program_dlmopen(Lmid_t namespace, const char *file, int mode) __asm__("dlmopen");
 

@@ -1,23 +1,23 @@
 /*
- * dlopen and dlmopen, for the sake of header mode, of JVMs and of Java's foreign functions only.
+ * Replacements of dlopen and dlmopen, needed only for header mode, JVMs and Java's foreign functions.
  *
- * A library that is opened with RTLD_DEEPBIND calls the C library's free past us. Should it free an object of ours that
- * has a header, the C library aborts. So in header mode the flag is taken off, and that is said; the library then
- * resolves its symbols as any other. A namespace of its own has a C library of
- * its own, whose objects never meet ours.
+ * A library that is opened with RTLD_DEEPBIND calls the C library's free directly. If it frees an object with a header,
+ * the C library aborts. In header mode the flag is therefore removed and reported; the library then resolves its
+ * symbols as any other. A separate namespace (dlmopen) has a C library of its own, which never gets objects with
+ * headers.
  *
- * From JDK 22 on Java code calls malloc by the address that its default lookup has: that which dlsym finds in a library
- * of the JDK, libsyslookup.so, which has no functions but needs the C library. Such a search does not begin with what
- * is preloaded. So the JVM's calls of dlsym are redirected once it opens that library: of the functions that are found
- * there it gets ours where the program does. Where the JVM's own word for dlsym cannot be changed, it gets the program
- * as the place to search in: all that the library leads to is still found, and more, and malloc is ours.
+ * From JDK 22 on, Java code calls malloc at the address from its default lookup: the one that dlsym finds in a library
+ * of the JDK, libsyslookup.so, which has no functions but depends on the C library. Such a search skips preloaded
+ * libraries. Once the JVM opens that library, its calls of dlsym are therefore redirected, and return this library's
+ * function of the same name. If the JVM's own word for dlsym cannot be changed, the JVM gets a handle of the program
+ * instead of the library: it finds all the functions of the library, and more, and this library's malloc.
  *
- * The bridge asks for call sites some time after the JVM has begun to allocate. They are recorded from when libjvm.so
- * is opened.
+ * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
+ * JVM has begun to allocate.
  *
- * dlopen looks at its return address to know whose search path and namespace apply. The last call must therefore be a
- * jump, so that the return address stays the program's; the test `fast_path` checks that it is. musl's does not look,
- * and is called.
+ * dlopen chooses search path and namespace by its return address. The last call must therefore be a jump, so that the
+ * return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its return address, and is
+ * called.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -34,26 +34,26 @@
 typedef void *dlopen_function(const char *file, int mode);
 
 static dlopen_function *next_dlopen;
-static bool knows_callers;
+static bool open_depends_on_caller;
 
 __attribute__((noinline)) static dlopen_function *find_next_dlopen(void) {
   void *address = dlsym(RTLD_NEXT, "dlopen");
   dlopen_function *found;
   memcpy(&found, &address, sizeof found);
-  knows_callers = dlopen_knows_callers();
+  open_depends_on_caller = dlopen_depends_on_caller();
   __atomic_store_n(&next_dlopen, found, __ATOMIC_RELEASE);
   return found;
 }
 
 static int safe_mode(const char *file, int mode) {
   if (size_source != SIZE_FROM_HEADER) return mode;
-  if (file && strchr(file, '/') && !(mode & RTLD_NOLOAD)) hook_owner.loads_in_header_mode(file);
+  if (file && strchr(file, '/') && !(mode & RTLD_NOLOAD)) hook_owner.before_load_with_headers(file);
   if (!(mode & RTLD_DEEPBIND)) return mode;
-  hook_owner.refuses_deepbind(file);
+  hook_owner.on_deepbind_removal(file);
   return mode & ~RTLD_DEEPBIND;
 }
 
-static bool is_javas_lookup(const char *file) {
+static bool is_java_lookup_library(const char *file) {
   static const char name[] = "/libsyslookup.so";
   const char *last = file ? strrchr(file, '/') : NULL;
   int state = __atomic_load_n(&hook_state, __ATOMIC_RELAXED);
@@ -65,9 +65,9 @@ static bool is_jvm(const char *file) {
   return name && strcmp(name, "libjvm.so") == 0;
 }
 
-static void *javas_lookup;
+static void *java_lookup_library;
 
-/* What a program that calls the function comes to. */
+/* Returns the function that a program gets when it calls this name. */
 static void *own_function(const char *name) {
 #define OWN(function) \
   { #function, (void *)(uintptr_t)function }
@@ -85,7 +85,7 @@ static void *own_function(const char *name) {
              OWN(valloc),
              OWN(pvalloc),
              OWN(malloc_usable_size),
-             /* Which only some C libraries have. */
+             /* Functions that only some C libraries have. */
              {"cfree", (void *)(uintptr_t)free},
              {"free_sized", (void *)(uintptr_t)free},
              {"free_aligned_sized", (void *)(uintptr_t)free}};
@@ -96,33 +96,34 @@ static void *own_function(const char *name) {
   return NULL;
 }
 
-__attribute__((noinline)) static void *search_javas_lookup(const char *name) {
-  void *found = dlsym(javas_lookup, name), *own = found ? own_function(name) : NULL;
+__attribute__((noinline)) static void *search_java_lookup_library(const char *name) {
+  void *found = dlsym(java_lookup_library, name), *own = found ? own_function(name) : NULL;
   return own ? own : found;
 }
 
-/* What the JVM calls for dlsym, which looks at its return address too. */
-static void *javas_dlsym(void *place, const char *name) {
-  if (place == __atomic_load_n(&javas_lookup, __ATOMIC_ACQUIRE)) return search_javas_lookup(name);
+/* Replaces dlsym in the JVM. dlsym chooses by its return address too. */
+static void *java_dlsym(void *place, const char *name) {
+  if (place == __atomic_load_n(&java_lookup_library, __ATOMIC_ACQUIRE)) return search_java_lookup_library(name);
   return dlsym(place, name);
 }
 
 /*
- * What to open: the library itself, if the object that opens it and that `caller` is in will look functions up through
- * us, or if it cannot be opened; else NULL, the program. The library stays open, so that its handle means no other.
+ * Returns the file to open: the library itself, if it cannot be opened or if the calling object (which contains
+ * `caller`) looks functions up through java_dlsym(); else NULL, the program. The library stays open, so its handle is
+ * unique.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {
-  const void *real = (const void *)(uintptr_t)dlsym, *ours = (const void *)(uintptr_t)javas_dlsym;
+  const void *real = (const void *)(uintptr_t)dlsym, *ours = (const void *)(uintptr_t)java_dlsym;
   void *library = open(file, mode);
   if (!library) return file;
-  __atomic_store_n(&javas_lookup, library, __ATOMIC_RELEASE);
+  __atomic_store_n(&java_lookup_library, library, __ATOMIC_RELEASE);
   if (import_redirect(caller, "dlsym", real, ours)) return file;
   return open(file, mode | RTLD_GLOBAL) ? NULL : file;
 }
 
-/* Where the caller does not matter: what was loaded is known from then on. */
-__attribute__((noinline)) static void *open_and_know(dlopen_function *open, const char *file, int mode) {
+/* Opens a library where the caller's address does not matter, and refreshes the list of loaded objects. */
+__attribute__((noinline)) static void *open_and_refresh(dlopen_function *open, const char *file, int mode) {
   void *opened = open(file, mode);
   loaded_objects_refresh();
   return opened;
@@ -131,10 +132,10 @@ __attribute__((noinline)) static void *open_and_know(dlopen_function *open, cons
 void *program_dlopen(const char *file, int mode) {
   dlopen_function *open = __atomic_load_n(&next_dlopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlopen();
-  if (is_jvm(file)) hook_owner.meets_jvm();
-  if (is_javas_lookup(file)) file = open_for_java(open, file, mode, __builtin_return_address(0));
+  if (is_jvm(file)) hook_owner.before_jvm_load();
+  if (is_java_lookup_library(file)) file = open_for_java(open, file, mode, __builtin_return_address(0));
   mode = safe_mode(file, mode);
-  if (!knows_callers) return open_and_know(open, file, mode);
+  if (!open_depends_on_caller) return open_and_refresh(open, file, mode);
   return open(file, mode);
 }
 
@@ -153,6 +154,6 @@ __attribute__((noinline)) static dlmopen_function *find_next_dlmopen(void) {
 void *program_dlmopen(Lmid_t namespace, const char *file, int mode) {
   dlmopen_function *open = __atomic_load_n(&next_dlmopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlmopen();
-  if (!open) return NULL; /* a C library without it */
+  if (!open) return NULL; /* the C library has no dlmopen */
   return open(namespace, file, namespace == LM_ID_BASE ? safe_mode(file, mode) : mode);
 }

@@ -1,16 +1,15 @@
 /*
- * The way in: every function by which a C program allocates or frees.
+ * The entry: every function by which a C program allocates or frees.
  *
- * What a program calls is a jump to where `entry` points, by the route that is open (hooks/route.h). The counted
- * route comes first and is meant to be read top to bottom: the allocator's own call, one comparison against the
- * thread's headroom, four additions to lines that belong to this thread (three for a free), and one step of a countdown
- * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is zero, when the
- * peak must hear of the thread, and when the sampler's countdown ends. Requests above 32 KiB take the same steps on a
- * route of their own, which keeps the call paths of large requests apart.
+ * Each of these functions jumps to the address in `entry`, which the open route sets (hooks/route.h). The counted route
+ * comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's headroom,
+ * four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
+ * allocations for the sampler. A call leaves this route if the thread has no block yet, if the request is zero, if the
+ * thread must report to the peak, or if the sampler's countdown ends. Requests above 32 KiB take the same steps on a
+ * route of their own, which tells the call paths of large requests apart.
  *
- * Nothing here allocates, locks, enters the loader or changes errno, except through the allocator that is called
- * anyway; the slow path keeps errno where it calls anything else. docs/explanation/cost.md accounts for each
- * instruction.
+ * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
+ * anyway; the slow path preserves errno around other calls. docs/explanation/cost.md accounts for each instruction.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -34,23 +33,23 @@
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
 
-/* The compiler is not to keep across a call what it can compute from `value` afterwards. */
+/* Prevents the compiler from keeping values across a call that it can compute from `value` afterwards. */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
-/* In a function that the program's call reached by jumps only: that call. */
+/* The program's call, in a function that the call reached by jumps only. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* The same in one that calls by CALL_KEEPING only, if that is known when it is compiled. */
-#define ORIGIN_THAT(stays) ((stays) ? (struct origin){caller_that_stays(), __builtin_dwarf_cfa()} : ORIGIN)
-#define INLINE static inline __attribute__((always_inline)) /* the ORIGIN is that of the function around it */
+/* ORIGIN in a function that is frameless (FRAMELESS_CALLS) or not, which is a constant at compile time. */
+#define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
+#define INLINE static inline __attribute__((always_inline)) /* ORIGIN in such a function is that of its caller */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-static OUT_OF_LINE void doubtful_free(void *object);
+static OUT_OF_LINE void free_possible_sample(void *object);
 static void *count_without_headroom(void *object, size_t doubled, struct origin origin);
 static void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled, struct origin origin);
 static void *count_large_without_headroom(void *object, size_t size, struct origin origin);
 static void free_without_headroom(void *object);
-static OUT_OF_LINE void *sampled(void *object, size_t doubled, struct origin origin);
+static OUT_OF_LINE void *visit_sampler(void *object, size_t doubled, struct origin origin);
 
 static void *large_malloc(size_t size, struct origin origin);
 static void *large_calloc(size_t bytes, struct origin origin);
@@ -59,70 +58,70 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
 /*
- * Whether the fast path knows the class of a request, of which it keeps doubled_size(). 0 wraps and belongs to the slow
- * path too. So does a request of 2^63 bytes and more, which the allocator refuses, whatever it is taken for.
+ * Returns whether the fast path knows the size class of a request, given as doubled_size(). Size 0 wraps to the largest
+ * number and takes the slow path. A size of 2^63 or more wraps too, and may look small: the allocator refuses it.
  */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
 
 /* Counts an allocation for which there was headroom. */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
-                                    int64_t left, bool origin_stays) {
+                                    int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
-  event_counts_allocation(block, usable_size, doubled, class);
-  event_ends(block, left);
-  uintptr_t path = origin_stays ? path_of_call(class) : filter_path(ORIGIN, class);
-  if (filter_visits(block, filter_bucket_of(path))) return sampled(object, doubled, ORIGIN_THAT(origin_stays));
-  STAYS_RETURNED(object);
+  event_count_allocation(block, usable_size, doubled, class);
+  event_end(block, left);
+  uintptr_t path = frameless ? frameless_path(class) : filter_path(ORIGIN, class);
+  if (filter_visits(block, filter_bucket_of(path))) return visit_sampler(object, doubled, ORIGIN_IN(frameless));
+  KEEP_IN_RETURN_REGISTER(object);
   if (!object) __builtin_unreachable();
   return object;
 }
 
 /*
- * What the allocator returned for a usual request. The thread's block is read only now: cheaper than to keep it across
- * the call. All is counted here or all on the slow path.
+ * Counts the result of a usual request, fully here or fully on the slow path. Reading the thread's block after the call
+ * is cheaper than keeping it across the call.
  */
-INLINE void *count_usual_outcome(void *object, size_t doubled, bool origin_stays) {
-  STAYS_RETURNED(object);
-  struct thread_block *block = own_block(); /* first, or the branch's alignment takes an instruction */
-  if (unlikely(!object)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN_THAT(origin_stays));
+INLINE void *count_usual_outcome(void *object, size_t doubled, bool frameless) {
+  KEEP_IN_RETURN_REGISTER(object);
+  struct thread_block *block = own_block(); /* read first: after the branch, its alignment takes one more instruction */
+  if (unlikely(!object)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN_IN(frameless));
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
-  if (unlikely(!event_takes(block, usable_size, &left))) {
-    return count_without_headroom(object, doubled, ORIGIN_THAT(origin_stays));
+  if (unlikely(!event_begin_allocation(block, usable_size, &left))) {
+    return count_without_headroom(object, doubled, ORIGIN_IN(frameless));
   }
-  return count_usual_allocation(block, object, usable_size, doubled, left, origin_stays);
+  return count_usual_allocation(block, object, usable_size, doubled, left, frameless);
 }
 
 static void *counted_malloc(size_t size) {
   size_t doubled = doubled_size(size);
-  if (unlikely(!is_usual(doubled))) return large_malloc(size, ORIGIN_THAT(ORIGIN_STAYS));
+  if (unlikely(!is_usual(doubled))) return large_malloc(size, ORIGIN_IN(FRAMELESS_CALLS));
   void *object = CALL_KEEPING(doubled, next.malloc, size);
-  return count_usual_outcome(object, doubled, ORIGIN_STAYS);
+  return count_usual_outcome(object, doubled, FRAMELESS_CALLS);
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
-  /* NULL, the bootstrap buffer and everything before the first event lie below. */
+  /* NULL, objects of the bootstrap buffer and all objects before the first event are below this address. */
   if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
-  if (tracked && may_be_sampled(object)) return doubtful_free(object);
+  if (tracked && may_be_sampled(object)) return free_possible_sample(object);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
-  if (unlikely(!event_gives(block, usable_size, &left))) return free_without_headroom(object);
-  event_counts_free(block, usable_size);
-  event_ends(block, left);
-  FOR_JUMP(next.free)(object);
+  if (unlikely(!event_begin_free(block, usable_size, &left))) return free_without_headroom(object);
+  event_count_free(block, usable_size);
+  event_end(block, left);
+  JUMP_TARGET(next.free)(object);
 }
 
 static void counted_free(void *object) { counted_free_of(object, false); }
 
-/* Most objects that share a hash with a live sample are none. */
-static OUT_OF_LINE void doubtful_free(void *object) {
+/* Checks the live samples: most objects that share a hash with one are not sampled. */
+static OUT_OF_LINE void free_possible_sample(void *object) {
   if (is_live_sample(object)) return complete_free(object);
   counted_free(object);
 }
 
-/* Where call sites are recorded: the object may be a sample. */
+/* Frees where call sites are recorded, so the object may be a sample. */
 static void tracked_free(void *object) { counted_free_of(object, true); }
 
 static void *counted_calloc(size_t count, size_t size) {
@@ -144,16 +143,16 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   void *moved = NEAR_VALUE(next.realloc)(object, size);
   keep_only(&doubled);
   keep_only(&old_size);
-  STAYS_RETURNED(moved);
-  if (unlikely(!moved)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN);
+  KEEP_IN_RETURN_REGISTER(moved);
+  if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* One step, so that a block that grows over and over takes no more than it gives back. */
+  /* The step covers both sizes: an object that grows repeatedly takes only the difference from the headroom. */
   int64_t left = 0;
-  if (unlikely(!event_exchanges(block, old_size, usable_size, &left))) {
+  if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
   }
-  event_counts_free(block, old_size);
+  event_count_free(block, old_size);
   return count_usual_allocation(block, moved, usable_size, doubled, left, false);
 }
 
@@ -161,7 +160,7 @@ static void *counted_realloc(void *object, size_t size) { return counted_realloc
 
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
-/* A size that wraps must not be taken for its remainder when the operator tries again. */
+/* Allocates for an operator new. Tests the size before it is doubled: a product that wraps would look small. */
 INLINE void *counted_new_of(size_t size) {
   if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
   size_t doubled = doubled_size(size);
@@ -180,8 +179,8 @@ static void *counted_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* Reached by a jump; the block is as good as it was, for nothing between may change it. */
-static void *sampled(void *object, size_t doubled, struct origin origin) {
+/* Passes the allocation to the sampler. Reached by a jump, so the thread's block is unchanged. */
+static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
   size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
                        origin);
@@ -190,33 +189,34 @@ static void *sampled(void *object, size_t doubled, struct origin origin) {
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /*
- * Whether the request is recorded; 0 belongs to the complete path too. A plain read of one word, which the processor
- * compares in memory: a thread that sees the size of a moment ago is in the middle of its event.
+ * Returns whether the request is recorded, or is 0 and takes the complete path too. Reads one word without an order,
+ * which the processor compares in memory: a thread that sees an old size counts as in the middle of its event.
  */
 INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
-static OUT_OF_LINE void *large_sampled(void *object, size_t size, size_t content, struct origin origin) {
+static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t content, struct origin origin) {
   return sampler_visit_large(own_block(), object, size, glibc_usable_size(object),
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation for which there was headroom. `content`: the first bytes that hold something. */
+/* Counts an allocation for which there was headroom. `content`: the number of leading bytes that the program wrote. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
-  event_counts_allocation(block, usable_size, doubled_size(size), class);
-  event_ends(block, left);
+  event_count_allocation(block, usable_size, doubled_size(size), class);
+  event_end(block, left);
   record_largest_request(size);
-  if (large_filter_visits(block, large_tag(origin, class))) return large_sampled(object, size, content, origin);
+  if (large_filter_visits(block, large_tag(origin, class))) return visit_sampler_large(object, size, content, origin);
   return object;
 }
 
 INLINE void *count_large_outcome(void *object, size_t size, struct origin origin) {
-  if (unlikely(!object)) return complete_allocation(NULL, size, origin);
+  if (unlikely(!object)) return complete_count_allocation(NULL, size, origin);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
-  if (unlikely(!event_takes(block, usable_size, &left))) return count_large_without_headroom(object, size, origin);
+  if (unlikely(!event_begin_allocation(block, usable_size, &left)))
+    return count_large_without_headroom(object, size, origin);
   return count_large_allocation(block, object, usable_size, size, 0, left, origin);
 }
 
@@ -230,72 +230,72 @@ static OUT_OF_LINE void *large_calloc(size_t bytes, struct origin origin) {
   return count_large_outcome(NEAR_VALUE(next.calloc)(1, bytes), bytes, origin);
 }
 
-/* The object is no live sample; it may be small. */
+/* Moves an object that is no live sample and may be small. */
 static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin origin) {
   if (unlikely(is_recorded(size))) return complete_realloc(object, size, origin);
   size_t old_size = glibc_usable_size(object);
   void *moved = NEAR_VALUE(next.realloc)(object, size);
-  if (unlikely(!moved)) return complete_allocation(NULL, size, origin);
+  if (unlikely(!moved)) return complete_count_allocation(NULL, size, origin);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
   int64_t left = 0;
-  if (unlikely(!event_exchanges(block, old_size, usable_size, &left))) {
+  if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
     complete_count_free(NULL, old_size);
-    return complete_allocation(moved, size, origin);
+    return complete_count_allocation(moved, size, origin);
   }
-  event_counts_free(block, old_size);
+  event_count_free(block, old_size);
   return count_large_allocation(block, moved, usable_size, size, size, left, origin);
 }
 
-/* ---- Without headroom: at a thread's first event, now and then for the peak, and always in a scope -------- */
+/* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
 
-/* In scopes that are not matched, and nothing else is to be done: what is quick. */
-INLINE bool only_reports(const struct thread_block *block) {
+/* Returns whether unmatched scopes are open and nothing else needs the complete path. */
+INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* The same where a scope is matched. */
-INLINE bool only_matches(const struct thread_block *block) {
+/* Returns whether a matched scope is open and nothing else needs the complete path. */
+INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-static OUT_OF_LINE void *sampled_in_scope(void *object, size_t doubled, struct origin origin) {
-  object = sampled(object, doubled, origin);
+static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, struct origin origin) {
+  object = visit_sampler(object, doubled, origin);
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Whatever is rare ends this function: so no register has to be saved. */
+/* Counts an allocation in unmatched scopes. Rare cases are tail calls, so no register has to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
   size_t class = size_class_of_doubled(doubled);
   counter_add(event_allocations(&block->events, class), 1);
-  if (filter_visits(block, filter_bucket(origin, class))) return sampled_in_scope(object, doubled, origin);
+  if (filter_visits(block, filter_bucket(origin, class))) return visit_sampler_in_scope(object, doubled, origin);
   return scope_allocation(block, object, doubled);
 }
 
-/* The same where a scope is matched. */
+/* Counts an allocation in scopes of which one is matched. */
 static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
   size_t class = size_class_of_doubled(doubled);
   counter_add(event_allocations(&block->events, class), 1);
-  if (filter_visits(block, filter_bucket(origin, class))) object = sampled(object, doubled, origin);
+  if (filter_visits(block, filter_bucket(origin, class))) object = visit_sampler(object, doubled, origin);
   return scope_match_allocation(block, object, doubled);
 }
 
-/* They read the block again, for the fast path is not to keep it where they want it. */
+/* The functions without headroom read the block again: passing it would make the fast path keep it in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
-  if (only_reports(block)) return count_in_scope(block, object, doubled, origin);
-  if (only_matches(block)) return count_to_match(object, doubled, origin);
-  return complete_allocation(object, size_of_doubled(doubled), origin);
+  if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
+  if (has_only_matched_scopes(block)) return count_to_match(object, doubled, origin);
+  return complete_count_allocation(object, size_of_doubled(doubled), origin);
 }
 
-/* Frees raise no peak. */
+/* Counts a free, without the peak: a free does not raise it. */
 INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
   counter_add(&block->events.freed_bytes, usable_size);
   counter_add(&block->events.frees, 1);
@@ -303,8 +303,8 @@ INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) 
 
 static OUT_OF_LINE void free_without_headroom(void *object) {
   struct thread_block *block = own_block();
-  bool matches = only_matches(block);
-  if (!matches && !only_reports(block)) return complete_free(object);
+  bool matches = has_only_matched_scopes(block);
+  if (!matches && !has_only_unmatched_scopes(block)) return complete_free(object);
   size_t usable_size = glibc_usable_size(object);
   count_free_in_scope(block, usable_size);
   if (matches) scope_match_free(block, object, usable_size);
@@ -313,20 +313,20 @@ static OUT_OF_LINE void free_without_headroom(void *object) {
 
 static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size, struct origin origin) {
   struct thread_block *block = own_block();
-  if (!only_reports(block)) return complete_new_allocation(object, size, origin);
+  if (!has_only_unmatched_scopes(block)) return complete_count_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  (void)event_begins(block, false); /* and there is none afterwards */
+  (void)event_mark(block, false); /* event_end() leaves no headroom either */
   object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
 }
 
-/* Where matched scopes are open realloc takes the complete route, which knows the object that was. */
+/* Counts a realloc. With matched scopes open, realloc takes the complete route, which knows the old object. */
 static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
                                                      struct origin origin) {
   struct thread_block *block = own_block();
-  if (!only_reports(block)) {
+  if (!has_only_unmatched_scopes(block)) {
     complete_count_free(NULL, old_size);
-    return complete_allocation(moved, size_of_doubled(doubled), origin);
+    return complete_count_allocation(moved, size_of_doubled(doubled), origin);
   }
   count_free_in_scope(block, old_size);
   return count_in_scope(block, moved, doubled, origin);
@@ -372,8 +372,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The same once there are samples: they are followed to their end, or the next object at their address is taken for
- * them. */
+/* The forwarded functions once there are samples: a sample must be followed until it is freed, or the next object at
+ * its address is taken for it. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -394,7 +394,7 @@ static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* ---- Where the bootstrap buffer does not lie below the rest: one more test before any route --------------- */
+/* ---- A test before any route, where the bootstrap buffer is not below all other objects ------------------- */
 
 static void (*free_of_route)(void *object);
 static void *(*realloc_of_route)(void *object, size_t size);
@@ -409,7 +409,7 @@ static void *ranged_realloc(void *object, size_t size) {
   return realloc_of_route(object, size);
 }
 
-/* ---- Until the allocator is found, and behind another malloc, which may pass its calls on to us ----------- */
+/* ---- Before the allocator is found, and behind another malloc, which may pass its calls on to this library - */
 
 static bool passes_on(void) { return hook_ready() && __atomic_load_n(&after_serves, __ATOMIC_RELAXED); }
 
@@ -437,18 +437,18 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Functions that the program may find here although its malloc is another's: not those that the other passes on. */
+/* Functions that the program calls here although its malloc is another's, which lacks them. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;
   EACH_NAME_OF_FREE(MEMBER)
 #undef MEMBER
-} is_programs;
+} called_by_program;
 
-#define EARLY_FREE(name)                                               \
-  static void early_##name(void *object) {                             \
-    if (passes_on() && is_programs.name) return complete_free(object); \
-    early_free(object);                                                \
+#define EARLY_FREE(name)                                                     \
+  static void early_##name(void *object) {                                   \
+    if (passes_on() && called_by_program.name) return complete_free(object); \
+    early_free(object);                                                      \
   }
 EACH_NAME_OF_FREE(EARLY_FREE)
 
@@ -456,8 +456,8 @@ EACH_NAME_OF_FREE(EARLY_FREE)
 EACH_NAME_OF_FREE(DECLARE)
 #undef DECLARE
 
-void hook_passes_on(bool (*program_calls)(const char *name, const void *ours)) {
-#define FIND(name) is_programs.name = program_calls(#name, (const void *)(uintptr_t)name);
+void hook_find_missing_functions(bool (*program_calls)(const char *name, const void *ours)) {
+#define FIND(name) called_by_program.name = program_calls(#name, (const void *)(uintptr_t)name);
   FIND(valloc)
   FIND(pvalloc)
   EACH_NAME_OF_FREE(FIND)
@@ -487,9 +487,9 @@ static struct {
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
 /*
- * The operators are ours whatever allocator lies below. One that brings its own would otherwise serve `new` past us;
- * the C++ library's would come back through malloc, one call later. One event for one allocation either way. Every form
- * of delete is free by another name, and costs nothing more.
+ * Returns the operator for a route. The library's operators serve over any allocator: an allocator's own `new` would
+ * not be counted, and the C++ library's would only come back through malloc. Each allocation is one event either way.
+ * Every form of delete is free by another name, and costs nothing more.
  */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
@@ -510,7 +510,7 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Before the first event nobody knows whether ours serve. */
+/* The own operators' use is unknown before the first event. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \
@@ -521,21 +521,21 @@ EACH_OPERATOR(EARLY_OPERATOR)
 #define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
-/* One function after the other: each is right beside any other route's. */
-void hook_route(enum hook_route route, bool tracked, bool matched) {
+/* Changes one function after the other: the functions of different routes may run side by side. */
+void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
   bool followed = tracked && __atomic_load_n(&counted_before, __ATOMIC_RELAXED);
-  bool ranged = bootstrap_is_elsewhere();
+  bool ranged = bootstrap_is_above_low_range();
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
   TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
                                followed ? following_free : forwarded_free));
-  /* A scope that is matched must hear where the object was; the fast path does not keep that. */
+  /* A matched scope needs the object's old address, which the fast path does not keep. */
   void *(*counting_realloc)(void *, size_t) = tracked ? tracked_realloc : counted_realloc;
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  if (!after_serves) { /* otherwise what is there passes on */
+  if (!after_serves) { /* otherwise the early functions stay, which pass calls on */
     TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
     TAKE(entry.free, route_free);
     TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));
@@ -551,22 +551,22 @@ void hook_route(enum hook_route route, bool tracked, bool matched) {
 #undef TAKE
 }
 
-void *malloc(size_t size) { return FOR_JUMP(entry.malloc)(size); }
+void *malloc(size_t size) { return JUMP_TARGET(entry.malloc)(size); }
 
-void free(void *object) { FOR_JUMP(entry.free)(object); }
+void free(void *object) { JUMP_TARGET(entry.free)(object); }
 
-void *calloc(size_t count, size_t size) { return FOR_JUMP(entry.calloc)(count, size); }
+void *calloc(size_t count, size_t size) { return JUMP_TARGET(entry.calloc)(count, size); }
 
-void *realloc(void *object, size_t size) { return FOR_JUMP(entry.realloc)(object, size); }
+void *realloc(void *object, size_t size) { return JUMP_TARGET(entry.realloc)(object, size); }
 
-/* ---- Functions that are rare enough for the complete route always ------------------------------------- */
+/* ---- Rarely called functions, which always take the complete route ------------------------------------ */
 
 void *reallocarray(void *object, size_t count, size_t size) {
   size_t bytes;
   if (!__builtin_mul_overflow(count, size, &bytes)) {
     return passes_on() ? complete_realloc(object, bytes, ORIGIN) : entry.realloc(object, bytes);
   }
-  complete_failure();
+  complete_count_failure();
   errno = ENOMEM;
   return NULL;
 }
@@ -585,7 +585,7 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
     return next.posix_memalign(object, alignment, size);
   }
   if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
-    complete_failure();
+    complete_count_failure();
     return EINVAL;
   }
   void *allocated = complete_posix_memalign(alignment, size, ORIGIN);
@@ -594,18 +594,18 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
   return 0;
 }
 
-/* Few allocators have these two; memalign of the same allocator does the same. */
+/* Serves valloc and pvalloc by memalign: few allocators have the two themselves. */
 static void *page_aligned(size_t page, size_t size, bool of_program, struct origin origin) {
   return passes_on() && !of_program ? after.memalign(page, size) : complete_memalign(page, size, origin);
 }
 
-void *valloc(size_t size) { return page_aligned(memory_page_bytes(), size, is_programs.valloc, ORIGIN); }
+void *valloc(size_t size) { return page_aligned(memory_page_bytes(), size, called_by_program.valloc, ORIGIN); }
 
 void *pvalloc(size_t size) {
   size_t page = memory_page_bytes();
   size_t rounded = (size + page - 1) & ~(page - 1);
-  if (rounded < size) rounded = SIZE_MAX; /* fails as it must */
-  return page_aligned(page, rounded ? rounded : page, is_programs.pvalloc, ORIGIN);
+  if (rounded < size) rounded = SIZE_MAX; /* too large for the allocator, so the call fails */
+  return page_aligned(page, rounded ? rounded : page, called_by_program.pvalloc, ORIGIN);
 }
 
 size_t malloc_usable_size(void *object) {
@@ -613,16 +613,16 @@ size_t malloc_usable_size(void *object) {
   return passed ? after.usable_size(object) : complete_usable_size(object);
 }
 
-/* ---- Other names -------------------------------------------------------------------------------------- */
+/* ---- Further names ------------------------------------------------------------------------------------ */
 
 #define NAME_OF_FREE(name) \
-  void name(void *object) { FOR_JUMP(entry.name)(object); }
-/* Only the first argument, the object, matters; the others stay in registers that nobody reads. */
+  void name(void *object) { JUMP_TARGET(entry.name)(object); }
+/* The object is the first argument; no function reads the others. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 
 #define NAME_OF_OPERATOR(form, name, derived_from)                       \
   EXPORT void *name(uintptr_t first, uintptr_t second, uintptr_t third); \
   void *name(uintptr_t first, uintptr_t second, uintptr_t third) {       \
-    return FOR_JUMP(operators[form])(first, second, third);              \
+    return JUMP_TARGET(operators[form])(first, second, third);           \
   }
 EACH_OPERATOR(NAME_OF_OPERATOR)

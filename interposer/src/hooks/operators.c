@@ -1,12 +1,12 @@
 /*
  * The operators of others, and operator new when memory has run out. See operators.h.
  *
- * What is right when memory has run out is the C++ library's business: call the new handler, try again, at last throw
- * std::bad_alloc or return NULL. So the next operator is looked up, at a failure only, and called. The C++ library's
- * tries malloc again, which is ours and counts; an allocator's own operator tries its own memory, and what it finds is
+ * When memory has run out, the C++ library must call the new handler, try again, and at last throw std::bad_alloc or
+ * return NULL. The next operator is therefore looked up, only at a failure, and called. The C++ library's tries malloc
+ * again, which is this library's and counts; an allocator's own operator tries its own memory, and its result is
  * counted here.
  *
- * An exception passes through these frames; the compiler's unwind tables suffice for that.
+ * An exception passes through these frames, for which the compiler's unwind tables suffice.
  */
 #include "hooks/operators.h"
 
@@ -28,10 +28,10 @@ static const struct {
 #undef ROW
 };
 
-/* ---- In place of ours ---------------------------------------------------------------------------------- */
+/* ---- Operators of others ------------------------------------------------------------------------------- */
 
-/* What serves a call that comes to us, and what a call of the program comes to; NULL: ours. They differ where the other
- * stands before us, and may come to us for what it does not do itself. */
+/* The operators of others, NULL if this library's serves: `in_place` serves calls that reach this library; `resolved`
+ * is what the program reaches. They differ where another library comes first, which may pass calls on to this one. */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 
 operator_function *operator_in_place(enum operator_form form) { return in_place[form]; }
@@ -48,8 +48,8 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Ours do what those of the C++ library do, where the search ends. They do what those of the allocator below do, too,
- * but a library behind it may insist on its own.
+ * Finds another definition of a form. Definitions of the C++ library, where the search ends, do not count, since this
+ * library's do the same. Nor do the allocator's; but a library behind it may need its own.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {
@@ -61,8 +61,8 @@ static operator_function *other_definition(enum operator_form form, const struct
 }
 
 /*
- * A form that must not throw calls one that may. To catch needs C++: the C++ library's own form does so, and calls the
- * program's. If no such library is found, an exception goes on to the caller.
+ * The C++ library's forms that do not throw. Such a form calls one that may throw, and to catch needs C++. Without a
+ * C++ library the exception reaches the caller.
  */
 static operator_function *of_cxx_library[OPERATOR_FORMS];
 
@@ -77,7 +77,7 @@ static operator_function *of_linked_cxx_library(enum operator_form form) {
 static void *nothrow_in_place(enum operator_form form, uintptr_t size, uintptr_t second, uintptr_t third,
                               const void *caller) {
   operator_function *catching = __atomic_load_n(&of_cxx_library[form], __ATOMIC_RELAXED);
-  if (!catching) { /* it may have been opened since the start */
+  if (!catching) { /* the C++ library may have been opened since the start */
     catching = function_at(next_operator(forms[form].name, caller, false));
     __atomic_store_n(&of_cxx_library[form], catching, __ATOMIC_RELAXED);
   }
@@ -93,7 +93,7 @@ NOTHROW_IN_PLACE(NEW_ARRAY_NOTHROW)
 NOTHROW_IN_PLACE(NEW_ALIGNED_NOTHROW)
 NOTHROW_IN_PLACE(NEW_ARRAY_ALIGNED_NOTHROW)
 
-/* The alignment is the third argument here, and the second of the form that is called. */
+/* The alignment is the third argument of this form, and the second of the form that it calls. */
 static void *in_place_of_DELETE_SIZED_ALIGNED(uintptr_t object, uintptr_t size, uintptr_t alignment) {
   return resolved[DELETE_ALIGNED](object, alignment, size);
 }
@@ -102,7 +102,7 @@ static void *in_place_of_DELETE_ARRAY_SIZED_ALIGNED(uintptr_t object, uintptr_t 
   return resolved[DELETE_ARRAY_ALIGNED](object, alignment, size);
 }
 
-/* What calls the form that this one is derived from. */
+/* Returns the function that calls the form from which this one is derived. */
 static operator_function *derived(enum operator_form form) {
   switch (form) {
 #define CASE(form) \
@@ -139,15 +139,15 @@ void operators_take_over(void) {
 
 /* ---- Memory has run out -------------------------------------------------------------------------------- */
 
-/* A program that uses operator new and has no C++ library anywhere cannot be thrown at. */
+/* Aborts if there is no operator: a program without a C++ library cannot catch an exception. */
 static void *operator_or_abort(const char *mangled_name, const void *caller) {
   void *address = next_operator(mangled_name, caller, true);
   if (!address) abort();
   return address;
 }
 
-static void *counted_once(void *object, size_t size, const void *operator_address, struct origin origin) {
-  if (object && next_allocator_contains(operator_address)) complete_foreign_allocation(object, size, origin);
+static void *count_foreign(void *object, size_t size, const void *operator_address, struct origin origin) {
+  if (object && next_allocator_contains(operator_address)) complete_count_foreign_allocation(object, size, origin);
   return object;
 }
 
@@ -155,23 +155,23 @@ void *operator_new_fails(size_t size, struct origin origin) {
   void *(*function)(size_t);
   void *address = operator_or_abort("_Znwm", origin.caller);
   memcpy(&function, &address, sizeof function);
-  return counted_once(function(size), size, address, origin);
+  return count_foreign(function(size), size, address, origin);
 }
 
 void *operator_new_aligned_fails(size_t size, size_t alignment, struct origin origin) {
   void *(*function)(size_t, size_t);
   void *address = operator_or_abort("_ZnwmSt11align_val_t", origin.caller);
   memcpy(&function, &address, sizeof function);
-  return counted_once(function(size, alignment), size, address, origin);
+  return count_foreign(function(size, alignment), size, address, origin);
 }
 
-/* Without an operator that knows the new handler, failing is all that is left. */
+/* Returns NULL if no operator is found that calls the new handler. */
 void *operator_new_nothrow_fails(size_t size, const void *nothrow, struct origin origin) {
   void *(*function)(size_t, const void *);
   void *address = next_operator("_ZnwmRKSt9nothrow_t", origin.caller, true);
   if (!address) return NULL;
   memcpy(&function, &address, sizeof function);
-  return counted_once(function(size, nothrow), size, address, origin);
+  return count_foreign(function(size, nothrow), size, address, origin);
 }
 
 void *operator_new_aligned_nothrow_fails(size_t size, size_t alignment, const void *nothrow, struct origin origin) {
@@ -179,5 +179,5 @@ void *operator_new_aligned_nothrow_fails(size_t size, size_t alignment, const vo
   void *address = next_operator("_ZnwmSt11align_val_tRKSt9nothrow_t", origin.caller, true);
   if (!address) return NULL;
   memcpy(&function, &address, sizeof function);
-  return counted_once(function(size, alignment, nothrow), size, address, origin);
+  return count_foreign(function(size, alignment, nothrow), size, address, origin);
 }

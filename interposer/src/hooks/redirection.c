@@ -30,10 +30,10 @@ static char *counted_realpath(const char *path, char *resolved);
 struct function {
   const char *name;
   void (*ours)(void);
-  uintptr_t real; /* 0: the allocator has none, or what it has comes back through one of the others */
+  uintptr_t real; /* 0: the allocator has no such function, or its function calls another of this list */
 };
 
-/* In this order, a word that leads to ours by several names leads to free again. */
+/* Several rows have this library's free. The row of `free` is the first, so undoing restores free. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -53,9 +53,9 @@ static void *address_of(uintptr_t function) { return (void *)function; }
 static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
- * The first eight are those of `next`. Others are taken over where they lie beside malloc, which they may reach past
- * every word: an allocator's own operator new, for example. The C++ library's operators come back through malloc, and
- * so do the C library's copies of texts.
+ * Finds the function that each row replaces. The first eight are those of `next`. Others are redirected if the
+ * allocator defines them, such as its own operator new, since these may reach its memory without any word. The C++
+ * library's operators call malloc, and so do the C library's copies of texts.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -73,15 +73,15 @@ static bool find_real_functions(void) {
   return true;
 }
 
-/* Of hundreds of thousands of names hardly any begins like one of these. */
-static bool may_be_one(const char *name) {
+/* Returns quickly whether a name can be in the list: of hundreds of thousands of names hardly any is. */
+static bool may_be_listed(const char *name) {
   if (name[0] == '_') return name[1] == 'Z' && (name[2] == 'n' || name[2] == 'd');
   return name[0] == 'm' || name[0] == 'f' || name[0] == 'c' || name[0] == 'r' || name[0] == 'a' || name[0] == 'p' ||
          name[0] == 'v' || name[0] == 's';
 }
 
 static const struct function *function_named(const char *name) {
-  if (!may_be_one(name)) return NULL;
+  if (!may_be_listed(name)) return NULL;
   for (size_t i = 0; i < FUNCTIONS; i++) {
     if (functions[i].real && strcmp(functions[i].name, name) == 0) return &functions[i];
   }
@@ -90,28 +90,28 @@ static const struct function *function_named(const char *name) {
 
 /* ---- Copies of texts ----------------------------------------------------------------------------------- */
 
-/* An allocator's own (mimalloc has some) do not come back through its malloc. They stay what they are after a detach.
- */
+/* Copies by an allocator's own functions (mimalloc has some), which do not call its malloc. Usable after a detach
+ * too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
 static char *counted_strdup(const char *text) {
   char *copy = REAL(0, char *(*)(const char *))(text);
-  return complete_allocation(copy, strlen(text) + 1, ORIGIN);
+  return complete_count_allocation(copy, strlen(text) + 1, ORIGIN);
 }
 
 static char *counted_strndup(const char *text, size_t most) {
   char *copy = REAL(1, char *(*)(const char *, size_t))(text, most);
-  return complete_allocation(copy, strnlen(text, most) + 1, ORIGIN);
+  return complete_count_allocation(copy, strnlen(text, most) + 1, ORIGIN);
 }
 
-/* Most of what fails is no allocation. */
+/* Counts no failure: most failures of realpath are not of an allocation. */
 static char *counted_realpath(const char *path, char *resolved) {
   char *found = REAL(2, char *(*)(const char *, char *))(path, resolved);
-  return found && !resolved ? complete_allocation(found, strlen(found) + 1, ORIGIN) : found;
+  return found && !resolved ? complete_count_allocation(found, strlen(found) + 1, ORIGIN) : found;
 }
 
-/* ---- One walk ------------------------------------------------------------------------------------------ */
+/* ---- A walk -------------------------------------------------------------------------------------------- */
 
 enum { MOST_FOREIGN = 32 };
 
@@ -120,10 +120,10 @@ struct walk {
   struct redirection *result;
   const char *failure;
   bool undoes;
-  bool binds; /* words that the loader would never bind */
+  bool binds; /* whether to change words that the loader would never bind */
   const struct walked_object *object;
   struct walked_object executable;
-  uintptr_t loader; /* an address in it */
+  uintptr_t loader; /* an address in the loader */
   uintptr_t foreign[MOST_FOREIGN];
   size_t foreign_count;
 };
@@ -139,9 +139,10 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* What is neither ours nor real: not bound yet, the object's own, the executable's entry for it, or another's hook. */
-static void meet_other(struct walk *walk, const struct reference *reference, const struct function *function,
-                       uintptr_t now) {
+/* Handles a word that points elsewhere: unbound, into its own object, to the executable's entry, or to another's
+ * hook. */
+static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
+                                uintptr_t now) {
   if (object_contains(walk->object, now)) {
     bool is_unbound = reference->is_call && !reference->is_own && !walk->undoes;
     if (is_unbound && walk->binds) change(walk, reference->word, now, ours(function));
@@ -163,11 +164,11 @@ static void redirect_reference(const struct reference *reference, void *argument
   } else if (now == to) {
     walk->result->words += !walk->undoes;
   } else {
-    meet_other(walk, reference, function, now);
+    handle_other_target(walk, reference, function, now);
   }
 }
 
-/* Words that no relocation names. */
+/* Redirects a word without a relocation. */
 static void redirect_data_word(uintptr_t *word, void *argument) {
   struct walk *walk = argument;
   uintptr_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -188,7 +189,7 @@ static void redirect_data_word(uintptr_t *word, void *argument) {
   }
 }
 
-/* An allocator that is not the C library's: what it calls of itself is its own business. */
+/* Returns whether an object is an allocator apart from the C library: its calls of itself are not counted. */
 static bool is_other_allocator(const struct walked_object *object) {
   return object_contains(object, functions[0].real) && !object_contains(object, in_libc());
 }
@@ -199,7 +200,7 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   if (object->is_executable) walk->executable = *object;
   if (is_other_allocator(object)) return;
   references_visit(object, redirect_reference, walk);
-  /* malloc and its three relatives, and a free for the loader's table of unique C++ symbols. */
+  /* The loader's pointers are malloc and three of its family, and a free for its table of unique C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 
@@ -219,7 +220,7 @@ static void redirect_words(struct walk *walk) {
 
 /* ---- Symbol tables ------------------------------------------------------------------------------------- */
 
-/* An allocator's calls of its own functions are bound to these now, or the loader would bind them to ours. */
+/* Binds an allocator's calls of its own functions, which the loader would otherwise bind to this library. */
 static void bind_own_reference(const struct reference *reference, void *argument) {
   struct walk *walk = argument;
   const struct function *function = reference->is_call ? function_named(reference->name) : NULL;
@@ -248,16 +249,16 @@ static bool change_symbols(struct walk *walk) {
   return all;
 }
 
-/* ---- There and back ------------------------------------------------------------------------------------ */
+/* ---- Apply and undo ------------------------------------------------------------------------------------ */
 
-static void go_back(struct walk *walk) {
+static void restore_all(struct walk *walk) {
   walk->undoes = true;
   symbol_tables_remove();
   change_symbols(walk);
   redirect_words(walk);
 }
 
-static const char *go_there(struct walk *walk) {
+static const char *redirect_all(struct walk *walk) {
   if (!find_real_functions()) return "a function of the allocator is in no symbol table";
   walk->binds = calls_are_audited();
   objects_visit(bind_own, walk);
@@ -275,15 +276,15 @@ static void apply_with_lock(void *argument) {
   if (!protected_words_begin(&walk->words)) {
     walk->failure = walk->words.error == EAGAIN ? "other threads fork all the time; attach later"
                                                 : "the protection of mappings cannot be read from /proc/self/maps";
-    walk->result->is_blind = true;
+    walk->result->nothing_changed = true;
     walk->result->error = walk->words.error;
     return;
   }
   struct redirection undone = {0}, *done = walk->result;
-  walk->failure = go_there(walk);
+  walk->failure = redirect_all(walk);
   if (walk->failure) {
     walk->result = &undone;
-    go_back(walk);
+    restore_all(walk);
   }
   protected_words_end(&walk->words);
   done->refused = walk->words.refused;
@@ -295,18 +296,18 @@ static void undo_with_lock(void *argument) {
   struct walk *walk = argument;
   uint64_t begin = monotonic_ns();
   if (!protected_words_begin(&walk->words)) {
-    walk->result->is_blind = true;
+    walk->result->nothing_changed = true;
     walk->result->error = walk->words.error;
     return;
   }
-  go_back(walk);
+  restore_all(walk);
   protected_words_end(&walk->words);
   walk->result->refused = walk->words.refused;
   walk->result->error = walk->words.error;
   walk->result->lock_ns = monotonic_ns() - begin;
 }
 
-/* On no thread's stack: some are small. */
+/* Static, because the stacks of some threads are too small for it. */
 static struct walk walk;
 
 static void begin_walk(struct redirection *result) {
@@ -317,7 +318,7 @@ static void begin_walk(struct redirection *result) {
   walk = (struct walk){.result = result, .loader = in_loader};
 }
 
-/* Between forks of other threads, which take milliseconds in a large process. */
+/* Runs a walk with the loader's lock, between other threads' forks, which take milliseconds in a large process. */
 static bool walk_with_lock(void (*run)(void *walk), struct redirection *result) {
   const uint64_t pause_ns = 200000, longest_ns = 1000000000, begin = monotonic_ns();
   begin_walk(result);
@@ -327,7 +328,7 @@ static bool walk_with_lock(void (*run)(void *walk), struct redirection *result) 
     begin_walk(result);
     ran = with_loader_lock(run, &walk);
   }
-  if (!ran) result->is_blind = true;
+  if (!ran) result->nothing_changed = true;
   return ran;
 }
 
@@ -343,7 +344,7 @@ void redirection_undo(struct redirection *done) { walk_with_lock(undo_with_lock,
 
 typedef char *duplicate_text(const char *text);
 
-/* The C library's own, which calls malloc through a word of the C library, whatever serves the program's strdup. */
+/* Returns the C library's own strdup, which calls malloc through a word of the C library. */
 static duplicate_text *duplicate_in_libc(void) {
   duplicate_text *duplicate;
   const void *address = plain_function_in(object_of(address_of(in_libc())), "strdup");
@@ -357,7 +358,8 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
   return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
-/* Where the allocator's functions have an old version only (libc_malloc_debug), the first look-up passes over it. */
+/* Tests a look-up of malloc. One without version skips this library if the allocator's functions have only an old
+ * one. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;
@@ -369,9 +371,9 @@ bool redirection_works(void) {
   if (!look_up_leads_here()) return false;
   struct thread_block *block = thread_block_acquire();
   duplicate_text *duplicate = duplicate_in_libc();
-  if (!block || !duplicate) return true; /* what it does is counted among others' */
+  if (!block || !duplicate) return true; /* no block: its events cannot be distinguished */
   bool counted = false;
-  for (int attempts = 3; attempts > 0 && !counted; attempts--) { /* a handler of signals may allocate meanwhile */
+  for (int attempts = 3; attempts > 0 && !counted; attempts--) { /* a signal handler may allocate meanwhile */
     counted = is_counted_once(duplicate, block);
   }
   return counted;

@@ -1,16 +1,16 @@
 /*
- * Leads the calls of a process that runs already to this library's malloc and its relatives, and back.
+ * Redirects the calls of malloc and its family in a running process to this library, and back.
  *
- * Only words of data change, no code. Three kinds lead a program to malloc: the loader's table of symbols, which all
- * look-ups read from then on (platform/symbol_table.h); the words of loaded objects that are bound already, libc's own
- * among them, for strdup and the like (platform/references.h); and pointers that the loader keeps for itself. A word is
- * changed only if it leads to the function that the process uses; one that is not bound yet is left to the loader, who
- * binds it to ours. Where a word leads to another library's hook, what that library's own data has for the real
- * function is changed: the other is called first, and we count what it passes on.
+ * It changes only words of data, no code. Three kinds of words lead to malloc: the loader's table of symbols, which all
+ * later look-ups read (platform/symbol_table.h); the bound words of loaded objects, including libc's own for strdup and
+ * the like (platform/references.h); and pointers that the loader stores for itself. A word is changed only if it points
+ * to the function that the process uses; an unbound word is left to the loader, which binds it to this library's
+ * function. Where a word points to another library's hook, that library's own pointer to the real function is changed
+ * instead: the hook is called first, and its calls are counted.
  *
- * All words or none: where the system refuses one, all are put back.
+ * It changes all words or none: if the system refuses one, all are restored.
  *
- * Undoing needs no memory of what was done: wherever a word leads to one of our functions it gets the real one.
+ * Undoing needs no list of changes: every word that points to one of this library's functions gets the real one.
  */
 #ifndef MALLOMETER_HOOKS_REDIRECTION_H
 #define MALLOMETER_HOOKS_REDIRECTION_H
@@ -20,30 +20,31 @@
 #include <stdint.h>
 
 struct redirection {
-  uint32_t words;   /* that lead to ours now, or were put back */
-  uint32_t refused; /* that the system does not let change */
-  uint32_t ignored; /* calls that jump past their word: they stay unseen */
-  int error;        /* why a word was refused: an errno value */
-  bool is_blind;    /* nothing was done: no lock, the mappings cannot be read, or redirection_met_forks() */
-  uint64_t lock_ns; /* for which the loader's lock was held */
+  uint32_t words;       /* words that point to this library, or were restored */
+  uint32_t refused;     /* words that the system does not let change */
+  uint32_t ignored;     /* calls that jump past their word, and are not counted */
+  int error;            /* the errno value of a refused word */
+  bool nothing_changed; /* true if nothing was changed: no lock, unreadable mappings, or redirection_met_forks() */
+  uint64_t lock_ns;     /* nanoseconds for which the loader's lock was held */
 };
 
-/* Whether nothing was done, since other threads fork without a pause. */
+/* Returns whether nothing was changed because other threads fork without a pause. */
 static inline bool redirection_met_forks(const struct redirection *redirection) {
-  return redirection->is_blind && redirection->error == EAGAIN;
+  return redirection->nothing_changed && redirection->error == EAGAIN;
 }
 
 /*
- * Redirects, or walks again for what has come since. The next allocator serves and calls are counted already. Takes the
- * loader's lock. NULL, or why it is not possible, in words; then every word is as it was, but for those in `refused`.
- * One thread at a time.
+ * Redirects all words, or those that are new since the latest call. The next allocator must be known, and counting on.
+ * Takes the loader's lock. Returns NULL, or the reason of a failure in words; then every word is as before, except
+ * those in `refused`. One thread at a time.
  */
 const char *redirection_apply(struct redirection *done);
 
-/* Puts everything back. As above; what was refused, or all if `is_blind`, still leads to ours, which pass all on. */
+/* Restores all words, with the loader's lock. Words that are refused, or all if `nothing_changed`, still point to this
+ * library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 
-/* Whether a call that the C library makes itself, and a look-up, come here now. Allocates. */
+/* Returns whether this library gets the calls that the C library makes itself, and look-ups return it. Allocates. */
 bool redirection_works(void);
 
 #endif

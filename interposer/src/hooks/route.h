@@ -1,6 +1,6 @@
 /*
- * The routes by which the functions that programs call most are served. One is open at a time, by what is known of the
- * allocator below and whether anything is to be counted.
+ * The routes that serve the functions which programs call most. One route is open at a time. The allocator below, and
+ * whether anything is to be counted, decide which.
  */
 #ifndef MALLOMETER_HOOKS_ROUTE_H
 #define MALLOMETER_HOOKS_ROUTE_H
@@ -8,24 +8,24 @@
 #include <stdbool.h>
 
 enum hook_route {
-  /* By complete.h: right in every state. Until the allocator is found, and where sizes cannot be read from chunks. */
+  /* Calls complete.h, which is right in every state: until the allocator is found, and if chunks do not tell sizes. */
   ROUTE_COMPLETE,
-  /* Counted on the fast path. */
+  /* Counts on the fast path. */
   ROUTE_COUNTED,
-  /* Passed on to the allocator. */
+  /* Forwards calls to the allocator. */
   ROUTE_FORWARDED
 };
 
 /*
- * Opens a route. `tracked`: call sites are recorded, and objects may be samples; `matched`: matched scopes are open.
- * From any thread; other threads notice at their next event.
+ * Opens a route. `tracked`: call sites are recorded, so objects may be samples; `matched`: matched scopes are open.
+ * From any thread; other threads follow at their next event.
  */
-void hook_route(enum hook_route route, bool tracked, bool matched);
+void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*
- * Where a malloc stands before this library, which may pass its calls on: finds out which of the functions that few
- * allocators have it has. `program_calls` tells whether a program that calls a function by its name comes to ours.
+ * Finds out which rarely defined functions a malloc in front of this library has, which may pass its calls on.
+ * `program_calls` returns whether a program that calls a function by its name reaches this library's.
  */
-void hook_passes_on(bool (*program_calls)(const char *name, const void *ours));
+void hook_find_missing_functions(bool (*program_calls)(const char *name, const void *ours));
 
 #endif

@@ -1,4 +1,4 @@
-/* Finding out what lies below, and the change of state and route that follows. See start.h. */
+/* Finds the allocator below, and changes state and route accordingly. See start.h. */
 #include "hooks/start.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ bool program_malloc_is_ours(void) {
 }
 
 /*
- * Whether calls of our functions come to us. Memory checkers such as Valgrind's put their own in the place of ours, for
- * some of malloc's family and not for others, and the addresses stay. They do not know this object.
+ * Returns whether calls of the library's functions reach it. Memory checkers such as Valgrind's replace some functions
+ * of malloc's family but not their addresses; they do not know this object.
  */
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 
@@ -45,7 +45,7 @@ static int wanted_state(void) {
   return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
 }
 
-/* Monitors are called on the complete route, which all events of all kinds pass. So are small requests recorded. */
+/* Returns whether all events must take the complete route, which calls monitors and records small requests. */
 static bool all_are_monitored(void) { return monitors_listen() || small_requests_are_watched(); }
 
 static enum hook_route route_of(int state, bool monitored) {
@@ -54,10 +54,10 @@ static enum hook_route route_of(int state, bool monitored) {
   return ROUTE_COMPLETE;
 }
 
-/* The state first: complete.h must be right for calls that still take the old route. */
+/* Stores the state first: complete.h must be right for calls that still take the old route. */
 static void change_state(int wanted, bool monitored, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
-  hook_route(route_of(wanted, monitored), tracked, matched);
+  hook_open_route(route_of(wanted, monitored), tracked, matched);
 }
 
 static void choose_route(void);
@@ -65,7 +65,7 @@ static void choose_route(void);
 static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
                                                     memalign, aligned_alloc, posix_memalign, malloc_usable_size};
 
-static void thread_ends(struct thread_block *block) {
+static void on_thread_end(struct thread_block *block) {
   bool matched = block->reporting.scoped & SCOPED_MATCHED;
   scopes_end(block);
   if (matched) hook_choose_route();
@@ -74,7 +74,7 @@ static void thread_ends(struct thread_block *block) {
 
 static void start_counting(void) {
   if (glibc_chunks_are_readable()) size_source = SIZE_FROM_CHUNK;
-  thread_blocks_start(thread_ends);
+  thread_blocks_start(on_thread_end);
 }
 
 static void resolve(void) {
@@ -87,14 +87,14 @@ static void resolve(void) {
   bool found = next_allocator_find(malloc_leads_here ? NULL : &own_functions);
   if (found && is_of_sanitizer((const void *)(uintptr_t)next.malloc)) malloc_leads_here = false;
   if (found) operators_find();
-  if (found && after_serves) hook_passes_on(program_calls);
+  if (found && after_serves) hook_find_missing_functions(program_calls);
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
     start_counting();
   }
-  if (found && malloc_leads_here) hook_owner.starts();
+  if (found && malloc_leads_here) hook_owner.configure();
   thread_key_0_release();
-  if (found) bootstrap_finished();
+  if (found) bootstrap_finish();
   this_thread_resolves = false;
   if (found) {
     choose_route();
@@ -103,7 +103,7 @@ static void resolve(void) {
   }
 }
 
-void hook_stands_behind(void) { operators_find(); }
+void hook_find_operators(void) { operators_find(); }
 
 bool hook_find_allocator(void) {
   if (this_thread_resolves || __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_UNSERVED) return false;
@@ -126,19 +126,19 @@ bool hook_attach(void) {
     thread_key_0_reserve();
     start_counting();
     thread_key_0_release();
-    /* What glibc says is in use has the size word of each object in it. */
-    if (size_source == SIZE_FROM_CHUNK) totals_extra(sizeof(size_t));
+    /* glibc's figure of used bytes includes the size word of each object. */
+    if (size_source == SIZE_FROM_CHUNK) totals_set_extra(sizeof(size_t));
   }
   operators_take_over();
   __atomic_store_n(&after_serves, false, __ATOMIC_RELAXED);
   __atomic_store_n(&counting_was_off, false, __ATOMIC_RELAXED);
-  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* it may have been off at the latest detach */
+  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* the latest detach may have left it off */
   malloc_leads_here = true;
   hook_choose_route();
   return true;
 }
 
-/* Threads in choose_route(), which may be about to store a route that was right before. */
+/* The number of threads in choose_route(), which may be about to store an outdated route. */
 static uint32_t choosing;
 static __thread uint32_t this_thread_chooses __attribute__((tls_model("initial-exec")));
 
@@ -147,28 +147,28 @@ static void choose_route(void) {
   bool monitored, tracked, matched;
   this_thread_chooses++;
   __atomic_fetch_add(&choosing, 1, __ATOMIC_SEQ_CST);
-  do { /* whoever comes last sees to it that state and route are what is wanted in the end */
+  do { /* the thread that stores last repeats until state and route are the wanted ones */
     wanted = wanted_state();
     monitored = all_are_monitored();
     tracked = call_sites_on();
-    matched = scopes_match();
+    matched = scopes_include_matched();
     change_state(wanted, monitored, tracked, matched);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
   } while (wanted != wanted_state() || monitored != all_are_monitored() || tracked != call_sites_on() ||
-           matched != scopes_match());
+           matched != scopes_include_matched());
   __atomic_fetch_sub(&choosing, 1, __ATOMIC_RELEASE);
   this_thread_chooses--;
 }
 
-/* Before there is a next allocator there is nothing to choose: resolve() does that, and either it sees what is new or
- * this thread sees that it is done, by its fence and this one. */
+/* Does nothing before there is a next allocator, since resolve() chooses then: by the fences of both, either resolve()
+ * sees the change or this thread sees that resolve() is done. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
 }
 
-/* What a signal handler has interrupted in this thread is not waited for. */
-void hook_route_settles(void) {
+/* Ignores choices of this thread that a signal handler has interrupted. */
+void hook_wait_for_route(void) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();
 }

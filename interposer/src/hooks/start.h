@@ -1,6 +1,6 @@
 /*
- * The hook's start, at the first event of the process, and its switches: which allocator is below, which source sizes
- * come from, and by which route calls are served from then on.
+ * The hook's start, at the first event of the process, and its switches: which allocator serves, where sizes come from,
+ * and which route calls take.
  */
 #ifndef MALLOMETER_HOOKS_START_H
 #define MALLOMETER_HOOKS_START_H
@@ -8,41 +8,41 @@
 #include <stdbool.h>
 
 /*
- * Whether a program that calls malloc comes to us. Found out once, at the start, by the loader's tables: the program's
- * malloc may not be ready for a call.
+ * Returns whether the program's calls of malloc reach this library. Found once, at the start, from the loader's tables,
+ * since the program's malloc may not be ready for a call.
  */
 bool program_malloc_is_ours(void);
 
-/* Finds C++'s operators below us, for a process whose malloc is not ours: its calls of ours are passed on to them. */
-void hook_stands_behind(void);
+/* Finds C++'s operators for a process whose malloc is another's: this library passes their calls on to them. */
+void hook_find_operators(void);
 
-/* hook_ready()'s rare part. Keeps errno. */
+/* Is the rare part of hook_ready(). Preserves errno. */
 bool hook_find_allocator(void);
 
-/* Counting on or off, from any thread, also from `starts`. No effect unless malloc_leads_here. */
-void hook_count(bool on);
+/* Switches counting on or off, from any thread, also from hook_owner.configure. No effect unless malloc_leads_here. */
+void hook_set_counting(bool on);
 
-/* Whether counting was ever off: what came and went meanwhile is in no sum. */
+/* Returns whether counting was ever off, so that events are missing in all sums. */
 bool hook_was_off(void);
 
 /*
- * Counts from now on in a process whose malloc was not ours: to be called before any word leads here, with a next
- * allocator that is found (hook_ready()) and defined (next_allocator_bypass_executable()). False if a memory checker
- * answers the calls of our functions. Allocates. hook_detach() goes back to passing calls on, from any thread.
+ * Begins to count in a process whose malloc was not this library's. Call it before any word points here, with a next
+ * allocator that is found (hook_ready()) and complete (next_allocator_bypass_executable()). False if a memory checker
+ * answers its calls. Allocates. hook_detach() returns to forwarding, from any thread.
  */
 bool hook_attach(void);
 void hook_detach(void);
 
-/* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
+/* Chooses the route again after a change of its inputs, such as whether call sites are recorded. From any thread. */
 void hook_choose_route(void);
 
-/* Waits until no other thread stores a route that it chose before, for a second at most. Keeps errno. */
-void hook_route_settles(void);
+/* Waits until no other thread stores a route that it chose before, for a second at most. Preserves errno. */
+void hook_wait_for_route(void);
 
-/* In the child of a fork: other threads may have been in the middle of choosing. */
+/* Repairs the state in the child of a fork: other threads may have been choosing a route. */
 void hook_forked(void);
 
-/* Gives every object from now on a header, for good. False where that is not possible: on macOS. From `starts` only. */
+/* Gives every later object a header, permanently. Returns false on macOS. From hook_owner.configure only. */
 bool hook_use_headers(void);
 
 #endif

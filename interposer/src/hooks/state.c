@@ -1,4 +1,4 @@
-/* Only the variables: who changes them is in start.c and switches.c. See state.h. */
+/* The variables of state.h, which start.c and switches.c change. */
 #include "hooks/state.h"
 
 int hook_state = HOOK_UNRESOLVED;

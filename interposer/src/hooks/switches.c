@@ -1,4 +1,4 @@
-/* Counting on and off, the same on every system: what is wanted, then the route for it. See start.h. */
+/* Switches counting on and off, on every system: stores the wish, then chooses the route. See start.h. */
 #include "account/scopes.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
@@ -7,17 +7,17 @@ void hook_detach(void) {
   malloc_leads_here = false;
   scopes_interrupt();
   hook_choose_route();
-  scopes_interrupt(); /* those that were opened meanwhile */
+  scopes_interrupt(); /* scopes that were opened meanwhile */
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&counting_was_off, __ATOMIC_RELAXED); }
 
-void hook_count(bool on) {
+void hook_set_counting(bool on) {
   if (!on) {
     __atomic_store_n(&counting_was_off, true, __ATOMIC_RELAXED);
     scopes_interrupt();
   }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
-  if (!on) scopes_interrupt(); /* those that were opened meanwhile */
+  if (!on) scopes_interrupt(); /* scopes that were opened meanwhile */
 }

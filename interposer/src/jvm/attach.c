@@ -1,4 +1,4 @@
-/* Finds the JVM by its exported functions, and asks AsyncGetCallTrace for frames. See attach.h. */
+/* Finds the JVM by its exported functions and gets frames from AsyncGetCallTrace. See attach.h. */
 #include "jvm/attach.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int phase = NOT_ATTACHED;
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* HotSpot's forte.cpp; not in any header. Negative numbers of frames are reasons why there are none. */
+/* Types of HotSpot's forte.cpp, which no header has. A negative number of frames is the reason why there are none. */
 struct trace_frame {
   jint bytecode_index; /* negative in native methods */
   jmethodID method;
@@ -42,10 +42,9 @@ struct trace {
 static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
- * Where a thread that runs native code or HotSpot's stands is mostly known to the JVM, which looks at the registers
- * only if it is not. Functions that Java calls without leaving its own state (Linker.Option.critical) are such a case:
- * there it wants the Java code's registers. Where these are not known, those of here say truly that this is no Java
- * code.
+ * Fills in the registers of the Java code. The JVM reads them only if it does not know where a thread's Java frames
+ * are. That is so in functions that Java calls without leaving its own state (Linker.Option.critical). If they are
+ * unknown, the registers of this function are used, which the JVM recognizes as no Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
@@ -60,7 +59,7 @@ static void *thread_of_jvm(void) {
   return attached ? thread : NULL;
 }
 
-/* What AsyncGetCallTrace answers of a thread that runs no Java code: a compiler's, for example. */
+/* AsyncGetCallTrace's answer for a thread that runs no Java code, such as a compiler thread. */
 #define NO_JAVA_CODE (-3)
 
 static int walk(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
@@ -78,20 +77,19 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
   return trace.frames == NO_JAVA_CODE ? 0 : trace.frames;
 }
 
-static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_call, 0, 0};
+static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note, 0, 0};
 
-/* ---- What the JVM tells -------------------------------------------------------------------------------- */
+/* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * Up to JDK 25 the JVM keeps an id, with all that goes with it some 30 bytes, when the class is unloaded. A program
- * that makes classes without end must not pay for that without end: of classes that come after this many, methods have
- * no names.
+ * The most methods of new classes that get ids; methods of later classes have no names. Up to JDK 25 the JVM keeps an
+ * id, some 30 bytes, after its class is unloaded: a program that makes classes without end must not grow by that.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
 static uint32_t ids_of_new_classes;
 
-/* Returns how many. */
+/* Creates the ids of a class's methods and returns their number. */
 static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
   jint count;
   jmethodID *methods;
@@ -100,8 +98,8 @@ static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
   return (uint32_t)count;
 }
 
-static void JNICALL class_loaded(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
-  (void)environment, (void)thread, (void)object, (void)class; /* that it is heard is what AsyncGetCallTrace wants */
+static void JNICALL on_class_load(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
+  (void)environment, (void)thread, (void)object, (void)class; /* AsyncGetCallTrace needs only the event */
 }
 
 static bool may_make_more_ids(jvmtiEnv *environment) {
@@ -109,14 +107,14 @@ static bool may_make_more_ids(jvmtiEnv *environment) {
          !method_ids_are_addresses(environment);
 }
 
-static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
+static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
   (void)thread, (void)object;
   if (!may_make_more_ids(environment)) return;
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* A thread that asks a JVM which has ended waits for the process to end, with whatever locks its program holds. */
-static void JNICALL vm_dies(jvmtiEnv *environment, JNIEnv *thread) {
+/* Closes the gate to the JVM: a thread that calls a JVM after its end waits, with its locks, for the process to end. */
+static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
   java_gate_close_and_wait();
@@ -134,13 +132,13 @@ static void make_ids_of_loaded_classes(JNIEnv *thread) {
 }
 
 static bool listen(void) {
-  const jvmtiEventCallbacks callbacks = {.ClassLoad = class_loaded,
-                                         .ClassPrepare = class_prepared,
-                                         .VMDeath = vm_dies,
+  const jvmtiEventCallbacks callbacks = {.ClassLoad = on_class_load,
+                                         .ClassPrepare = on_class_prepare,
+                                         .VMDeath = on_vm_death,
                                          .CompiledMethodLoad = foreign_calls_compiled};
   const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE};
   const jvmtiCapabilities names = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
-  (void)(*tools)->AddCapabilities(tools, &names); /* without them there are no lines */
+  (void)(*tools)->AddCapabilities(tools, &names); /* without this, methods have no line numbers */
   if ((*tools)->SetEventCallbacks(tools, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) return false;
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
     if ((*tools)->SetEventNotificationMode(tools, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE) return false;
@@ -150,8 +148,7 @@ static bool listen(void) {
 
 /* ---- Attaching ----------------------------------------------------------------------------------------- */
 
-/* Of the JVM that runs, whatever loaded it. */
-static void *function_of_jvm(const char *name) {
+void *jvm_symbol(const char *name) {
   void *found = dlsym(RTLD_DEFAULT, name);
   if (found) return found;
   char file[16];
@@ -171,7 +168,7 @@ static void note_library(const void *in_jvm) {
 
 static int created_vm(JavaVM **found) {
   jint (*created_vms)(JavaVM **, jsize, jsize *);
-  void *created = function_of_jvm("JNI_GetCreatedJavaVMs");
+  void *created = jvm_symbol("JNI_GetCreatedJavaVMs");
   jsize count = 0;
   if (!created) return -ESRCH;
   memcpy(&created_vms, &created, sizeof created);
@@ -189,7 +186,7 @@ int jvm_find(JavaVM **found, JNIEnv **thread) {
 }
 
 static int attach(void) {
-  void *trace = function_of_jvm("AsyncGetCallTrace");
+  void *trace = jvm_symbol("AsyncGetCallTrace");
   if (created_vm(&vm) != 0) return -ESRCH;
   if (!trace) return -ENOTSUP;
   memcpy(&get_call_trace, &trace, sizeof trace);
@@ -217,7 +214,7 @@ int jvm_attach(void) {
     __atomic_store_n(&phase, NOT_ATTACHED, __ATOMIC_RELEASE);
     return result;
   }
-  /* Unless the JVM has ended meanwhile. */
+  /* The JVM may have ended meanwhile: then the phase stays ENDED. */
   expected = ATTACHING;
   if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     java_gate_open(&java_stacks);
@@ -239,22 +236,22 @@ uint32_t jvm_state(void) {
 
 size_t jvm_footprint(void) { return methods_footprint() + foreign_calls_footprint(); }
 
-uint32_t jvm_methods(void) { return method_count(); }
+uint32_t jvm_method_count(void) { return method_count(); }
 
 uint64_t jvm_frames_without_method(void) { return methods_without_room(); }
 
-int jvm_method(uint32_t number, struct mallometer_method *out) {
+int jvm_describe_method(uint32_t number, struct mallometer_method *out) {
   if (jvm_state() != MALLOMETER_JAVA_ON) return -ENODATA;
   void *thread = thread_of_jvm();
   return thread ? method_describe(tools, thread, number, out) : -ENODATA;
 }
 
-uint32_t jvm_mend(uint64_t *frames, uint32_t count, uint32_t capacity) {
+uint32_t jvm_correct_frames(uint64_t *frames, uint32_t count, uint32_t capacity) {
   uint32_t at = 0;
   while (at < count && !is_foreign_call(frames[at])) at++;
   if (at == count) return count;
   bool may_ask = jvm_state() == MALLOMETER_JAVA_ON && thread_of_jvm();
-  return at + foreign_calls_mend(may_ask ? tools : NULL, frames + at, count - at, capacity - at);
+  return at + foreign_calls_correct(may_ask ? tools : NULL, frames + at, count - at, capacity - at);
 }
 
 void jvm_forked(void) {

@@ -1,10 +1,10 @@
 /*
- * Java frames for call stacks: finds the JVM of this process and lets src/sample ask it.
+ * Java frames for call stacks: finds the JVM of this process and gives src/sample access to it.
  *
- * No agent has to be named at start: any thread of the JVM can call jvm_attach() while it runs. The JVM tells a
- * thread's Java frames by AsyncGetCallTrace, which never waits and may be called in the middle of anything; for that it
- * wants a tools interface (JVMTI) environment that hears of classes, and ids for all methods, made beforehand by asking
- * each class for its methods. GetStackTrace of the tools interface would wait for safepoints, so it is not used.
+ * No agent has to be named at start: any thread of the JVM can call jvm_attach(). AsyncGetCallTrace returns a thread's
+ * Java frames; it never waits and may be called at any point. It requires a tools interface (JVMTI) environment that
+ * receives class load events, and the ids of all methods, which are created by asking each class for its methods.
+ * GetStackTrace of the tools interface is not used, because it waits for safepoints.
  */
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H
@@ -15,31 +15,36 @@
 
 #include "mallometer.h"
 
-/* See mallometer_jvm_attach(): 0, -ESRCH, -ENOTSUP, -EBUSY. */
+/* Attaches to the JVM, as mallometer_jvm_attach(): returns 0, -ESRCH, -ENOTSUP or -EBUSY. */
 int jvm_attach(void);
 
-/* The JVM of this process (`found` may be NULL), attached or not, and what the calling thread is to it. -ESRCH: none,
- * or no thread of it. */
+/*
+ * Finds the JVM of this process, attached or not (`found` may be NULL), and the JNI environment of the calling thread.
+ * Returns -ESRCH without a JVM, or if the thread is none of its threads.
+ */
 int jvm_find(JavaVM **found, JNIEnv **thread);
 
-/* enum mallometer_java_state */
+/* Returns what the running JVM exports by this name, whatever loaded it; NULL if nothing. Enters the loader. */
+void *jvm_symbol(const char *name);
+
+/* Returns an enum mallometer_java_state. */
 uint32_t jvm_state(void);
 
-/* Bytes of memory reserved. */
+/* Returns the bytes of memory reserved. */
 size_t jvm_footprint(void);
 
-uint32_t jvm_methods(void);
+uint32_t jvm_method_count(void);
 
-/* Frames whose method found no room. */
+/* Returns the number of frames whose method had no room in the table. */
 uint64_t jvm_frames_without_method(void);
 
-/* See mallometer_method_name(): 0, -EINVAL, -ESRCH, -ENODATA. `out` is zeroed. */
-int jvm_method(uint32_t number, struct mallometer_method *out);
+/* Describes a method, as mallometer_method_name(): 0, -EINVAL, -ESRCH or -ENODATA. `out` must be zeroed. */
+int jvm_describe_method(uint32_t number, struct mallometer_method *out);
 
-/* Mends the Java frames of a stack that has `count` frames; returns how many it has then. See foreign_calls.h. */
-uint32_t jvm_mend(uint64_t *frames, uint32_t count, uint32_t capacity);
+/* Corrects the Java frames of a stack of `count` frames, and returns their count after that. See foreign_calls.h. */
+uint32_t jvm_correct_frames(uint64_t *frames, uint32_t count, uint32_t capacity);
 
-/* In the child of a fork there is no JVM. */
+/* Ends access to the JVM in the child of a fork, which has none. */
 void jvm_forked(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* A table of return addresses, whose frames the JVM tells all at once when one is asked for. See foreign_calls.h. */
+/* A table of return addresses. The JVM tells the frames of all new ones when one is read. See foreign_calls.h. */
 #include "jvm/foreign_calls.h"
 
 #include <jvmticmlr.h>
@@ -12,7 +12,7 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* Of the two bits above an address, of which Java frames use the first, and numbers of methods never the second. */
+/* The bits of a note, above an address. Java frames have the first one, and method numbers never the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -22,7 +22,7 @@ struct frames {
   uint64_t frames[MOST_INLINED];
 };
 
-/* Inlined frames, innermost first: of the call, and of the next address of which the JVM knows any. */
+/* The inlined frames, innermost first, of the call and of the next address of which the JVM knows frames. */
 static struct call {
   uintptr_t address; /* 0: free */
   int state;
@@ -32,8 +32,8 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whoever finds it taken does without. */
-static bool taken;
+/* A thread that finds this set does not ask the JVM, and leaves the frames as they are. */
+static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {
   const jvmtiCapabilities compiled = {.can_generate_compiled_method_load_events = 1};
@@ -50,16 +50,16 @@ size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS *
 
 /* ---- Inside of malloc ---------------------------------------------------------------------------------- */
 
-/* The stub begins as C functions with frame pointers do. */
+/* Returns the return address of the stub, which begins like C functions with frame pointers. */
 static uintptr_t return_address(const struct registers *caller) {
   struct own_stack own;
   uintptr_t frame = caller->frame_pointer;
   if (!caller->pc || frame % sizeof frame != 0 || frame < caller->stack_pointer) return 0;
-  if (!own_stack_holds(caller->stack_pointer, &own) || frame > own.end - 2 * sizeof frame) return 0;
+  if (!own_stack_at(caller->stack_pointer, &own) || frame > own.end - 2 * sizeof frame) return 0;
   return without_signature(((const uintptr_t *)frame)[1]);
 }
 
-uint64_t foreign_call(const struct registers *caller, uint64_t outermost) {
+uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost) {
   if (!may_ask || (outermost >= jvm_begin && outermost < jvm_end)) return 0;
   uintptr_t address = return_address(caller);
   if (!address) return 0;
@@ -78,7 +78,7 @@ uint64_t foreign_call(const struct registers *caller, uint64_t outermost) {
 
 bool is_foreign_call(uint64_t frame) { return (frame & NOTE) == NOTE; }
 
-/* ---- For readers --------------------------------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------------------------------------- */
 
 static void copy(const PCStackInfo *from, struct frames *to) {
   jint most = from->numstackframes < MOST_INLINED ? from->numstackframes : MOST_INLINED;
@@ -86,7 +86,7 @@ static void copy(const PCStackInfo *from, struct frames *to) {
   for (jint i = 0; i < most; i++) to->frames[to->count++] = java_frame(method_number(from->methods[i]), from->bcis[i]);
 }
 
-/* Addresses rise from one to the next. */
+/* Copies the frames of the call and of the next address. Addresses ascend in the record. */
 static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *record) {
   for (jint i = 0; i + 1 < record->numpcs; i++) {
     if ((uintptr_t)record->pcinfo[i].pc != call->address) continue;
@@ -97,7 +97,7 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* Also of what other threads compile meanwhile, in their time. */
+/* The event also comes for methods that other threads compile meanwhile, in these threads. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;
@@ -116,7 +116,7 @@ void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size
   }
 }
 
-/* Takes as long as there is compiled code: some 10 ms, once for all that are new. */
+/* Asks the JVM about all new addresses: some 10 ms, growing with the amount of compiled code. */
 static void ask(jvmtiEnv *tools) {
   for (uint32_t i = 0; i < CALLS; i++) {
     int state = NEW;
@@ -132,9 +132,9 @@ static void ask(jvmtiEnv *tools) {
 
 static const struct call *known_call(jvmtiEnv *tools, uint64_t note) {
   struct call *call = &calls[note & (CALLS - 1)];
-  if (__atomic_load_n(&call->state, __ATOMIC_ACQUIRE) == NEW && !__atomic_test_and_set(&taken, __ATOMIC_ACQUIRE)) {
+  if (__atomic_load_n(&call->state, __ATOMIC_ACQUIRE) == NEW && !__atomic_test_and_set(&is_asking, __ATOMIC_ACQUIRE)) {
     if (__atomic_load_n(&call->state, __ATOMIC_ACQUIRE) == NEW) ask(tools);
-    __atomic_clear(&taken, __ATOMIC_RELEASE);
+    __atomic_clear(&is_asking, __ATOMIC_RELEASE);
   }
   return __atomic_load_n(&call->state, __ATOMIC_ACQUIRE) == KNOWN ? call : NULL;
 }
@@ -147,11 +147,11 @@ static bool begins_with(const uint64_t *frames, uint32_t count, const struct fra
   return true;
 }
 
-uint32_t foreign_calls_mend(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity) {
+uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity) {
   uint32_t left = count - 1;
   const struct call *call = tools ? known_call(tools, frames[0]) : NULL;
-  bool mended = call && begins_with(frames + 1, left, &call->after);
-  uint32_t gone = mended ? call->after.count : 0, fresh = mended ? call->here.count : 0;
+  bool corrected = call && begins_with(frames + 1, left, &call->after);
+  uint32_t gone = corrected ? call->after.count : 0, fresh = corrected ? call->here.count : 0;
   if (fresh > capacity) fresh = capacity;
   left -= gone;
   if (fresh + left > capacity) left = capacity - fresh;

@@ -1,15 +1,14 @@
 /*
- * Where compiled Java code calls native code by the foreign-function interface.
+ * Calls from compiled Java code to native code by the foreign-function interface.
  *
- * AsyncGetCallTrace tells the inlined frames of compiled code by a return address only where the thread's last Java
- * frame is that code itself. Calls of the foreign-function interface lead through a stub, which is the last Java frame,
- * so it looks one address further and tells the frames of what comes after the call: false ones, and others after each
- * compilation. The tools interface knows the true frames of every return address in compiled code (jvmticmlr.h), yet
- * must not be asked inside of malloc.
+ * AsyncGetCallTrace finds the inlined frames of compiled code by a return address only if that code is the thread's
+ * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So it
+ * uses the next address and returns the frames of the code after the call: wrong frames, which change with each
+ * compilation. The tools interface knows the right frames of every return address in compiled code (jvmticmlr.h), but
+ * must not be called inside of malloc.
  *
- * So the return address is noted with the stack, as a frame of its own behind the native ones, and whoever reads the
- * stack has the frames mended. An address that the JVM does not know, or whose code is gone, is left out, and the
- * frames stay as they are.
+ * So the stack stores the return address in a frame of its own, the note, behind the native ones. Whoever reads the
+ * stack has the frames corrected. If the JVM does not know the address, or its code is gone, only the note is removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H
 #define MALLOMETER_JVM_FOREIGN_CALLS_H
@@ -21,28 +20,28 @@
 
 #include "platform/arch.h"
 
-/* Reserves memory, and asks for what the tools interface must be allowed. Without it nothing is noted. */
+/* Reserves memory, and requests the capability for compilation events. Without both no call is noted. */
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm);
 
 size_t foreign_calls_footprint(void);
 
 /*
- * The frame that notes the call; 0 if none was found, or if there is no room. `caller` is what called native code, and
- * `outermost` the return address into the outermost native function, 0 if Java called the hook itself. Runs inside of
- * malloc.
+ * Returns the frame that notes the call; 0 if no call was found, or there is no room. `caller` has the registers of the
+ * code that called native code, and `outermost` is the return address into the outermost native function, 0 if Java
+ * called the hook itself. May be called inside of malloc.
  */
-uint64_t foreign_call(const struct registers *caller, uint64_t outermost);
+uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 
-/* Whether a frame is such a note. */
+/* Returns whether a frame is such a note. */
 bool is_foreign_call(uint64_t frame);
 
 /*
- * Mends frames that begin with such a note, which is taken out: returns how many there are then, at most `capacity`. By
- * a thread of the JVM, outside of malloc; where the JVM must not be asked `tools` is NULL.
+ * Corrects frames that begin with such a note, and removes the note. Returns the count after it, at most `capacity`. To
+ * be called by a thread of the JVM, outside of malloc. `tools` is NULL where the JVM must not be called.
  */
-uint32_t foreign_calls_mend(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
+uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 
-/* The tools interface's event. */
+/* Receives the tools interface's CompiledMethodLoad event. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information);
 

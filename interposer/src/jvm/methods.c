@@ -1,4 +1,4 @@
-/* A table of ids without a lock, and the questions to the JVM about one of them. See methods.h. */
+/* A table of ids without a lock, and queries to the JVM about one id. See methods.h. */
 #include "jvm/methods.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { METHODS = 16384, SLOTS = 32768, PROBES = 64, LOCAL_REFERENCES = 4 };
 
 static struct tables {
-  jmethodID ids[METHODS]; /* NULL: being written */
+  jmethodID ids[METHODS]; /* NULL while it is written */
   uint32_t slots[SLOTS];  /* 1 + number; 0: free */
 } * tables;
 static uint32_t taken;
@@ -33,7 +33,7 @@ static uint32_t new_number(jmethodID id) {
   return number;
 }
 
-/* Two threads that meet the same method at once give it two numbers, of which one is used. */
+/* Returns an id's number. If two threads meet a method at once it gets two numbers, of which one is used. */
 static uint32_t number_of(jmethodID id) {
   uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
   uint32_t fresh = UNKNOWN_METHOD;
@@ -83,7 +83,7 @@ static void describe_lines(jvmtiEnv *tools, jmethodID id, struct mallometer_meth
 }
 
 static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *out) {
-  jclass owner = NULL; /* keeps the class from being unloaded meanwhile */
+  jclass owner = NULL; /* keeps the class loaded meanwhile */
   char *name = NULL, *signature = NULL, *source = NULL;
   if ((*tools)->GetMethodDeclaringClass(tools, id, &owner) != JVMTI_ERROR_NONE || !owner) return false;
   if ((*tools)->GetMethodName(tools, id, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
@@ -98,7 +98,7 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
-/* The interface's version is the JDK's, also in early access; JNI's stays the same over several JDKs. */
+/* The version of the tools interface is the JDK's, also in early access; JNI's stays the same over several JDKs. */
 bool method_ids_are_addresses(jvmtiEnv *tools) {
   enum { FIRST_WITH_NUMBERS = 26 };
   jint version = 0;
@@ -107,8 +107,8 @@ bool method_ids_are_addresses(jvmtiEnv *tools) {
 }
 
 /*
- * Before JDK 18 the tools interface itself may follow the pointer of a class that is gone, so that is looked at first.
- * Of a number the interface knows whether the class lives, and says so.
+ * Returns whether the class is unloaded. Before JDK 18 the tools interface may follow the pointer of an unloaded class,
+ * so the pointer is read here first. For an id that is a number the interface checks that itself.
  */
 static bool is_gone(jvmtiEnv *tools, jmethodID id) {
   if (!method_ids_are_addresses(tools)) return false;

@@ -1,4 +1,4 @@
-/* A walk in depth over copies of memory. See native_pointers.h. */
+/* A depth-first walk over copies of memory. See native_pointers.h. */
 #include "jvm/native_pointers.h"
 
 #include <stddef.h>
@@ -9,19 +9,19 @@
 
 enum {
   MOST_STEPS = 3,
-  /* Steps from the JVM's description of a thread: to the thread's areas, and from them to their first pieces. */
+  /* Steps from the JVM's description of a thread: to the thread's areas, and from there to their first pieces. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
-  /* Structures have their pointers in front. */
+  /* Structures have their pointers in front: only these words are followed. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
-  SEVERAL = 2,
+  SHARING_THREADS = 2,
   MOST_READS = 400000,
   MOST_READS_OF_CANDIDATE = 4096
 };
 
-/* Heaps of 32-bit references begin below; what the allocator puts there is small. */
+/* Heaps with 32-bit references begin below LOW. Mappings of the allocator there are smaller than LARGE. */
 #define LOW ((uint64_t)64 << 30)
 #define LARGE ((uint64_t)128 << 20)
 
@@ -39,7 +39,7 @@ void native_ranges_read(struct native_ranges *ranges) {
   mappings_forget(&mappings);
 }
 
-bool native_ranges_hold(const struct native_ranges *ranges, uint64_t value) {
+bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value) {
   uint32_t low = 0, high = ranges->count;
   if (value % 16 != 0 || high == 0 || value < ranges->range[0].begin) return false;
   while (low < high) {
@@ -55,35 +55,35 @@ bool native_ranges_hold(const struct native_ranges *ranges, uint64_t value) {
 
 /* ---- Following ----------------------------------------------------------------------------------------- */
 
-struct way {
+struct pointer_walk {
   struct owner_graph *graph;
   const struct native_ranges *ranges;
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  uint8_t *threads; /* how many threads lead to each block, up to SEVERAL; NULL while no thread is followed */
+  uint8_t *threads; /* the number of threads that lead to each block, up to SEVERAL; NULL while no thread is followed */
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* behind the word in front */
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* each with the word before the structure */
 };
 
-/* What a chunk's header says, as far as it makes sense: in front of what is no chunk anything may stand. */
+/* Returns the words of a chunk by its header; 0 for an implausible size, as any word may precede what is no chunk. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;
   return bytes / sizeof(uint64_t) - 1 < WORDS ? bytes / sizeof(uint64_t) - 1 : WORDS;
 }
 
-/* Copies the structure at an address; returns how many words it has. */
-static size_t read_structure(struct way *way, uint64_t address, uint32_t step) {
-  uint64_t *words = way->words[step];
-  if (way->reads_left == 0 || way->reads_left_of_candidate == 0) return 0;
-  way->reads_left--;
-  way->reads_left_of_candidate--;
+/* Copies the structure at an address. Returns the number of its words. */
+static size_t read_structure(struct pointer_walk *walk, uint64_t address, uint32_t step) {
+  uint64_t *words = walk->words[step];
+  if (walk->reads_left == 0 || walk->reads_left_of_candidate == 0) return 0;
+  walk->reads_left--;
+  walk->reads_left_of_candidate--;
   size_t got = memory_copy(COPY_BY_READV, address - sizeof *words, words, (WORDS_FOLLOWED + 1) * sizeof *words);
   size_t count = got / sizeof *words;
   if (count < 2) return 0;
-  size_t wanted = way->chunks_have_sizes ? plausible_words(words[0]) : WORDS_OF_UNKNOWN;
+  size_t wanted = walk->chunks_have_sizes ? plausible_words(words[0]) : WORDS_OF_UNKNOWN;
   if (wanted <= count - 1) return wanted;
   if (count < WORDS_FOLLOWED + 1) return count - 1;
   uint64_t *rest = words + WORDS_FOLLOWED + 1;
@@ -92,79 +92,82 @@ static size_t read_structure(struct way *way, uint64_t address, uint32_t step) {
   return WORDS_FOLLOWED + got / sizeof *words;
 }
 
-static void note(struct way *way, uint32_t block, uint32_t steps) {
-  struct owner_graph *graph = way->graph;
+static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
+  struct owner_graph *graph = walk->graph;
   if (graph->is_held[block]) return;
-  for (uint32_t i = graph->pointers; i-- > 0 && graph->pointer[i].value == way->from;) {
+  for (uint32_t i = graph->pointers; i-- > 0 && graph->pointer[i].value == walk->from;) {
     struct owner_pointer *known = &graph->pointer[i];
     if (known->block != block) continue;
     if (steps < known->steps) known->steps = steps;
     return;
   }
-  if (way->threads) {
-    if (way->threads[block] == SEVERAL) return;
-    way->threads[block]++;
+  if (walk->threads) {
+    if (walk->threads[block] == SHARING_THREADS) return;
+    walk->threads[block]++;
   }
   if (graph->pointers == MOST_POINTERS) {
     graph->left_out++;
     return;
   }
-  graph->pointer[graph->pointers++] = (struct owner_pointer){way->from, block, steps};
+  graph->pointer[graph->pointers++] = (struct owner_pointer){walk->from, block, steps};
 }
 
-/* C and C++ point behind headers: old strings of the C++ library point behind three words of theirs. */
+/*
+ * Returns whether a word is an address of the block. Low blocks: only of one of its first words, as C++ libraries put
+ * up to three words before an old string, and C code puts headers before objects.
+ */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;
   return !block->is_low || (offset <= FARTHEST_IN_LOW && offset % sizeof word == 0);
 }
 
-static void follow(struct way *way, uint64_t address, uint32_t step) {
-  size_t count = read_structure(way, address, step);
-  const uint64_t *words = way->words[step] + 1;
+static void follow(struct pointer_walk *walk, uint64_t address, uint32_t step) {
+  size_t count = read_structure(walk, address, step);
+  const uint64_t *words = walk->words[step] + 1;
   for (size_t i = 0; i < count; i++) {
-    int block = owner_graph_block_at(way->graph, words[i]);
-    if (block >= 0 && points_to(words[i], &way->graph->block[block]) && words[i] != way->from)
-      note(way, (uint32_t)block, step + 1);
-    bool goes_on = step + 1 < way->most_steps && i < WORDS_FOLLOWED && words[i] != address && words[i] != way->from;
-    if (goes_on && native_ranges_hold(way->ranges, words[i])) follow(way, words[i], step + 1);
+    int block = owner_graph_block_at(walk->graph, words[i]);
+    if (block >= 0 && points_to(words[i], &walk->graph->block[block]) && words[i] != walk->from)
+      note(walk, (uint32_t)block, step + 1);
+    bool follows = step + 1 < walk->most_steps && i < WORDS_FOLLOWED && words[i] != address && words[i] != walk->from;
+    if (follows && native_ranges_contain(walk->ranges, words[i])) follow(walk, words[i], step + 1);
   }
 }
 
-static void follow_candidates(struct way *way, bool are_of_threads) {
-  const struct owner_graph *graph = way->graph;
-  way->most_steps = are_of_threads ? MOST_STEPS_OF_THREAD : MOST_STEPS;
-  way->threads = are_of_threads ? way->threads_of_block : NULL;
+static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
+  const struct owner_graph *graph = walk->graph;
+  walk->most_steps = are_of_threads ? MOST_STEPS_OF_THREAD : MOST_STEPS;
+  walk->threads = are_of_threads ? walk->threads_of_block : NULL;
   for (uint32_t i = 0; i < CANDIDATE_PLACES; i++) {
     if (graph->candidate[i] == 0 || graph->is_of_thread[i] != are_of_threads) continue;
-    way->from = graph->candidate[i];
-    way->reads_left_of_candidate = MOST_READS_OF_CANDIDATE;
-    follow(way, way->from, 0);
+    walk->from = graph->candidate[i];
+    walk->reads_left_of_candidate = MOST_READS_OF_CANDIDATE;
+    follow(walk, walk->from, 0);
   }
 }
 
 /*
  * Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
- * block to which several threads lead belongs to none of them.
+ * block to which several threads lead is attributed to none of them.
  */
-static void follow_threads(struct way *way) {
-  struct owner_graph *graph = way->graph;
+static void follow_threads(struct pointer_walk *walk) {
+  struct owner_graph *graph = walk->graph;
   uint32_t kept = graph->pointers;
-  follow_candidates(way, true);
+  follow_candidates(walk, true);
   for (uint32_t i = kept; i < graph->pointers; i++) {
-    if (way->threads_of_block[graph->pointer[i].block] < SEVERAL) graph->pointer[kept++] = graph->pointer[i];
+    if (walk->threads_of_block[graph->pointer[i].block] < SHARING_THREADS) graph->pointer[kept++] = graph->pointer[i];
   }
   graph->pointers = kept;
 }
 
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes) {
-  struct way *way = memory_reserve(sizeof *way);
-  if (!way) return;
-  way->graph = graph;
-  way->ranges = ranges;
-  way->chunks_have_sizes = chunks_have_sizes;
-  way->reads_left = MOST_READS;
-  follow_candidates(way, false);
-  follow_threads(way);
-  memory_give_back(way, sizeof *way);
+  struct pointer_walk *walk = memory_reserve(sizeof *walk);
+  if (!walk) return;
+  walk->graph = graph;
+  walk->ranges = ranges;
+  walk->chunks_have_sizes = chunks_have_sizes;
+  walk->reads_left = MOST_READS;
+  follow_candidates(walk, false);
+  follow_threads(walk);
+  memory_give_back(walk, sizeof *walk);
   owner_graph_sort_pointers(graph);
 }

@@ -1,9 +1,9 @@
 /*
- * The way from a Java long to a block that it does not point to: through a structure in native memory that does, as a
- * z_stream points to zlib's buffers. Up to three such steps are followed.
+ * Finds the path from a Java long to a block through structures in native memory, as a z_stream points to zlib's
+ * buffers. Follows up to three such steps.
  *
- * The program runs meanwhile, and frees what is being read. So memory is read by process_vm_readv(2), which fails where
- * a load would fault, and what is found is a hint: a word that happened to be there when it was read.
+ * The program runs meanwhile and frees memory that is being read. So memory is read by process_vm_readv(2), which fails
+ * where a load would fault, and a result is a hint: a word that was there when it was read.
  */
 #ifndef MALLOMETER_JVM_NATIVE_POINTERS_H
 #define MALLOMETER_JVM_NATIVE_POINTERS_H
@@ -13,7 +13,7 @@
 
 #include "jvm/owner_graph.h"
 
-/* Parts of the address space where structures may lie: anonymous mappings that are no Java heap, as far as one sees. */
+/* The address ranges where structures may lie: anonymous mappings that do not look like a Java heap. */
 struct native_ranges {
   uint32_t count;
   struct native_range {
@@ -21,15 +21,15 @@ struct native_ranges {
   } range[4096];
 };
 
-/* None if the kernel does not tell. */
+/* Reads the ranges; none if the kernel does not tell. */
 void native_ranges_read(struct native_ranges *ranges);
 
-/* Whether a value may be the address of a structure. Runs while the JVM is stopped. */
-bool native_ranges_hold(const struct native_ranges *ranges, uint64_t value);
+/* Returns whether a value may be the address of a structure. May be called while the JVM is stopped. */
+bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value);
 
 /*
  * Follows the candidates of a graph to its blocks, and notes those that lead to blocks that no Java long holds.
- * `chunks_have_sizes`: in front of each block stands its size, as glibc has it.
+ * `chunks_have_sizes`: the word before each block is its size, as in glibc.
  */
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes);
 

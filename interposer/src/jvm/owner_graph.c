@@ -1,4 +1,4 @@
-/* Tables that only grow until the search ends. See owner_graph.h. */
+/* Tables that grow until the search ends. See owner_graph.h. */
 #include "jvm/owner_graph.h"
 
 #include <string.h>
@@ -112,7 +112,7 @@ static bool is_before(const struct owner_pointer *one, const struct owner_pointe
   return one->value != other->value ? one->value < other->value : one->block < other->block;
 }
 
-/* Of Shell, with gaps of Knuth: it needs no memory. */
+/* Sorts in place: Shell's sort with Knuth's gaps, which needs no memory. */
 static void sort(struct owner_pointer *pointers, uint32_t count) {
   uint32_t gap = 1;
   while (gap < count / 3) gap = 3 * gap + 1;

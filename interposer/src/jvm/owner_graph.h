@@ -1,9 +1,9 @@
 /*
- * What a search for owners (owner_search.h) has found: which Java objects hold the addresses of native blocks, and
- * which objects, fields and roots refer to these.
+ * The result of a search for owners (owner_search.h): which Java objects hold the addresses of native blocks, and which
+ * objects, fields and roots refer to these objects.
  *
- * All lies in one reserved mapping and is written while the JVM is stopped: nothing here allocates, locks or makes a
- * system call, but for owner_graph_start() and owner_graph_end(). What finds no room is counted.
+ * All tables lie in one reserved mapping and are written while the JVM is stopped: no function but owner_graph_start()
+ * and owner_graph_end() allocates, locks or makes a system call. Entries without room are counted.
  */
 #ifndef MALLOMETER_JVM_OWNER_GRAPH_H
 #define MALLOMETER_JVM_OWNER_GRAPH_H
@@ -22,17 +22,17 @@ enum {
   MOST_POINTERS = 65536,
   MOST_NAMES = 8192,
   NAME_TEXT_BYTES = 1 << 20,
-  /* More referrers of an object are only noted to exist. */
+  /* The most referrers of an object that are noted; of more it is only known that they exist. */
   MOST_REFERRERS = 4
 };
 
 #define NO_NAME UINT32_MAX
 #define NO_HEAP_OBJECT UINT32_MAX
 
-/* A live native block that is looked for; they are sorted, and do not overlap. */
+/* A live native block that is searched for. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /* Numbers that are no addresses often fall into it: only its beginning is taken for its address. */
+  /* Ordinary numbers often look like addresses in the block, so only the address of its beginning counts. */
   bool is_low;
 };
 
@@ -52,11 +52,11 @@ struct heap_object {
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + its number; 0: none */
-  uint32_t first_hold; /* the same of its holds */
+  uint32_t first_hold; /* 1 + the number of its first hold; 0: none */
   uint32_t entry;      /* 1 + the number of an entry into chains of objects that leads to it, or that it is; 0: none */
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
-  bool has_new_link; /* some to other objects have no names yet */
+  bool has_new_link; /* has links to other objects that have no names yet */
 };
 
 struct heap_link {
@@ -83,24 +83,24 @@ struct owner_graph {
   struct heap_object object[MOST_HEAP_OBJECTS];
   struct heap_link link[MOST_HEAP_LINKS];
   uint64_t candidate[CANDIDATE_PLACES]; /* a set with open addressing; 0: free */
-  bool is_of_thread[CANDIDATE_PLACES];  /* for each candidate: whether only Java threads have its value */
+  bool is_of_thread[CANDIDATE_PLACES];  /* whether only Java threads have this candidate's value */
   struct owner_pointer pointer[MOST_POINTERS];
   bool is_held[MOST_OWNED];
   uint32_t name_at[MOST_NAMES];
   char text[NAME_TEXT_BYTES];
 };
 
-/* NULL if there is no memory, or a limit leaves little. */
+/* Reserves a graph; NULL if there is no memory, or a limit leaves little. */
 struct owner_graph *owner_graph_start(void);
 void owner_graph_end(struct owner_graph *graph);
 
-/* The block that an address lies in; -1 if in none. */
+/* Returns the block that an address lies in; -1 if in none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
-/* Of an object, or of NO_HEAP_OBJECT. NULL if there is no room. */
+/* Adds a hold of an object, or of NO_HEAP_OBJECT. Returns NULL if there is no room. */
 struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object);
 
-/* NO_HEAP_OBJECT if there is no room. */
+/* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
 /* Notes a link, once for each referrer and kind. */
@@ -109,13 +109,13 @@ void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *lin
 /* Notes a value that may lead to a block, once. */
 void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);
 
-/* The number of a text; NO_NAME if there is no room. */
+/* Returns the number of a text; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
-/* Ascending by value; each pair of a value and a block once. */
+/* Sorts by value, and keeps each pair of a value and a block once. */
 void owner_graph_sort_pointers(struct owner_graph *graph);
 
-/* The first pointer whose value this is, and how many there are. */
+/* Returns the number of pointers with this value, and the first of them. */
 uint32_t owner_graph_pointers_at(const struct owner_graph *graph, uint64_t value, uint32_t *first);
 
 #endif

@@ -31,7 +31,7 @@ static const char *primitive_name(char type) {
   }
 }
 
-/* A signature as in class files: [Ljava/lang/String; for example. */
+/* Writes the name of the type that a signature of class files means, such as [Ljava/lang/String;. */
 static void write_class_name(const char *signature, char name[OWNER_NAME_BYTES]) {
   size_t dimensions = strspn(signature, "[");
   const char *type = signature + dimensions, *primitive = *type == 'L' ? NULL : primitive_name(*type);
@@ -59,16 +59,16 @@ void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]
 struct wanted {
   jvmtiEnv *tools;
   JNIEnv *thread;
-  jint left; /* fields to pass over; NOT_COUNTED: some could not be counted, and any name would be a wrong one */
+  jint left; /* fields to skip; NOT_COUNTED: some could not be counted, and any name would be wrong */
   char *name;
-  jclass interfaces[MOST_INTERFACES]; /* passed over */
+  jclass interfaces[MOST_INTERFACES]; /* skipped */
   int interface_count;
 };
 
 #define NOT_COUNTED INT32_MAX
 
-/* Whether it is a field that the class itself declares. */
-static bool is_here(struct wanted *wanted, jclass class) {
+/* Returns whether the class itself declares the field, and writes its name then. */
+static bool find_in_class(struct wanted *wanted, jclass class) {
   jvmtiEnv *tools = wanted->tools;
   jint count = 0;
   jfieldID *fields = NULL;
@@ -100,7 +100,7 @@ static bool is_new(struct wanted *wanted, jclass interface) {
   return true;
 }
 
-static bool is_in_interfaces(struct wanted *wanted, jclass class) {
+static bool find_in_interfaces(struct wanted *wanted, jclass class) {
   jvmtiEnv *tools = wanted->tools;
   jint count = 0;
   jclass *interfaces = NULL;
@@ -111,7 +111,7 @@ static bool is_in_interfaces(struct wanted *wanted, jclass class) {
   }
   for (jint i = 0; i < count && !found; i++) {
     if (!is_new(wanted, interfaces[i])) continue;
-    found = is_in_interfaces(wanted, interfaces[i]) || is_here(wanted, interfaces[i]);
+    found = find_in_interfaces(wanted, interfaces[i]) || find_in_class(wanted, interfaces[i]);
   }
   (*tools)->Deallocate(tools, (unsigned char *)interfaces);
   return found;
@@ -135,7 +135,7 @@ void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number
     }
     chain[depth++] = at;
   }
-  for (int i = 0; i < depth && !found; i++) found = is_in_interfaces(&wanted, chain[i]);
-  for (int i = depth; i-- > 0 && !found;) found = is_here(&wanted, chain[i]);
+  for (int i = 0; i < depth && !found; i++) found = find_in_interfaces(&wanted, chain[i]);
+  for (int i = depth; i-- > 0 && !found;) found = find_in_class(&wanted, chain[i]);
   (*thread)->PopLocalFrame(thread, NULL);
 }

@@ -1,7 +1,4 @@
-/*
- * Names of classes and fields, as the tools interface tells them. By a thread of the JVM, outside of a walk over the
- * heap.
- */
+/* Names of classes and fields from the tools interface. For threads of the JVM, outside of a walk over the heap. */
 #ifndef MALLOMETER_JVM_OWNER_NAMES_H
 #define MALLOMETER_JVM_OWNER_NAMES_H
 
@@ -10,11 +7,11 @@
 
 #define OWNER_NAME_BYTES 512u
 
-/* As Java source has it, such as java.util.HashMap$Node or long[]; "?" if the JVM does not tell. */
+/* Writes the name as in Java source, such as java.util.HashMap$Node or long[]; "?" if the JVM does not tell. */
 void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]);
 
 /*
- * The name of the field that walks over the heap call by this number: fields of interfaces come first, each interface
+ * Writes the name of the field with this number in walks over the heap: fields of interfaces come first, each interface
  * once, then those of superclasses, then the class's own (jvmtiHeapReferenceInfoField). "?" if the JVM does not tell.
  */
 void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number, char name[OWNER_NAME_BYTES]);

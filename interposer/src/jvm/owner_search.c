@@ -1,4 +1,4 @@
-/* The walks, and what they call back. See owner_search.h. */
+/* The walks over the heap and their callbacks. See owner_search.h. */
 #include "jvm/owner_search.h"
 
 #include <errno.h>
@@ -13,18 +13,14 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 
-/* Tags of objects are 1 + their number in the graph. */
+/* The tag of an object of the graph is 1 + its number. Tags of classes have this bit. */
 #define CLASS_TAG ((jlong)1 << 40)
-/* Classes whose fields are addresses: they may point into a block. */
+/* The tag of classes whose fields are addresses: their values may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
-/*
- * The tag of threads. Thread.eetop is the address of the JVM's description of a thread, which leads to the JVM's own
- * memory.
- */
+/* The tag of threads' classes. Thread.eetop, the address of the JVM's thread structure, leads to the JVM's memory. */
 #define THREADS ((jlong)1 << 44)
 
-/* Tags of links of a chain that are none of the graph's objects, and of what leads to chains: with the entry's number.
- */
+/* Tags with the number of an entry: of links of a chain outside of the graph, and of objects that lead to chains. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -32,30 +28,30 @@
 enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
-  WAYS = 1024,
-  /* Of each way to hold blocks, the paths of so many holders that something refers to are followed. */
-  FOLLOWED_OF_WAY = 64,
+  CHOSEN_COUNTS = 1024,
+  /* The most holders of each way to hold blocks whose paths are followed, of those that something refers to. */
+  MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
-  /* Each tag takes the JVM some 70 bytes until the search ends. */
+  /* The most tags in chains. Each takes the JVM some 70 bytes until the search ends. */
   MOST_CHAIN_TAGS = 65536
 };
 
 static jvmtiEnv *tools;
-static JNIEnv *thread; /* of the step that runs */
+static JNIEnv *thread; /* the thread of the current step */
 static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* of walks before this one, whose tags are still there and mean nothing */
+static uint32_t entries_before; /* the number of entries of previous walks, whose tags still exist and mean nothing */
 static bool collects_candidates, looks_for_pointers;
 
-/* What a walk needs beside the graph. */
+/* Memory that a walk needs in addition to the graph. */
 static struct memory {
   struct native_ranges ranges;
   struct mallometer_method method;
-  uint8_t chosen[WAYS];
+  uint8_t chosen[CHOSEN_COUNTS];
   struct entry {
-    jlong referrer; /* its tag; 0: a root */
+    jlong referrer; /* the referrer's tag; 0: a root */
     struct heap_link link;
   } entry[MOST_ENTRIES];
   char name[OWNER_NAME_BYTES];
@@ -118,7 +114,7 @@ void owner_search_end(void) {
 
 size_t owner_search_footprint(void) { return memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *memory); }
 
-/* The thread of this step, with room for local references. */
+/* Finds the thread of this step, and makes room for local references. */
 static int enter(void) {
   int error = jvm_find(NULL, &thread);
   if (error) return error;
@@ -182,7 +178,7 @@ static jclass class_of_threads(void) {
   return class;
 }
 
-/* Tags those that a walk for longs is to look at, or takes the tags away. */
+/* Tags the classes that a walk for longs visits, or removes these tags. */
 static int tag_classes(bool tagged) {
   jint count = 0;
   jclass *classes = NULL;
@@ -213,8 +209,8 @@ static int tag_classes(bool tagged) {
 /* ---- A walk for longs: called back while the JVM is stopped ------------------------------------------------- */
 
 struct place {
-  jlong class_tag; /* of the class that declares it or of which the object is */
-  jlong *tag;      /* of the object, or of the class itself */
+  jlong class_tag; /* the class that declares the field, or the object's class */
+  jlong *tag;      /* the object's tag, or that of the class itself */
   int32_t field;
 };
 
@@ -240,7 +236,7 @@ static void add_hold(const struct place *place, uint32_t block, uint32_t steps) 
   hold->steps = steps;
 }
 
-static void look_at(uint64_t value, const struct place *place) {
+static void check_value(uint64_t value, const struct place *place) {
   bool is_of_thread = !(*place->tag & CLASS_TAG) && (place->class_tag & THREADS);
   if (looks_for_pointers) {
     uint32_t first, count = owner_graph_pointers_at(graph, value, &first);
@@ -249,7 +245,7 @@ static void look_at(uint64_t value, const struct place *place) {
   }
   int block = owner_graph_block_at(graph, value);
   if (block < 0) {
-    if (collects_candidates && native_ranges_hold(&memory->ranges, value))
+    if (collects_candidates && native_ranges_contain(&memory->ranges, value))
       owner_graph_add_candidate(graph, value, is_of_thread);
     return;
   }
@@ -261,27 +257,27 @@ static void look_at(uint64_t value, const struct place *place) {
   if (collects_candidates && is_start) owner_graph_add_candidate(graph, value, is_of_thread);
 }
 
-static jint JNICALL field_is(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+static jint JNICALL on_field(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                              jlong *tag, jvalue value, jvmtiPrimitiveType type, void *data) {
   (void)kind, (void)data;
   if (type == JVMTI_PRIMITIVE_TYPE_LONG) {
-    look_at((uint64_t)value.j, &(struct place){class_tag, tag, info->field.index});
+    check_value((uint64_t)value.j, &(struct place){class_tag, tag, info->field.index});
   }
   return 0;
 }
 
-static jint JNICALL array_is(jlong class_tag, jlong size, jlong *tag, jint count, jvmtiPrimitiveType type,
+static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint count, jvmtiPrimitiveType type,
                              const void *elements, void *data) {
   (void)size, (void)data;
   const uint64_t *values = elements;
   if (type != JVMTI_PRIMITIVE_TYPE_LONG) return 0;
-  for (jint i = 0; i < count; i++) look_at(values[i], &(struct place){class_tag, tag, -1});
+  for (jint i = 0; i < count; i++) check_value(values[i], &(struct place){class_tag, tag, -1});
   return 0;
 }
 
 /* ---- Objects by their tags ---------------------------------------------------------------------------------- */
 
-/* Calls back with each object of these tags that is still there. */
+/* Calls `act` with each object of these tags that still exists. */
 static void with_tagged(const jlong *tags, jint wanted, void (*act)(jobject object, jlong tag)) {
   jint count = 0;
   jobject *objects = NULL;
@@ -311,7 +307,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* of the latest walk: tags of classes mean nothing once they were taken away */
+static uint32_t holds_from; /* the first hold of the latest walk: tags of classes mean nothing once they are removed */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -338,7 +334,7 @@ static void name_holds_of(jobject class, jlong tag) {
 
 static void name_holds(void) {
   for (uint32_t i = holds_from; i < graph->holds; i++) {
-    jlong tag = graph->hold[i].class_tag; /* as wide as an int64_t, and another type on macOS */
+    jlong tag = graph->hold[i].class_tag; /* a type as wide as int64_t, but another one on macOS */
     if (graph->hold[i].class_name == NO_NAME) with_tagged(&tag, 1, name_holds_of);
   }
 }
@@ -365,12 +361,12 @@ static uint32_t kinds_of(jobject object) {
   return kinds;
 }
 
-/* Paths end in static fields, and in cleaners, which something else keeps always. */
+/* Returns whether paths end at an object: at static fields, and at cleaners, which are always referred to. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
 
-/* Of an object whose name is still unknown. A class is called by the name of itself. */
+/* Names an object without a name. A class gets its own name. */
 static void name_object(jobject instance, jlong tag) {
   struct heap_object *object = &graph->object[tag - 1];
   jclass class = (*thread)->GetObjectClass(thread, instance);
@@ -384,7 +380,7 @@ static void name_object(jobject instance, jlong tag) {
 
 static bool has_no_name(const struct heap_object *object) { return object->class_name == NO_NAME; }
 
-static uint32_t named_from; /* links before are named */
+static uint32_t named_from; /* links before this one are named */
 
 static void name_links_of(jobject instance, jlong tag) {
   bool is_class = graph->object[tag - 1].kinds & MALLOMETER_HEAP_OBJECT_CLASS;
@@ -408,7 +404,7 @@ static void name_methods(void) {
     struct heap_link *link = &graph->link[i];
     if (link->referrer != NO_HEAP_OBJECT || link->method == UINT32_MAX) continue;
     memset(&memory->method, 0, sizeof memory->method);
-    if (jvm_method(link->method, &memory->method) != 0) continue;
+    if (jvm_describe_method(link->method, &memory->method) != 0) continue;
     snprintf(memory->name, sizeof memory->name, "%.*s.%.128s", (int)strcspn(memory->method.class_signature + 1, ";"),
              memory->method.class_signature + 1, memory->method.name);
     for (char *c = memory->name; *c; c++) {
@@ -421,16 +417,15 @@ static void name_methods(void) {
 /* ---- A walk for longs ----------------------------------------------------------------------------------- */
 
 static int walk_for_longs(void) {
-  const jvmtiHeapCallbacks callbacks = {.primitive_field_callback = field_is,
-                                        .array_primitive_value_callback = array_is};
+  const jvmtiHeapCallbacks callbacks = {.primitive_field_callback = on_field,
+                                        .array_primitive_value_callback = on_array};
   uint64_t begin = monotonic_ns();
   int error = error_of((*tools)->IterateThroughHeap(tools, JVMTI_HEAP_FILTER_CLASS_UNTAGGED, NULL, &callbacks, NULL));
   walk_ns = monotonic_ns() - begin;
   return error;
 }
 
-/* Holders that a walk before has found keep their tags; the walk for longs takes classes' tags away again, as each
- * object refers to its class. */
+/* Holders of earlier walks keep their tags. Classes lose theirs, because each object refers to its class. */
 static int find_holders(void) {
   int error = enter();
   if (error) return error;
@@ -446,49 +441,49 @@ static int find_holders(void) {
   return error;
 }
 
-int owner_search_holders(void) {
+int owner_search_find_holders(void) {
   native_ranges_read(&memory->ranges);
   collects_candidates = true;
   looks_for_pointers = false;
   return find_holders();
 }
 
-void owner_search_pointers(bool chunks_have_sizes) {
+void owner_search_follow_pointers(bool chunks_have_sizes) {
   native_pointers_follow(graph, &memory->ranges, chunks_have_sizes);
 }
 
-int owner_search_pointer_holders(void) {
+int owner_search_find_pointer_holders(void) {
   collects_candidates = false;
   looks_for_pointers = true;
   return find_holders();
 }
 
-/* ---- Which holders are followed ------------------------------------------------------------------------- */
+/* ---- Choice of holders ---------------------------------------------------------------------------------- */
 
 /*
- * Addresses are used again, so garbage may have those of live blocks, and there can be more of it than of their owners:
- * a walk over all objects sees both. So holders are chosen by the first walk along references, which meets none but
- * those that something leads to, and each of them at once with the first reference to it.
+ * The search follows only holders that something refers to. Addresses are reused, so garbage may hold addresses of live
+ * blocks, and a walk over all objects also finds garbage, sometimes more than owners. So holders are chosen during the
+ * first walk along references, each at the first reference to it.
  */
 
-/* Of the fields that have addresses, each either directly or through native memory. */
-static uint8_t *chosen_of_way(const struct owner_hold *hold) {
+/* Returns the counter of a way to hold blocks: a field, and whether it leads to the block through native memory. */
+static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
-  return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % WAYS];
+  return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
 }
 
 static bool choose(const struct heap_object *holder) {
   for (uint32_t at = holder->first_hold; at != 0; at = graph->hold[at - 1].next) {
-    uint8_t *chosen = chosen_of_way(&graph->hold[at - 1]);
-    if (*chosen == FOLLOWED_OF_WAY) continue;
+    uint8_t *chosen = chosen_count(&graph->hold[at - 1]);
+    if (*chosen == MOST_CHOSEN) continue;
     ++*chosen;
     return true;
   }
   return false;
 }
 
-/* After that walk: of those that it did not meet it is known that nothing leads to them. */
-static void conclude_choice(void) {
+/* Ends the choice after that walk. Nothing refers to the holders that it did not meet. */
+static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
     if (object->level > 0 || !object->is_followed || object->is_expanded) continue;
@@ -517,7 +512,7 @@ static void describe_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceI
   if (method && jvm_state() == MALLOMETER_JAVA_ON) link->method = method_number(method);
 }
 
-/* All of it but who is referred to and who refers. */
+/* Returns a link with all but its object and referrer. */
 static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, bool is_root) {
   struct heap_link link = {.object = NO_HEAP_OBJECT,
                            .referrer = NO_HEAP_OBJECT,
@@ -531,7 +526,7 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Also a holder that was not chosen: something that was leads on to it. */
+/* Follows the referrer in the next walk, even a holder that was not chosen, since a chosen one leads to it. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -539,8 +534,8 @@ static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kin
   referrer->is_followed = true;
 }
 
-/* Called back while the JVM is stopped, for references to tagged objects. */
-static jint JNICALL reference_is(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+/* Notes a reference to a tagged object. Called back while the JVM is stopped. */
+static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                  jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
                                  void *data) {
   (void)class_tag, (void)referrer_class_tag, (void)size, (void)length, (void)data;
@@ -579,7 +574,7 @@ static bool are_of_one_class;
 
 static void expand(jobject instance, jlong tag) {
   jclass class = (*thread)->GetObjectClass(thread, instance);
-  if (level > 0) graph->object[tag - 1].is_expanded = true; /* holders: once they are chosen */
+  if (level > 0) graph->object[tag - 1].is_expanded = true; /* holders are expanded when they are chosen */
   if (!only_class) {
     only_class = class;
     return;
@@ -588,7 +583,7 @@ static void expand(jobject instance, jlong tag) {
   (*thread)->DeleteLocalRef(thread, class);
 }
 
-/* After a walk that was not done: nothing is known of them, and nothing must be said. */
+/* Resets the objects of a walk that failed, so that their referrers count as unknown. */
 static void forget_expanded(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -598,7 +593,7 @@ static void forget_expanded(void) {
   if (level == 0) memset(memory->chosen, 0, sizeof memory->chosen);
 }
 
-/* `filter` is HEAP_FILTER_UNTAGGED or 0, and `class` NULL for all. */
+/* Walks along references. `filter` is HEAP_FILTER_UNTAGGED or 0; `class` is NULL for all classes. */
 static int walk_along_references(jint filter, jclass class, jvmtiHeapReferenceCallback called) {
   const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = called};
   uint64_t begin = monotonic_ns();
@@ -613,16 +608,16 @@ static int walk_for_referrers(void) {
   are_of_one_class = true;
   with_objects(is_looked_for, expand);
   if (!only_class) return -ENODATA;
-  return walk_along_references(JVMTI_HEAP_FILTER_UNTAGGED, are_of_one_class ? only_class : NULL, reference_is);
+  return walk_along_references(JVMTI_HEAP_FILTER_UNTAGGED, are_of_one_class ? only_class : NULL, on_reference);
 }
 
 /* ---- Chains --------------------------------------------------------------------------------------------- */
 
 /*
- * A queue of a thousand links would take a thousand walks. So where most of the objects that are looked for refer to
- * others of their class, one walk is done in which all references to objects of that class are called back: whatever
- * leads to a link from outside of the chain is an entry, and each link hands its entry on to the next, as the JVM tells
- * an object's references after those to it.
+ * Chains. A queue of a thousand links would take a thousand walks. So if most of the objects that are searched for
+ * refer to others of their class, one walk calls back for all references to objects of that class. An object outside of
+ * the chain that refers to a link is an entry. Each link hands its entry on to the next one, as the JVM reports an
+ * object's references after those to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -633,7 +628,7 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* All of these are 1 + the number of an entry; 0: none. */
+/* Returns 1 + the number of a link's entry; 0 for none. The next function does the same. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -653,10 +648,10 @@ static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapR
   return entry;
 }
 
-/* Called back while the JVM is stopped, for references to objects of the chain's class, which alone is tagged. */
-static jint JNICALL chain_goes_on(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
-                                  jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
-                                  void *data) {
+/* Notes a reference to an object of the chain's class, the only tagged one. Called back while the JVM is stopped. */
+static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+                                       jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag,
+                                       jint length, void *data) {
   (void)class_tag, (void)size, (void)length, (void)data;
   if (kind == JVMTI_HEAP_REFERENCE_CLASS) return JVMTI_VISIT_OBJECTS;
   bool is_within = referrer_tag && (referrer_class_tag & CLASS_TAG);
@@ -672,7 +667,7 @@ static jint JNICALL chain_goes_on(jvmtiHeapReferenceKind kind, const jvmtiHeapRe
   return JVMTI_VISIT_OBJECTS;
 }
 
-/* The class of most of the objects that are looked for, if these refer to others of their class; else NO_NAME. */
+/* Returns the class of most of the objects that are searched for if they refer to others of it; else NO_NAME. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);
@@ -691,26 +686,26 @@ static bool is_of_chain(const struct heap_object *object) {
   return is_looked_for(object) && object->class_name == chain_name;
 }
 
-static uint32_t of_entry; /* the object that the entry becomes */
+static uint32_t of_entry; /* the object that represents the entry */
 
-static void becomes_object(jobject instance, jlong tag) {
+static void tag_as_object(jobject instance, jlong tag) {
   (void)tag;
   if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
 }
 
-/* The object that leads into the chain; NO_HEAP_OBJECT if it is gone. */
+/* Returns the object that leads into the chain; NO_HEAP_OBJECT if it is gone. */
 static uint32_t object_of_entry(struct entry *entry) {
   if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
   uint32_t objects = graph->objects;
   of_entry = owner_graph_add_object(graph, level + 1);
   if (of_entry == NO_HEAP_OBJECT) return NO_HEAP_OBJECT;
-  with_tagged(&entry->referrer, 1, becomes_object);
+  with_tagged(&entry->referrer, 1, tag_as_object);
   if (of_entry == NO_HEAP_OBJECT) graph->objects = objects;
   entry->referrer = (jlong)of_entry + 1;
   return of_entry;
 }
 
-/* Other links of the chain refer to it as well. */
+/* Links an object of the chain to its entry. Other links of the chain refer to it as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;
@@ -738,26 +733,26 @@ static int walk_along_chain(void) {
     return -ENODATA;
   }
   (void)(*tools)->SetTag(tools, only_class, CLASS_TAG);
-  int error = walk_along_references(0, only_class, chain_goes_on);
+  int error = walk_along_references(0, only_class, on_chain_reference);
   (void)(*tools)->SetTag(tools, only_class, 0);
   for (uint32_t i = 0; !error && i < known; i++) {
     struct heap_object *object = &graph->object[i];
     bool was_looked_for = object->level == level && object->is_followed;
     if (was_looked_for && object->class_name == chain_name && object->is_expanded) link_to_entry(i);
-    if (was_looked_for && !object->is_expanded) object->level++; /* for the next walk */
+    if (was_looked_for && !object->is_expanded) object->level++; /* visited by the next walk */
   }
   return error;
 }
 
-int owner_search_referrers(void) {
+int owner_search_find_referrers(void) {
   int error = enter();
   if (error) return error;
   named_from = graph->links;
-  chain_name = level > 0 ? name_of_chain() : NO_NAME; /* holders are chosen by the other walk */
+  chain_name = level > 0 ? name_of_chain() : NO_NAME; /* the other walk chooses holders */
   error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
   if (error == -ENODATA) error = walk_for_referrers();
   if (!error) {
-    if (level == 0) conclude_choice();
+    if (level == 0) drop_unchosen_holders();
     level++;
     with_objects(has_no_name, name_object);
     with_objects(has_new_link, name_links_of);

@@ -1,21 +1,21 @@
 /*
- * Which Java objects hold the addresses of native blocks, and who keeps these objects.
+ * Searches for the Java objects that hold the addresses of native blocks, and for the objects that refer to these.
  *
- * The JVM is asked by its tools interface, in an environment of its own that may tag objects; it is made when a search
- * begins and disposed of when it ends, because tags cost each collection something. A search goes step by step, and
- * whoever drives it decides about each, as most of them stop the program:
+ * A search uses an environment of the JVM's tools interface that may tag objects. It exists only during the search,
+ * because tags cost each collection time. The search goes step by step. The caller decides about each step, as most of
+ * them stop the program:
  *
- * 1. A walk over all objects with values of long fields and long arrays, of classes alone that have such, finds the
- *    holders and tags them.
- * 2. For blocks that no Java long holds, values that could lead there through native memory are followed while the
- *    program runs (native_pointers.h); a second walk finds who holds these.
- * 3. A walk along all references finds what refers to the objects that were tagged last, and tags that: once for each
- *    link of a path. Only such objects are ever tagged. Where all that are looked for are of one class the JVM is told
- *    so, and calls back for no others.
+ * 1. A walk over all objects and their long fields and long arrays (of classes that have such) finds the holders and
+ *    tags them.
+ * 2. For blocks that no Java long holds, longs that could lead there through native memory are followed while the
+ *    program runs (native_pointers.h); a second walk finds the objects that hold these longs.
+ * 3. A walk along all references finds the objects that refer to the ones tagged last, and tags these: one walk for
+ *    each link of a path. Only such objects are tagged. If all objects that are searched for are of one class, the JVM
+ *    is told so and calls back for no others.
  *
  * Callbacks run in the JVM's own thread while it is stopped: they write into reserved memory (owner_graph.h), allocate
- * nothing and call nothing of the JVM's. Local references of the search would be roots, so none to an object that is
- * looked for is there during a walk. Objects are named after each walk, as long as they are there.
+ * nothing and call no function of the JVM. Local references would be roots, so the search holds none to such an object
+ * during a walk. Objects are named after each walk, as long as they exist.
  *
  * One search at a time; each function is called by one thread of the JVM.
  */
@@ -30,30 +30,30 @@
 #include "mallometer.h"
 
 /*
- * Makes the environment and the tables; the caller fills in blocks, ascending, before the first step. NULL: see
- * `error`. -ESRCH: no JVM, or the calling thread is none of its threads; -ENOTSUP: the JVM refuses; -ENOMEM.
+ * Makes the environment and the tables. Before the first step the caller fills in the blocks, ascending. On failure
+ * returns NULL and sets `error`. -ESRCH: no JVM, or not one of its threads; -ENOTSUP: the JVM refuses; -ENOMEM.
  */
 struct owner_graph *owner_search_begin(int *error);
 
-/* Disposes of both. */
+/* Disposes of the environment and the tables. */
 void owner_search_end(void);
 
-/* Bytes that a search has reserved. */
+/* Returns the bytes that a search has reserved. */
 size_t owner_search_footprint(void);
 
 /* ---- Steps: 0; -ENOMEM, -ESRCH, -EIO: the JVM refused ------------------------------------------------------- */
 
-int owner_search_holders(void);
+int owner_search_find_holders(void);
 
-/* Makes no pause. */
-void owner_search_pointers(bool chunks_have_sizes);
-int owner_search_pointer_holders(void);
+/* Follows longs through native memory without stopping the JVM. */
+void owner_search_follow_pointers(bool chunks_have_sizes);
+int owner_search_find_pointer_holders(void);
 
-/* -ENODATA: there is nothing whose referrers are unknown. */
-int owner_search_referrers(void);
+/* Returns -ENODATA if no object is left whose referrers are unknown. */
+int owner_search_find_referrers(void);
 
 struct owner_search_figures {
-  uint64_t walk_ns;       /* of the latest walk */
+  uint64_t walk_ns;       /* time of the latest walk */
   uint32_t next, classes; /* objects whose referrers the next walk looks for, and of how many classes: 0, 1 or more */
 };
 

@@ -11,7 +11,7 @@
 #define NO_NUMBER 0u
 
 static struct memory {
-  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's evidence; 0: it has none */
+  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's record; 0: none */
   struct mallometer_site_evidence sites[MOST_SITES_WITH_EVIDENCE];
 } * memory;
 
@@ -19,8 +19,7 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Twice the binary logarithm of the duration in units of 2^-6 s, rounded down: exponent, and whether more than sqrt 2.
- */
+/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down, from the bits of the float. */
 uint32_t duration_bucket(uint64_t ns) {
   double value = (double)ns * (64 / 1e9), fraction;
   if (value < 1) return 0;
@@ -51,8 +50,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
 /*
- * Gives the place of a forgotten site to the site that has its record. Returns NULL if another thread does so at the
- * same time, or if the place belongs to a later site already.
+ * Gives the record of a forgotten site to the site that took its place. Returns NULL if another thread does so at the
+ * same time, or if the record belongs to a later site already.
  */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
@@ -66,8 +65,10 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/* NULL if there is no room, or no site. */
-/* The number of a site's place is released when the place is filled; the exchange before only makes it one thread's. */
+/*
+ * Returns a site's record; NULL if there is no room or no site. The exchange reserves a number for one thread; the
+ * record is released when it is filled.
+ */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -77,7 +78,7 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
     if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   } while (!__atomic_compare_exchange_n(&numbers_taken, &fresh, fresh + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   memory->sites[fresh].site = site;
-  /* Two threads that meet a site at once take two numbers, of which one stays without objects. */
+  /* Two threads that sample a new site at once take two numbers, of which one stays without objects. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }
@@ -95,8 +96,8 @@ void evidence_of_placed(const struct slot_object *object) {
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
 /*
- * An object that goes before its first epoch ends, or in a rest, or whose use cannot be seen, has only lived: nobody
- * has looked when it was used.
+ * Adds a freed object to the histogram of lifetimes. It counts in that of idle times only if its last access was
+ * observed: not before its first epoch ends, while the thread rests, or if its accesses cannot be seen.
  */
 void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
@@ -123,7 +124,7 @@ bool evidence_start(void) {
 
 size_t evidence_footprint(void) { return memory ? memory_whole_pages(sizeof *memory) : 0; }
 
-/* ---- For readers --------------------------------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------------------------------------ */
 
 uint32_t evidence_copy(struct mallometer_site_evidence *to, uint32_t capacity, uint32_t first) {
   uint32_t count = __atomic_load_n(&numbers_taken, __ATOMIC_ACQUIRE), copied = 0;

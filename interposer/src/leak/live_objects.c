@@ -1,4 +1,4 @@
-/* Slots first, then all others. See live_objects.h. */
+/* Walks the slots first, then all other samples. See live_objects.h. */
 #include "leak/live_objects.h"
 
 #include "leak/slots.h"
@@ -17,7 +17,7 @@ bool live_objects_next(struct live_objects *walk, const void **object, struct li
 
 static struct live_sample look(const void *object) {
   struct slot_object slot;
-  if (!is_in_slots(object)) return live_sample_look(object);
+  if (!is_in_slots(object)) return live_sample_find(object);
   return slot_look(slot_number(object), &slot) && slot.object == object ? slot.sample : NO_LIVE_SAMPLE;
 }
 

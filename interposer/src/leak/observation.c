@@ -1,4 +1,4 @@
-/* The thread that ends epochs, and what it does at each end: look, judge, cool. See observation.h. */
+/* The thread that ends epochs: it reads accessed bits, judges the slots and cools them. See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -23,16 +23,18 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-#ifndef LOOKS_IN_AN_EPOCH /* by their processor time; tests build a library that looks more often */
+#ifndef LOOKS_IN_AN_EPOCH /* an epoch over a reading's CPU time; tests build a library with a smaller one */
 #define LOOKS_IN_AN_EPOCH 1000u
 #endif
 #define MOST_LOOKS_IN_AN_EPOCH 1000000u
 #define FEWEST_LOOKS_IN_AN_EPOCH 10u
 #define LONGEST_EPOCH (60 * SECOND)
 #define SHORTEST_OF_ALL_MS 10u
-/* While objects are watched. */
+/* An epoch is void if accesses may be lost for more than 1/128 of it. */
+#define LARGEST_UNSEEN_PART 128u
+/* The time between two checks of the signal while objects are watched. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
-/* Slots take no more than this share of what is resident, but may take this much. */
+/* Slots take at most 1/20 of the resident bytes, or 1 MiB if that is more. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 
@@ -40,13 +42,13 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t wishes;  /* starts that were not taken back */
-static uint32_t changes; /* of all these and of what is watched; a sleeping thread waits for one */
+static uint32_t wishes;  /* starts without a stop */
+static uint32_t changes; /* the changes of wishes and watched sites; wakes a sleeping thread */
 static void (*slot_reader)(void);
-static uint64_t cpu_of_reader_ns; /* in this epoch */
+static uint64_t cpu_of_reader_ns; /* CPU time in this epoch */
 
 static int state = MALLOMETER_LEAKS_OFF;
-static bool rests; /* the thread, while there are no wishes */
+static bool rests; /* whether the thread rests: there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
 static const char *no_room;    /* why nothing is put into slots for now */
@@ -55,7 +57,7 @@ static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* Written by the observing thread. Readers conclude nothing from one figure about another. */
+/* Figures are written by the observing thread. Readers conclude nothing from one figure about another. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -76,7 +78,7 @@ static size_t bytes_for_slots(void) {
 static struct before {
   struct slot_object object;
   bool used;
-} * before; /* of each slot */
+} * before; /* the objects of all slots before the reading */
 
 static void note_objects(void) {
   for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_look(i, &before[i].object);
@@ -87,14 +89,14 @@ static bool is_same(const struct slot_object *object) {
   return slot_look(object->number, &now) && now.generation == object->generation;
 }
 
-/* What touched a slot that has a new object by now was the new one's beginning. */
+/* Notes an access to an object. If the slot has a new object by now, the access was its initialization. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
   slot_touched(object, end);
 }
 
-/* A slot that had an object all the time and was in no mapping. */
+/* Returns whether the slot still has the object but its pages are unmapped. */
 static bool is_gone(const struct slot_object *object) {
   return is_same(object) && memory_is_unmapped((const void *)slot_address(object->number));
 }
@@ -109,7 +111,7 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Its use can be seen again, and nobody knows when it was used last. */
+/* Notes that accesses can be seen again. The last access is unknown, so `end` counts as it. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -148,7 +150,7 @@ static const char *cause_of(int error) {
   }
 }
 
-/* False, with errno, if nothing can be read; whoever asks is told while that is so. */
+/* Reads accessed bits. Returns false, with errno, if that failed; the cause is reported until a reading works. */
 static bool read_uses(void) {
   bool read = scan_read();
   __atomic_store_n(&no_reading, read ? NULL : cause_of(errno), __ATOMIC_RELEASE);
@@ -164,15 +166,17 @@ static bool reads_slots(void) {
 }
 
 /*
- * False, with errno, if nothing can be read; the epoch goes on then. The uses of an object while slots are read by the
- * library are lost with those of its own: they belong to this epoch, which is void.
+ * Ends an epoch. Returns false, with errno, if the bits cannot be read; the epoch goes on then. If the library reads
+ * slots, all bits are cleared, and the program's accesses between the two are lost. The epoch is void if that takes
+ * more than a small share of it, as when this thread waits for a processor.
  */
 static bool end_epoch(void) {
   note_objects();
+  uint64_t look = monotonic_ns();
   if (!read_uses()) return false;
   bool valid = scan_is_valid(), were_read = reads_slots();
-  if (were_read) valid = false;
   scan_cool(were_read);
+  if (were_read && monotonic_ns() - look > get(&epoch_ns) / LARGEST_UNSEEN_PART) valid = false;
   uint64_t end = coarse_monotonic_ns() >> SLOT_TIME_SHIFT;
   judge(end, valid);
   if (valid) {
@@ -189,13 +193,13 @@ static bool end_epoch(void) {
 
 static uint32_t changes_so_far(void) { return __atomic_load_n(&changes, __ATOMIC_ACQUIRE); }
 
-/* Until then, or until there are changes. */
+/* Sleeps until `end` or until `changes` grows. */
 static void sleep_until(uint64_t end, uint32_t seen_changes) {
   uint64_t now = monotonic_ns();
   if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
-/* False, before it, if nobody wants it any more. */
+/* Waits for the end of the epoch. Returns false as soon as observation is unwanted. */
 static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
@@ -231,12 +235,12 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* There is no descriptor or no memory for the moment. */
+/* Returns whether an error is temporary: no descriptor or no memory. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 /*
- * Whether it is no use to try again. A program that closes descriptors which are not its own makes a reading fail, with
- * whatever error, but not several in a row.
+ * Returns whether reading has failed for good. A program that closes descriptors which are not its own makes one
+ * reading fail, with any error, but not several in a row.
  */
 static bool has_failed_for_good(bool ended) {
   enum { FAILURES_IN_A_ROW = 3 };
@@ -254,7 +258,7 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, room_look(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Something that a program has locked may have closed the slots (slots.c). */
+/* Opens the slots for new objects. Memory that the program locked may have closed them (slots.c). */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -262,8 +266,8 @@ static void open_slots(uint64_t needed_ns) {
 }
 
 /*
- * Nothing is known of what was used before, so what is in slots counts as used just now. If nothing can be read, only
- * canaries are cooled, and the first epoch sees older uses too.
+ * Starts observation. Earlier accesses are unknown, so objects in slots count as accessed just before. If nothing can
+ * be read, only canaries are cooled, and the first epoch sees older accesses too.
  */
 static void begin_to_observe(void) {
   note_objects();
@@ -281,14 +285,14 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Until it is wanted again. Sites that somebody came to watch at the last moment are not watched. */
+/* Rests until observation is wanted again. Ends watching that was requested at the last moment. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);
   for (;;) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
-    watch_sites(NULL, 0); /* nobody looks after the signal */
+    watch_sites(NULL, 0); /* the signal is not checked meanwhile */
     reads_slots();
     wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
@@ -312,7 +316,7 @@ static void observe_for_good(void) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
       fail(why);
-      watch_sites(NULL, 0); /* nobody looks after the signal any more */
+      watch_sites(NULL, 0); /* the signal is not checked from here on */
       return;
     }
     of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;
@@ -322,11 +326,11 @@ static void observe_for_good(void) {
 }
 
 static void *observe(void *unused) {
-  own_thread_begins("mallometer-leaks");
+  own_thread_begin("mallometer-leaks");
   const char *why = prepare();
   if (why) {
     fail(why);
-    own_thread_ends();
+    own_thread_end();
     return unused;
   }
   reason = "";
@@ -334,11 +338,11 @@ static void *observe(void *unused) {
   begin_to_observe();
   __atomic_store_n(&state, MALLOMETER_LEAKS_ON, __ATOMIC_RELEASE);
   observe_for_good();
-  own_thread_ends();
+  own_thread_end();
   return unused;
 }
 
-/* ---- From outside -------------------------------------------------------------------------------------- */
+/* ---- The interface ------------------------------------------------------------------------------------ */
 
 void observation_configure(enum leaks_wanted how, size_t bytes) {
   wanted = how;
@@ -423,7 +427,7 @@ void observation_forked(void) {
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
 
-/* The thread's, which is OFF while it rests. */
+/* Returns the state, which is OFF while the thread rests. */
 static int state_now(void) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   if (now != MALLOMETER_LEAKS_ON) return now;

@@ -12,13 +12,14 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-/* What counts of a site. Lost updates do no harm: q has to be known, not to be exactly that. */
+/* The counts of a site. Lost updates do no harm: q must be known, not exact. */
 struct share {
   uint32_t first; /* epoch with a sample; 0 before */
   uint32_t epoch;
-  uint32_t samples; /* in that epoch */
-  uint32_t before;  /* in the one before */
-  uint32_t live;    /* in slots */
+  uint32_t samples; /* samples in `epoch` */
+  uint32_t before;  /* samples in the epoch before */
+  uint32_t live;    /* live objects in slots */
+  uint32_t kept;    /* live samples before the epoch's first one */
 };
 
 static struct share *shares;
@@ -36,23 +37,25 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
-/* Threads that sample a site at once may overwrite each other's numbers: then a sample counts as another epoch's, or as
- * none. The probability that follows is the one that is noted with the object. */
+/*
+ * Threads that sample a site at once may overwrite each other's counts. The object keeps the probability that results.
+ */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 
-/* Whether its first sample is old enough. Notes the first. */
+/* Returns whether the site's first sample is old enough. Notes the first. */
 static bool is_recurring(struct share *share) {
   uint32_t now = load(&epoch), first = load(&share->first);
   if (first == 0) store(&share->first, now);
   return first != 0 && now - first >= EPOCHS_BEFORE_SLOTS;
 }
 
-/* The samples of the site in this epoch, with this one, or in the one before. */
-static uint32_t samples_of(struct share *share) {
+/* Returns the samples of the site in this epoch, with this one, or in the one before, whichever is more. */
+static uint32_t samples_of(struct share *share, uint32_t site) {
   uint32_t now = load(&epoch), since = now - load(&share->epoch);
   if (since > 0) {
+    store(&share->kept, call_sites_live_samples(site) - 1); /* this sample does not count */
     store(&share->before, since == 1 ? load(&share->samples) : 0);
     store(&share->samples, 0);
     store(&share->epoch, now);
@@ -64,7 +67,7 @@ static uint32_t samples_of(struct share *share) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* What is left of the class's slots or of the memory, whichever is less; 1 or less. */
+/* Returns the share that is left of the class's slots or of the memory, whichever is less; at most 1. */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);
@@ -78,9 +81,16 @@ struct chances {
   double as_it_is;
 };
 
-static struct chances chances_of(struct share *share, uint32_t class, size_t excess) {
-  double by_number = at_most_1(PLACED_IN_AN_EPOCH / samples_of(share));
-  uint32_t live = load(&share->live);
+/* Returns how many samples to place in an epoch: more for a site whose samples stay live and are rarely observed. */
+static double wanted_of(struct share *share) {
+  double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
+  double more = by_kept < missing ? by_kept : missing;
+  return more > PLACED_IN_AN_EPOCH ? more : PLACED_IN_AN_EPOCH;
+}
+
+static struct chances chances_of(struct share *share, uint32_t site, uint32_t class, size_t excess) {
+  uint32_t samples = samples_of(share, site), live = load(&share->live);
+  double by_number = at_most_1(wanted_of(share) / samples);
   double share_of_site = LIVE_BEFORE_FEWER / (live > 1 ? live : 1);
   double left = left_for(class, excess) - (live > 0 ? LEFT_FOR_NEW_SITES : 0);
   double room = left > 0 ? at_most_1(2 * left) : 0;
@@ -120,7 +130,7 @@ static void *move(const struct sample *sample, const struct live_sample *live) {
   }
   struct share *share = &shares[live->site % MOST_SITES];
   if (!is_recurring(share)) return NULL;
-  struct chances chances = chances_of(share, class, slot_excess(sample->requested, sample->move.alignment));
+  struct chances chances = chances_of(share, live->site, class, slot_excess(sample->requested, sample->move.alignment));
   uint64_t random = sampler_random(sample->block);
   double drawn = (double)(random >> 11) * 0x1p-53;
   if (drawn >= chances.if_there_were_room) return NULL;
@@ -139,7 +149,7 @@ bool placement_start(void) {
   if (shares) return true;
   if (!evidence_start()) return false;
   shares = memory_reserve(MOST_SITES * sizeof *shares);
-  if (shares) call_sites_move_by(move);
+  if (shares) call_sites_set_mover(move);
   return shares != NULL;
 }
 

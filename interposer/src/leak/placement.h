@@ -1,24 +1,27 @@
 /*
- * Which samples go into page slots (slots.h), and with which probability.
+ * The choice of the samples that go into page slots (slots.h), and its probability.
  *
- * Slots are few, so a sample is placed with a probability q that is fixed before the draw and kept with the object: of
- * what is known of slots alone it stands for 1 / (p q) objects, p being the sampler's. With
+ * Slots are few, so a sample is placed with a probability q that is fixed before the draw and kept with the object. In
+ * statistics of slots alone it stands for 1 / (p q) objects, where p is the sampler's probability. With
  *
  *     B   samples of a call site that are placed in an epoch, about
  *     L   live objects of a call site in slots before it gets fewer
+ *     K   samples of the site from earlier epochs that are live, in slots or not
  *     r   what is left of the class of slots and of the memory for them, twice, at most 1; the last tenth is for sites
  *         that have no object in a slot
  *
- *     q = min(1, B / samples of the site in this epoch or the one before, the larger)
+ *     b = max(B, min(B (1 + K), L - live slots of the site))
+ *     q = min(1, b / samples of the site in this epoch or the one before, the larger)
  *       * min(1, (r L / live slots of the site)^2)
  *
- * once the site's first sample is E epochs old, and 0 before: most call sites of a program are its start's, which keep
- * what they made for good and come back no more. They would take all slots, and a site that is sampled only once cannot
- * be told a leak anyway.
+ * once the site's first sample is E epochs old, and 0 before: most call sites allocate only during start-up and keep
+ * what they allocated. They would take all slots, and a site that is sampled only once cannot be judged a leak.
  *
- * Sites that allocate much are so placed as often as others, those that keep what they allocate fill their share ever
- * more slowly (the cube root of time), and when little is left all shares shrink together, so that a new site still
- * finds room. Where nothing is left for a site q is 0: what it allocates then is not seen, and counted as not placed.
+ * So a site that allocates much gets as many slots as others. Where one of many objects is kept, most of those in slots
+ * are freed soon, and few of the kept ones would be observed: a site whose samples stay live gets more slots, until it
+ * has L. A site that keeps all it allocates fills its share ever more slowly (the cube root of time). When little is
+ * left, all shares shrink together, so that a new site still finds room. Where nothing is left for a site, q is 0: its
+ * samples are not observed, and counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -33,22 +36,22 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves what is known of each site, once, and moves samples into slots from then on: their objects, of which `move`
- * (sample/move.h) tells what to keep. The rest of the slot is zero, and the allocator has the old object back. False if
- * there is no memory.
+ * Reserves the records of sites, once, and moves samples into slots from then on: the contents that `move`
+ * (sample/move.h) tells to keep are copied, the rest of the slot is zero, and the allocator gets the old object back.
+ * Returns false if there is no memory.
  */
 bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/* How many bytes slots may take beyond those of their objects; 0: none more are placed. */
+/* Sets and returns how many bytes slots may take beyond those of their objects; with 0 no more are placed. */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 
-/* An epoch ends. */
+/* Begins the next epoch. */
 void placement_next_epoch(void);
 
-/* The object of a slot that was freed or retired: its site has one less. */
+/* Counts an object of the site as removed from its slot, freed or retired. */
 void placement_removed(uint32_t site);
 
 struct placement_totals {
@@ -60,8 +63,8 @@ struct placement_totals {
 struct placement_totals placement_totals(void);
 
 /*
- * Takes an object out of its slot. False if it is no live object of one (then it has been freed before, or the address
- * is not an object's), otherwise the caller counts `removed->sample` as freed and gives the slot back.
+ * Takes an object out of its slot. Returns false if it is no live object of one (it was freed before, or the address is
+ * not an object's). Otherwise the caller counts `removed->sample` as freed and gives the slot back.
  */
 bool placement_take_out(const void *object, struct slot_object *removed);
 

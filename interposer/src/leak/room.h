@@ -1,12 +1,12 @@
 /*
- * Whether the process has room for slots: mappings, and memory that it does not lock.
+ * Whether the process has room for slots: mappings, and memory that is not locked.
  *
- * A process may have so many mappings (vm.max_map_count), and each slot that was ever in use is one or two. Half is
- * left to the program: what it has beyond that keeps more slots from being opened. Past three quarters nothing is put
- * into slots, and those that are free are given back, until the process has less than half again.
+ * The number of mappings of a process is limited (vm.max_map_count), and each slot that was ever in use is one or two.
+ * The program keeps half of them: its mappings beyond that reduce the slots that may be opened. Above three quarters no
+ * object comes into a slot, and the mappings of free slots are given back, until the process has less than half again.
  *
- * A program that locks its memory (mlockall(2)) wants none of it to be swapped, so none is to move to where it can be;
- * and of memory that is locked nobody can tell whether it is used. Nothing is put into slots meanwhile.
+ * A program that locks its memory (mlockall(2)) wants none of it swapped, so no object may move to a slot, which can be
+ * swapped. Locked memory also does not show whether it is used. No object comes into a slot meanwhile.
  */
 #ifndef MALLOMETER_LEAK_ROOM_H
 #define MALLOMETER_LEAK_ROOM_H
@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * Looks, once an epoch; bounds slots and gives mappings back. The mappings are counted at once the first time, and then
- * not before that many times the processor time has passed that counting took. NULL, or why nothing is to be put into
- * slots until the next look.
+ * Checks mappings and locks once an epoch, bounds slots and gives mappings back. The first call counts the mappings;
+ * the next count follows after `times_cost` times the CPU time of a count. Returns NULL, or why no object may come into
+ * a slot until the next call.
  */
 const char *room_look(uint32_t times_cost);
 

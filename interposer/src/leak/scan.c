@@ -1,4 +1,4 @@
-/* Uses of all slots in one reading, checked by pages of its own whose use is known. See scan.h. */
+/* Reads the accesses to all slots at once, checked by pages whose use is known. See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* Behind the first page; pages of odd number are told apart from the others as slots are. */
+/* The number of the first canary's page. Pages of odd number differ from the others as slots do. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS, "a page is left between them and slots");
@@ -25,8 +25,7 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* A slot may be several mappings, as where the program has locked a part of it; the first is there unless it is gone.
- */
+/* Notes a mapping of a slot, which may be several. The first one is missing only if the slot is unmapped. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;
@@ -115,7 +114,7 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* New pages, which are cooled at once, so that they leave this processor's batch before the thread leaves it. */
+/* Renews the canaries. Cooling them at once makes them leave this processor's batch before the thread leaves it. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

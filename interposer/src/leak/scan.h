@@ -1,14 +1,13 @@
 /*
- * Which slots were touched since they were cooled: what the kernel's accessed bits say (platform/page_use.h), read no
- * farther than the slots reach, and cleared again.
+ * Reads which slots were accessed since they were cooled, by the kernel's accessed bits (platform/page_use.h), no
+ * farther than the slots reach, and clears the bits again.
  *
- * Only slots that were touched are cooled again. What touches a slot between the moment in which it was read and that
- * in which it is cooled is missed, but falls into the epoch that just ends, in which the slot was touched anyway. So
- * nothing is missed that matters.
+ * Only slots that were accessed are cooled again. An access between reading and cooling a slot is missed, but it falls
+ * into the epoch that just ends, in which the slot was accessed anyway. So the loss has no effect.
  *
- * A few canaries are touched each time right after they were cooled. If one of them reads as untouched later, the
- * kernel has cleared accessed bits on its own (it does so when it looks for memory to reclaim), and the epoch says
- * nothing of slots that read the same way.
+ * A few pages, the canaries, are accessed each time right after they were cooled. If one of them reads as not accessed
+ * later, the kernel has cleared accessed bits on its own (it does so when it looks for memory to reclaim), and clear
+ * bits of slots say nothing in that epoch.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
 #define MALLOMETER_LEAK_SCAN_H
@@ -20,8 +19,8 @@
 #include "mallometer.h"
 
 /*
- * Prepares the canaries in front of the slots, and tries out whether accessed bits can be cleared and seen here, by the
- * one way or the other. NULL, or why they cannot.
+ * Prepares the canaries in front of the slots, and tests whether accessed bits can be cleared and read by this method.
+ * Returns NULL, or why they cannot.
  */
 const char *scan_start(enum mallometer_leaks_method method);
 
@@ -29,20 +28,20 @@ enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /* Touched, and it cannot be cooled: the program has locked it (mlock(2)), and its lock is not to be undone. */
+  /* Accessed, and cannot be cooled: the program has locked it (mlock(2)), and the library does not undo the lock. */
   SLOT_HOT
 };
 
-/* Reads what was touched since the last time that all was cooled. False, with errno, if that cannot be read. */
+/* Reads the accesses since the last cooling. Returns false, with errno, if that fails. */
 bool scan_read(void);
 
-/* What the reading says of a slot, and whether of slots that were not touched it says anything. */
+/* Return what the reading says of a slot, and whether it is valid for slots that were not accessed. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
 /*
- * Cools what was touched, as far as that is possible, and touches the canaries. `all`: the library itself has touched
- * slots since they were read.
+ * Cools accessed slots, where that is possible, and accesses the canaries. `all`: the library itself has accessed slots
+ * since they were read, so all are cooled.
  */
 void scan_cool(bool all);
 

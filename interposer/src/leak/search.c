@@ -1,4 +1,4 @@
-/* The thread that reads memory, piece by piece, and what it found. See search.h. */
+/* The thread that reads memory, piece by piece, and its results. See search.h. */
 #include "leak/search.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account/own_thread.h"
+#include "allocator/glibc_free.h"
 #include "leak/observation.h"
 #include "leak/slots.h"
 #include "leak/sought.h"
@@ -16,44 +17,50 @@
 #include "platform/mappings.h"
 #include "platform/memory.h"
 #include "platform/resident_memory.h"
+#include "platform/thread.h"
 #include "platform/wait.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The thread sleeps for so many times the processor time since it last slept, less one. */
+/* The thread takes a tenth of one processor: it sleeps for 9 times its CPU time since its last sleep. */
 #define TIMES_COST 10u
 #define WORK_BETWEEN_PAUSES (2 * MILLISECOND)
 #define COPIED_AT_ONCE ((size_t)128 << 10)
 #define PAGES_AT_ONCE ((size_t)32768)
-/* New mappings are noticed after so much. */
+#define MOST_THREADS ((size_t)16384)
+/* The bytes after which mappings are read again, to find new ones. */
 #define BYTES_BETWEEN_MAPPINGS ((uint64_t)256 << 20)
-/* Mappings that nobody can fill, such as a sanitizer's shadow, would take seconds to pass over. */
+/* The most addresses of a search. Larger mappings, such as a sanitizer's shadow, would take seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
-/* More than the objects, the buffer and the rows of mappings are. */
+/* The bytes that must be available: more than the objects, the buffer and the rows of mappings take. */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* An epoch lasts a minute at most, unless slots cannot be read. */
+/* The longest wait for the observing thread: an epoch lasts at most a minute, more only if slots cannot be read. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;
 static bool forked;
 static const char *reason = "";
-static uint32_t number, left_out, wanted_count;
+static uint32_t number, left_out, unread_threads, wanted_count;
 static uint32_t wanted[MOST_SOUGHT_SITES];
 static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, searched, resident, swapped;
-static uint64_t rested_cpu_ns; /* processor time of the thread when it last slept */
+static uint64_t rested_cpu_ns; /* the thread's CPU time at its last sleep */
 static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
+static const struct heap_parts *heap;
+static uintptr_t mapping_begin, mapping_end; /* the mapping being read */
+static struct free_chunk free_chunk;         /* the latest one found */
 static enum memory_copying copying;
 static enum memory_telling telling;
-static bool slots_are_told;      /* which of their pages are in memory */
-static uint32_t slots_were_read; /* the thread waits for a change */
+static bool slots_are_told;      /* the kernel tells which of their pages are in memory */
+static uint32_t slots_were_read; /* a futex word */
 
 static struct buffer {
   uintptr_t words[COPIED_AT_ONCE / sizeof(uintptr_t)];
   uint8_t states[PAGES_AT_ONCE];
+  uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* Written by the searching thread. The state, which is released, tells whether figures belong together. */
+/* Figures are written by the searching thread. The state, which is released, tells whether they belong together. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -67,7 +74,7 @@ static void set_cpu(uint64_t now) {
 
 /* ---- Pieces -------------------------------------------------------------------------------------------- */
 
-/* Each pause costs time too: what the processor's caches held is gone after it. */
+/* Sleeps if enough CPU time was used. Pauses are rare because each one empties the processor's caches. */
 static void pause_when_due(void) {
   uint64_t now = thread_cpu_ns(), took = now - rested_cpu_ns;
   set_cpu(now);
@@ -76,12 +83,43 @@ static void pause_when_due(void) {
   rested_cpu_ns = thread_cpu_ns();
 }
 
-/* Pages in memory. What is gone by now is passed over. */
+/* Returns the words before the free part of a heap. Lowers *bytes where the heap is divided. */
+static size_t used_words(uintptr_t begin, size_t *bytes) {
+  uintptr_t end = begin + *bytes;
+  uintptr_t used = heap ? heap->used(copying, begin, &end) : end;
+  *bytes = end - begin;
+  return (used - begin) / sizeof(uintptr_t);
+}
+
+/* Compares words outside of free chunks. A chunk may be longer than one copy, and in use again by the next. */
+static void compare_used(size_t count, uintptr_t begin) {
+  const uintptr_t *words = buffer->words;
+  uintptr_t at = begin, end = begin + count * sizeof *words;
+  if (!glibc_has_chunks_at(copying, begin, mapping_begin, mapping_end)) {
+    sought_compare(words, count, begin);
+    return;
+  }
+  if (free_chunk.end > begin && !glibc_chunk_is_free(copying, &free_chunk)) free_chunk.end = 0;
+  while (at < end) {
+    if (free_chunk.begin < at && at < free_chunk.end) at = free_chunk.end < end ? free_chunk.end : end;
+    const uintptr_t *rest = words + (at - begin) / sizeof *words;
+    size_t left = (end - at) / sizeof *words;
+    bool found = glibc_free_chunk_in(copying, rest, left, at, &free_chunk);
+    size_t used = found ? (free_chunk.begin - at) / sizeof *words + 1 : left;
+    sought_compare(rest, used, at);
+    at += used * sizeof *words;
+  }
+}
+
+/* Compares a run of resident pages. Pages that were unmapped meanwhile are skipped. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;
-    size_t copied = memory_copy(copying, begin, buffer->words, wanted_bytes);
-    sought_compare(buffer->words, copied / sizeof *buffer->words, begin);
+    size_t used = used_words(begin, &wanted_bytes);
+    size_t copied = memory_copy(copying, begin, buffer->words, wanted_bytes), words = copied / sizeof *buffer->words;
+    if (used > words) used = words;
+    compare_used(used, begin);
+    sought_compare_free(buffer->words + used, words - used, begin + used * sizeof *buffer->words);
     add(&searched, copied);
     begin += copied == wanted_bytes ? copied : copied / memory_page_bytes() * memory_page_bytes() + memory_page_bytes();
     if (pauses) pause_when_due();
@@ -103,7 +141,7 @@ static void leave_out_own(uintptr_t begin, size_t pages) {
   leave_out((uintptr_t)slots_pages_before(), slots_begin + slots_bytes, begin, pages);
 }
 
-/* Of as many pages as buffer->states tells of. */
+/* Counts the pages whose states are in buffer->states. */
 static void count_pages(size_t pages) {
   size_t count[PAGE_UNKNOWN + 1] = {0};
   for (size_t i = 0; i < pages; i++) count[buffer->states[i]]++;
@@ -139,7 +177,7 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* False if that takes too long. */
+/* Has the slots read. Returns false if that takes too long. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);
@@ -149,7 +187,7 @@ static bool have_slots_read(void) {
     if ((too_long || !observation_looks()) && observation_does_not_read_slots()) {
       if (too_long) return false;
       read_slots();
-      set(&cpu_of_slots_ns, 0); /* this thread's own */
+      set(&cpu_of_slots_ns, 0); /* the time is in cpu_ns already */
     } else {
       wait_for_change(&slots_were_read, 0, SECOND);
     }
@@ -157,17 +195,20 @@ static bool have_slots_read(void) {
   return true;
 }
 
-/* ---- All memory ---------------------------------------------------------------------------------------- */
+/* ---- Mappings ----------------------------------------------------------------------------------------- */
 
 static bool is_searched(const struct mapping *row) {
   return mapping_is_readable(row) && mapping_is_writable(row) && !row->is_device;
 }
 
-/* Of shared memory mincore tells what anybody has in memory: to read it would add to what the process
- * has. So it is with private mappings of files, but those are loaded objects' variables, which hold addresses. */
+/*
+ * Returns whether page states are valid for a mapping. In shared memory mincore reports pages of any process; reading
+ * them would add to this one. Private mappings of files have the same flaw, but hold addresses: loaded objects'
+ * variables.
+ */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
-/* From a row and an address on; NULL if there is none. */
+/* Returns the next searched mapping from a row and an address on; NULL if there is none. */
 static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
   for (; *row < mappings->count; ++*row) {
     if (mappings->rows[*row].end > from && is_searched(&mappings->rows[*row])) return &mappings->rows[*row];
@@ -192,6 +233,8 @@ static const char *compare_mappings(struct mappings *mappings) {
     leave_out_own(begin, pages);
     pause_when_due();
     count_pages(pages);
+    mapping_begin = row->begin;
+    mapping_end = row->end;
     if (is_told(row)) compare_pages(begin, pages, true);
     if (get(&searched) - read_at < BYTES_BETWEEN_MAPPINGS) continue;
     read_at = get(&searched);
@@ -202,21 +245,48 @@ static const char *compare_mappings(struct mappings *mappings) {
   return NULL;
 }
 
+/* ---- Registers ----------------------------------------------------------------------------------------- */
+
+/* Compares a system call's arguments and the registers that its functions stored on the stack, after all memory. */
+static bool compare_thread(uint32_t id) {
+  struct waiting_thread thread;
+  if (!thread_waits(id, &thread)) return false;
+  size_t copied = memory_copy(copying, thread.stack_pointer, buffer->words, memory_page_bytes());
+  size_t count = copied / sizeof *buffer->words;
+  sought_compare(thread.arguments, sizeof thread.arguments / sizeof *thread.arguments, 0);
+  sought_compare(buffer->words, count, thread.stack_pointer);
+  return thread_has_stored_registers(&thread, buffer->words, count);
+}
+
+static void compare_threads(void) {
+  size_t count = thread_ids(buffer->threads, MOST_THREADS);
+  unread_threads = count > 0 && count < MOST_THREADS ? 0 : UINT32_MAX;
+  for (size_t i = 0; i < count; i++) {
+    if (buffer->threads[i] == thread_id()) continue;
+    if (!compare_thread(buffer->threads[i]) && unread_threads != UINT32_MAX) unread_threads++;
+    pause_when_due();
+  }
+}
+
+/* ---- A search ------------------------------------------------------------------------------------------ */
+
+/* Compares all memory. If a collection moved objects, their copies may lie in free parts only, so free parts count. */
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";
   if (!slots_are_told) return not_told;
   if (!mappings_read(&mappings)) return "the mappings of the process cannot be read";
+  bool is_known = heap && heap->begin(copying);
   const char *why = compare_mappings(&mappings);
+  if (!is_known || !heap->is_unmoved(copying)) sought_count_free();
   if (mappings.rows) mappings_forget(&mappings);
+  compare_threads();
   if (why || telling == TELL_BY_PAGEMAP) return why;
   uint64_t bytes = process_swapped_bytes();
   if (bytes == UINT64_MAX) return "the kernel does not report how much of the process is swapped out";
   set(&swapped, bytes);
   return NULL;
 }
-
-/* ---- A search ------------------------------------------------------------------------------------------ */
 
 static const char *find_way_to_copy(void) {
   copying = COPY_BY_READV;
@@ -227,7 +297,7 @@ static const char *find_way_to_copy(void) {
 }
 
 static const char *find_way_to_tell(void) {
-  telling = pagemap_tells() ? TELL_BY_PAGEMAP : TELL_BY_MINCORE;
+  telling = pagemap_is_readable() ? TELL_BY_PAGEMAP : TELL_BY_MINCORE;
   return telling == TELL_BY_PAGEMAP ? NULL : trial_of_mincore();
 }
 
@@ -240,6 +310,7 @@ static const char *look(void) {
   buffer = memory_reserve(sizeof *buffer);
   if (!buffer) return "no memory for the buffer of the search";
   buffer_bytes = memory_whole_pages(sizeof *buffer);
+  free_chunk.end = mapping_begin = mapping_end = 0;
   why = compare_all();
   sought_mark_freed();
   memory_give_back(buffer, sizeof *buffer);
@@ -248,18 +319,18 @@ static const char *look(void) {
 }
 
 static void *search(void *unused) {
-  own_thread_begins("mallometer-search");
+  own_thread_begin("mallometer-search");
   rested_cpu_ns = thread_cpu_ns();
   const char *why = look();
   reason = why ? why : "";
   set(&ended_ns, monotonic_ns());
   set_cpu(thread_cpu_ns());
   __atomic_store_n(&state, why ? MALLOMETER_SEARCH_FAILED : MALLOMETER_SEARCH_DONE, __ATOMIC_RELEASE);
-  own_thread_ends();
+  own_thread_end();
   return unused;
 }
 
-/* ---- From outside -------------------------------------------------------------------------------------- */
+/* ---- The interface ------------------------------------------------------------------------------------ */
 
 static int fails(const char *why, int error) {
   reason = why;
@@ -267,23 +338,24 @@ static int fails(const char *why, int error) {
   return error;
 }
 
-/* The state becomes RUNNING, by one thread. */
+/* Sets the state to RUNNING. Returns false if a search runs. */
 static bool begins(void) {
   int before = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   return before != MALLOMETER_SEARCH_RUNNING && __atomic_compare_exchange_n(&state, &before, MALLOMETER_SEARCH_RUNNING,
                                                                             false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
+int search_start(const uint32_t *sites, uint32_t count, uint64_t most, const struct heap_parts *of_heap) {
   if (forked) return -ECHILD;
   if (!begins()) return -EBUSY;
-  __atomic_thread_fence(__ATOMIC_RELEASE); /* who reads what follows sees that the state has changed */
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader of the following stores sees the new state */
   overhead_before_ns = get(&overhead_ns);
   uint64_t *const figures[] = {&cpu_ns, &cpu_of_slots_ns, &ended_ns, &searched, &resident, &swapped};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) set(figures[i], 0);
   memcpy(wanted, sites, count * sizeof *sites);
   wanted_count = count;
   most_bytes = most;
+  heap = of_heap;
   __atomic_store_n(&number, number + 1, __ATOMIC_RELAXED);
   set(&began_ns, monotonic_ns());
   if (!sought_start()) return fails("no memory for the list of objects", -EAGAIN);
@@ -305,11 +377,12 @@ uint32_t search_describe(struct mallometer_searched *out, struct mallometer_soug
   out->swapped_bytes = get(&swapped);
   out->objects = now == MALLOMETER_SEARCH_DONE ? sought_count() : 0;
   out->left_out = left_out;
+  out->unread_threads = unread_threads;
   snprintf(out->reason, sizeof out->reason, "%s", now == MALLOMETER_SEARCH_FAILED ? reason : "");
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   bool is_same = __atomic_load_n(&state, __ATOMIC_ACQUIRE) == now && __atomic_load_n(&number, __ATOMIC_RELAXED) == of;
   if (is_same) return copied;
-  out->state = MALLOMETER_SEARCH_RUNNING; /* another one has begun: nothing is known of it */
+  out->state = MALLOMETER_SEARCH_RUNNING; /* another search has begun */
   return 0;
 }
 

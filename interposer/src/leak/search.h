@@ -1,26 +1,25 @@
 /*
- * Whether anybody can still reach sampled objects: a search of the process's memory for their addresses.
+ * Searches the process's memory for the addresses of sampled objects.
  *
- * An object of which no address exists is lost: nobody can use it or free it. So all memory that the program may write
- * and that is in memory is read once, word by word, and each word that points into one of the objects is counted
- * (sought.h). Nothing stops meanwhile, and nothing is locked: a thread of the library reads copies that the kernel
- * makes (platform/resident_memory.h), 128 KiB at a time, and sleeps for 18 ms after each 2 ms of its processor time: a
- * tenth of one processor.
+ * An object of which no address exists is lost: the program can neither use nor free it. So all memory that the program
+ * may write and that is resident is read once, word by word, and each word that points into one of the objects is
+ * counted (sought.h). Nothing stops meanwhile, and nothing is locked: a thread of the library reads copies that the
+ * kernel makes (platform/resident_memory.h), 128 KiB at a time. It sleeps for 18 ms after each 2 ms of CPU time, so it
+ * takes a tenth of one processor.
  *
- * The answer errs on the side of "held": old values on stacks and in freed memory count as addresses, and objects that
- * are lost but point to each other hold each other. "Lost" can be wrong where an address is in a register or moves from
- * memory that is still to be read to memory that was read, is stored encoded or not aligned, is known to the kernel
- * alone (epoll, io_uring), or is swapped out (which is counted). So a conclusion needs several objects and a second
- * search.
+ * The answer errs on the side of "held": old values on stacks and in freed memory count as addresses, and lost objects
+ * that point to each other hold each other. Free parts of a Java heap are recognized (heap_parts.h). "Lost" can be
+ * wrong where an address is in a register of a thread that could not be read (platform/thread.h), moves from memory
+ * still to be read to memory already read, is stored encoded or not aligned, is known to the kernel alone (epoll,
+ * io_uring), or is swapped out (swapped bytes are counted). So a conclusion needs several objects and a second search.
  *
- * Not read: what cannot be written; devices; pages that were never touched; shared memory where pagemap is refused; the
- * library's own tables, which hold the addresses of all samples.
+ * Not read: memory that the program cannot write; devices; pages that were never accessed; shared memory where pagemap
+ * is refused; the library's own tables, which hold the addresses of all samples.
  *
- * To read a slot sets the accessed bit by which its use is seen. Slots cannot be left out, though: a large table is
- * sampled for certain, may lie in one, and may hold the only addresses of other objects. So the thread that looks at
- * slots has them read right after a look, cools all of them again, and takes the epoch for void. What touches a slot
- * between the look and its cooling is missed, as in any void epoch. Where no thread looks at slots they are read as
- * other memory is.
+ * Reading a slot sets its accessed bit. Slots cannot be left out, though: a large table is sampled for certain, may lie
+ * in one, and may hold the only addresses of other objects. So the observing thread has them read right after its own
+ * reading, cools all of them again, and declares the epoch void. Accesses to a slot between reading and cooling are
+ * missed, as in any void epoch. Where no thread observes the slots, they are read like other memory.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_H
 #define MALLOMETER_LEAK_SEARCH_H
@@ -28,18 +27,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "leak/heap_parts.h"
 #include "mallometer.h"
 
-/* As mallometer_search_start(), for arguments that were checked. */
-int search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes);
+/* Implements mallometer_search_start() for checked arguments. `heap` is NULL if no heap is known. */
+int search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes, const struct heap_parts *heap);
 
-/* Fills all fields, and writes rows of the objects if the search is done; returns how many. */
+/* Fills all fields, and writes rows of the objects if the search is done; returns the number of rows. */
 uint32_t search_describe(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity);
 
-/* In the child of a fork, which has no such thread. */
+/* Ends a search in the child of a fork, which has no such thread. */
 void search_forked(void);
 
-/* Bytes mapped; processor time of the thread in all searches. */
+/* Return the bytes mapped, and the thread's CPU time in all searches. */
 size_t search_footprint(void);
 uint64_t search_overhead_ns(void);
 

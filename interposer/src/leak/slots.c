@@ -1,4 +1,4 @@
-/* Lists of slots without a lock, a word of state and generation for each, and the pages behind them. See slots.h. */
+/* Lock-free lists of slots, a word of state and generation for each, and their pages. See slots.h. */
 #include "leak/slots.h"
 
 #include <errno.h>
@@ -11,20 +11,20 @@
 #include "platform/memory_probes.h"
 #include "platform/page_range.h"
 
-/* Readers of smaps get a few mappings more than they ask for, which must not be the program's large ones. */
+/* Keep the program's large mappings out of readings of smaps, which get a few mappings more than they ask for. */
 #define PAGES_BEHIND_SLOTS 24u
-/* Objects are seldom read a few bytes past their end, and glibc's never end where memory does. */
+/* Some programs read a few bytes past the end of an object. Behind glibc's chunks memory goes on, so it must here. */
 #define SLACK 32u
 #define SMALLEST_OFFSET 16u
 #define NONE UINT32_MAX
 
-/* Of the classes: a page, and from 4 pages and 64 KiB on. Known when there are slots. */
+/* The bytes of each class's slots. Class 0 has one page, class 1 at least 4 pages; set when slots are reserved. */
 static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 #define LARGEST_PAGE ((size_t)64 << 10)
 
 /*
- * How many of each class: 676 MiB of addresses, or 269, where pages are of 4 KiB. All even, so that odd and even
- * numbers take turns throughout.
+ * The slots of each class: 676 MiB of addresses, or 269, with pages of 4 KiB. All counts are even, so that odd and even
+ * numbers alternate throughout.
  */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
@@ -38,32 +38,32 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* Generation and time in one word, so that a time is never noted for another object. */
+/* Generation and time share one word, so that a time is never stored for another object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
 struct slot {
-  uint64_t state; /* and generation */
+  uint64_t state; /* state and generation */
   uint64_t access;
   uintptr_t object;
   double placement;
   struct live_sample sample;
   uint32_t opened; /* bytes from the slot's begin */
-  uint32_t taken;  /* of these by the object; whole pages */
-  uint32_t excess; /* of that beyond the object's bytes */
+  uint32_t taken;  /* bytes of the object's whole pages */
+  uint32_t excess; /* bytes of these beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* its object's generation, of which the lowest bits do, if its use cannot be seen */
-  uint32_t disowned; /* the same, if the sample was counted as freed, or is about to be */
-  bool apart;        /* from its neighbours, by the kernel's advice */
-  bool to_merge;     /* in the hands of slots_merge() */
-  uint64_t born;     /* as the time of the last access */
+  uint32_t unseen;   /* the generation's lowest bits if accesses cannot be seen */
+  uint32_t disowned; /* the generation's lowest bits if the sample counts as freed */
+  bool apart;        /* a mapping of its own, by the kernel's advice */
+  bool to_merge;     /* slots_merge() holds it */
+  uint64_t born;     /* unit as in `access` */
 };
 
 uintptr_t slots_begin;
 size_t slots_bytes;
 
-static struct slot *slots; /* one mapping */
+static struct slot *slots; /* a single mapping */
 static bool open_for_objects;
 static uint32_t most_apart;
 static uint32_t slots_apart;
@@ -71,8 +71,8 @@ static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
   uint64_t free_head;   /* number | tag << 32 */
-  uint64_t merged_head; /* the same, of those that are no mapping of their own */
-  uint32_t fresh;       /* how many were ever taken from the class */
+  uint64_t merged_head; /* slots that are no mapping of their own */
+  uint32_t fresh;       /* number of slots ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
@@ -153,7 +153,6 @@ uintptr_t slot_address(uint32_t number) {
   return classes[class].begin + (number - classes[class].first) * bytes_of[class];
 }
 
-/* The slot that an address of the range lies in. */
 static uint32_t number_of(uintptr_t address) {
   uint32_t class = MALLOMETER_SLOT_CLASSES - 1;
   while (address < classes[class].begin) class --;
@@ -177,7 +176,7 @@ static void push(uint64_t *list, uint32_t number) {
 static uint32_t pop(uint64_t *list) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NONE) {
-    /* Of this head, by the acquire that read it; another's if the head has changed, and then the exchange fails. */
+    /* Valid for this head, by the acquire that read it. If the head has changed, the exchange below fails. */
     uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
     uint64_t next_head = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -187,7 +186,7 @@ static uint32_t pop(uint64_t *list) {
   return NONE;
 }
 
-/* One more than `limit` was not taken. */
+/* Increments a count unless it has reached `limit`. */
 static bool count_up(uint32_t *count, uint32_t limit, uint32_t *before) {
   *before = __atomic_load_n(count, __ATOMIC_RELAXED);
   do {
@@ -207,8 +206,8 @@ static uint32_t fresh(uint32_t class) {
 }
 
 /*
- * One that was never accessible differs from its neighbours of even number by that, one that was merged (slots_merge())
- * from those that are free by its mark.
+ * Makes a slot a mapping of its own. A slot that was never accessible differs from its neighbours of even number by its
+ * protection; one that was merged (slots_merge()) differs from free slots by its mark.
  */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
@@ -217,7 +216,7 @@ static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   return slots[number].apart;
 }
 
-/* Makes its first bytes accessible. Nobody else has the slot. */
+/* Makes the first bytes of a slot accessible. No other thread has the slot. */
 static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
   uintptr_t begin = slot_address(number);
@@ -258,8 +257,8 @@ double slots_left(uint32_t class) {
 size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAXED); }
 
 /*
- * Objects that all began at the same place in their pages would compete for the same lines of the cache. Powers of two,
- * as glibc demands of an object that it has mapped.
+ * Returns a random offset in the page: objects at equal offsets would compete for the same cache lines. Offsets are
+ * powers of two, as glibc demands of an object that it has mapped.
  */
 static size_t offset_for(const struct slot_request *request) {
   size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
@@ -272,7 +271,7 @@ static size_t offset_for(const struct slot_request *request) {
 
 static uint64_t time_now(void) { return coarse_monotonic_ns() >> SLOT_TIME_SHIFT; }
 
-/* False if glibc has made the object smaller or larger in its place, or somebody has written where nobody may. */
+/* Returns false if glibc has resized the object in place, or if the program has overwritten its header. */
 static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
   return glibc_mapped_bytes((const void *)slot->object, slot->object - begin) == slot->taken;
 }
@@ -290,7 +289,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
   glibc_write_mapped_chunk(begin, offset, taken);
-  /* Before the state, which is released. Later words of the same generation are told from it by themselves. */
+  /* The release of the state follows. Later words of one generation need no order. */
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
@@ -313,7 +312,7 @@ void *slot_take(const struct slot_request *request) {
   return NULL;
 }
 
-/* The slot of a live object, and the word that says so. */
+/* Returns the slot of a live object, and its state word. */
 static struct slot *slot_of(const void *object, uint64_t *state) {
   if (!is_in_slots(object)) return NULL;
   struct slot *slot = &slots[number_of((uintptr_t)object)];
@@ -332,7 +331,7 @@ bool slot_disown(const struct slot_object *object) {
   return true;
 }
 
-/* What is there of an object whose state word says that it is in use; of use if the word is the same afterwards. */
+/* Copies an object whose state word says that it is in use. Valid only if the word is the same afterwards. */
 static void copy(const struct slot *slot, uint64_t generation, struct slot_object *to) {
   uint64_t last = __atomic_load_n(&slot->access, __ATOMIC_RELAXED) & TIME_MASK;
   *to = (struct slot_object){(const void *)slot->object,
@@ -346,7 +345,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* Generations only grow: if the word is still the same, the object was the same all the time. */
+/* Generations only grow: an unchanged state word means an unchanged object. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -362,8 +361,8 @@ bool slot_remove(const void *object, struct slot_object *removed) {
 static size_t offset_of(const struct slot *slot) { return slot->object - slot_address((uint32_t)(slot - slots)); }
 
 /*
- * The bytes of its pages: as many as glibc has left of them, or has added where a slot behind it was unmapped. What is
- * written there does not count unless it looks like that.
+ * Returns the bytes of an object's pages, as glibc counts them: it may have unmapped some, or added some where a slot
+ * behind was unmapped. Implausible values there are ignored.
  */
 static size_t pages_of(const struct slot *slot) {
   size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
@@ -387,8 +386,8 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Pages that the program has locked go with its object, as if the allocator had mapped it singly. But if it was by
- * mlockall() what comes next is to be locked, too: nothing comes before that is known.
+ * Clears an object's pages. Pages that the program has locked are unlocked, as if the allocator had mapped them singly.
+ * After mlockall() new memory must be locked too, so slots accept no object until that is checked.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -418,7 +417,7 @@ void slot_give_back(const struct slot_object *removed) {
     clear(slot, begin);
   } else {
     size_t bytes = pages_of(slot);
-    count_retired(slot->taken - bytes); /* below 0, modulo 2^64, where there are more than there were */
+    count_retired(slot->taken - bytes); /* negative, modulo 2^64, if pages were added */
     pages_clear(begin, bytes);
   }
   errno = saved_errno;
@@ -427,7 +426,7 @@ void slot_give_back(const struct slot_object *removed) {
   if (whole) push(&lists[class].free_head, removed->number);
 }
 
-/* ---- For who looks at them ----------------------------------------------------------------------------- */
+/* ---- Observation ------------------------------------------------------------------------------------------ */
 
 bool slot_look(uint32_t number, struct slot_object *object) {
   const struct slot *slot = &slots[number];
@@ -435,14 +434,14 @@ bool slot_look(uint32_t number, struct slot_object *object) {
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
   /*
-   * Who fills the slot anew has acquired, by pop(), what slot_give_back() released after FREE: whoever copied one word
-   * of the new object sees a state after this one.
+   * A thread that refills the slot acquires, by pop(), the release of slot_give_back() after FREE: a reader that copied
+   * one word of the new object sees a later state.
    */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* The time and the generation are one word, so that no order with others is needed; the same in slot_show(). */
+/* Time and generation are one word, so no order with others is needed. The same holds for slot_show(). */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
@@ -468,12 +467,12 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Mappings given back ------------------------------------------------------------------------------- */
 
-/* Larger ones are few, and would be accessible as a whole. */
+/* The first two classes are merged. Larger slots are few, and a merge would make them fully accessible. */
 #define CLASSES_TO_MERGE 2u
 
 /*
- * New pages in one mapping. Memory that was freed stays accessible, as it does in the allocator. Slots without memory
- * are never taken again.
+ * Renews the pages of a run of slots as one mapping. Freed memory stays accessible, as in the allocator. If that fails,
+ * the slots are never used again.
  */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
   bool merged = pages_renew(slot_address(first), count * bytes_of[class]);
@@ -501,7 +500,7 @@ void slots_merge(void) {
   }
 }
 
-/* ---- In all -------------------------------------------------------------------------------------------- */
+/* ---- All slots -------------------------------------------------------------------------------------------- */
 
 void slots_accept(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
 

@@ -8,12 +8,12 @@
 #include "platform/memory.h"
 
 #define ADDRESS_MASK (((uintptr_t)1 << 48) - 1)
-#define FILTER_BITS 15 /* of bytes, which fit the processor's nearest cache */
+#define FILTER_BITS 15 /* bytes: 32 KiB fit the processor's nearest cache */
 #define FILTER_BYTES ((size_t)1 << FILTER_BITS)
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* Slots, the heap that begins behind the program, and mappings lie far apart. */
+/* The most separate parts of the address space: slots, the heap behind the program, and mappings lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
@@ -21,13 +21,13 @@ struct sought {
   uintptr_t begin, end;
   const void *object;
   struct live_sample sample;
-  uint32_t references;
+  uint32_t references, free_references;
   bool freed;
 };
 
-/* No address of an object is anywhere else for long: what lies here is not searched. */
+/* Holds the addresses of objects, so it is not searched. No other place of the library holds them for long. */
 static struct memory {
-  struct sought objects[MOST_SOUGHT]; /* by address */
+  struct sought objects[MOST_SOUGHT]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];
   struct span {
     uintptr_t begin, end;
@@ -54,7 +54,7 @@ static void choose(const void *object, const struct live_sample *sample) {
   memory->objects[chosen++] = (struct sought){.begin = begin, .end = end, .object = object, .sample = *sample};
 }
 
-/* False if the site is one of them and has no room left. */
+/* Chooses a sample if its site is one of these. Returns false if the site has no room left. */
 static bool take(const void *object, const struct live_sample *sample, const uint32_t *sites, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     if (sample->site != sites[i]) continue;
@@ -66,7 +66,7 @@ static bool take(const void *object, const struct live_sample *sample, const uin
   return true;
 }
 
-/* Of Shell, with gaps of Knuth: it needs no memory. */
+/* Sorts by address: Shell's sort with Knuth's gaps needs no memory. */
 static void sort(void) {
   struct sought *objects = memory->objects;
   uint32_t gap = 1;
@@ -86,7 +86,7 @@ static size_t hash_of(uintptr_t word) {
   return (granule ^ granule >> FILTER_BITS) & (FILTER_BYTES - 1);
 }
 
-/* False if so much of it is set that it stops too little. */
+/* Fills the set of hashes. Returns false if it is too full to exclude most words. */
 static bool fill_filter(void) {
   size_t set = 0;
   memset(memory->filter, 0, sizeof memory->filter);
@@ -157,26 +157,43 @@ static struct sought *object_at(uintptr_t address) {
   return object && address < object->end ? object : NULL;
 }
 
-static void count_reference(uintptr_t to, uintptr_t from) {
+static void count_reference(uintptr_t to, uintptr_t from, bool is_free) {
   struct sought *object = object_at(to);
-  bool is_in_itself = object && (from & ADDRESS_MASK) - object->begin < object->end - object->begin;
-  if (object && !is_in_itself && object->references < UINT32_MAX) object->references++;
+  if (!object || (from & ADDRESS_MASK) - object->begin < object->end - object->begin) return; /* within itself */
+  uint32_t *count = is_free ? &object->free_references : &object->references;
+  if (*count < UINT32_MAX) ++*count;
 }
 
-static void compare(uintptr_t word, uintptr_t from) {
+static void compare(uintptr_t word, uintptr_t from, bool is_free) {
   uintptr_t address = word & ADDRESS_MASK;
-  if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from);
+  if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from, is_free);
 }
 
-/* Several words take one branch. */
-void sought_compare(const uintptr_t *words, size_t count, uintptr_t address) {
+/* Compares words, eight with one branch. */
+static void compare_words(const uintptr_t *words, size_t count, uintptr_t address, bool is_free) {
   size_t i = 0;
   for (; i + WORDS_AT_ONCE <= count; i += WORDS_AT_ONCE) {
     unsigned any = 0;
     for (size_t j = 0; j < WORDS_AT_ONCE; j++) any |= memory->filter[hash_of(words[i + j])];
-    for (size_t j = 0; any && j < WORDS_AT_ONCE; j++) compare(words[i + j], address + (i + j) * sizeof *words);
+    for (size_t j = 0; any && j < WORDS_AT_ONCE; j++) compare(words[i + j], address + (i + j) * sizeof *words, is_free);
   }
-  for (; i < count; i++) compare(words[i], address + i * sizeof *words);
+  for (; i < count; i++) compare(words[i], address + i * sizeof *words, is_free);
+}
+
+void sought_compare(const uintptr_t *words, size_t count, uintptr_t address) {
+  compare_words(words, count, address, false);
+}
+
+void sought_compare_free(const uintptr_t *words, size_t count, uintptr_t address) {
+  compare_words(words, count, address, true);
+}
+
+void sought_count_free(void) {
+  for (uint32_t i = 0; i < chosen; i++) {
+    struct sought *object = &memory->objects[i];
+    bool fits = object->free_references < UINT32_MAX - object->references;
+    object->references = fits ? object->references + object->free_references : UINT32_MAX;
+  }
 }
 
 /* ---- The end ------------------------------------------------------------------------------------------- */
@@ -188,7 +205,7 @@ void sought_mark_freed(void) {
   }
 }
 
-/* Tells objects apart without saying where they are (the finalizer of MurmurHash3, by Appleby). */
+/* Returns a number that identifies an object without its address (the finalizer of MurmurHash3, by Appleby). */
 static uint64_t identity(const struct sought *sought) {
   uint64_t mixed = (uintptr_t)sought->object ^ (uint64_t)sought->sample.born << 32 ^ salt;
   mixed = (mixed ^ mixed >> 33) * 0xff51afd7ed558ccdu;

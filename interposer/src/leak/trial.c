@@ -1,4 +1,4 @@
-/* The library as a program of its own that frees and moves slots, and what its exit code means. See trial.h. */
+/* The library as a program that frees and moves slots, and the meaning of its exit code. See trial.h. */
 #include "leak/trial.h"
 
 #include <stdbool.h>
@@ -20,17 +20,17 @@
 
 #define LONGEST_TRIAL_MS 5000
 
-/* The arguments that ask for other trials than that of slots. */
+/* The arguments of other tests than that of slots. */
 #define TRIAL_OF_WATCH "watch"
 #define TRIAL_OF_MINCORE "mincore"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
-/* What changes how glibc allocates, and where it is. */
+/* The environment variables that change how glibc allocates, and where it is found. */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
 
-/* How a trial ends that came to its end; otherwise as in enum child_end. */
+/* The exit codes of completed tests; other results are of enum child_end. */
 enum { FIRST_OF_WATCH = 16, PASSED = 42 };
 
 /* ---- The program --------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static bool slots_can_be_freed(void) {
   return allocates_as_before();
 }
 
-/* What is there is copied, and what is not there is told. */
+/* Tests that present memory is copied, and that absent memory is reported. */
 static bool memory_can_be_copied(enum memory_copying by) {
   static char from[] = "some text", to[sizeof from];
   return memory_copy(by, (uintptr_t)from, to, sizeof from) == sizeof from && memcmp(from, to, sizeof from) == 0 &&
@@ -97,10 +97,10 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* `stack` as a program finds it: how many arguments, then they. */
+/* Runs a test. `stack` begins as for any program: the number of arguments, then the arguments. */
 __attribute__((used, noreturn)) static void trial_main(char *const *stack) {
   char *const *arguments = stack + 1;
-  child_leaves_no_core();
+  child_disable_core_dump();
   if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_WATCH) == 0)
     _exit(FIRST_OF_WATCH + (int)watch_self_test());
   if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_MINCORE) == 0)
@@ -112,7 +112,7 @@ __attribute__((used, noreturn)) static void trial_main(char *const *stack) {
   _exit(slots_can_be_freed() ? PASSED : EXIT_FAILURE);
 }
 
-/* Where the loader goes when this library is the program (the linker's -e). */
+/* The entry point of this library as a program (the linker's -e). */
 DEFINE_PROGRAM_ENTRY(trial_entry, trial_main);
 
 /* ---- Its start ----------------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ void trial_remembers(char *const environment[]) {
   }
 }
 
-/* The code that it ends with. */
+/* Runs a test and returns its exit code. */
 static int run(const char *which) { return child_run(which, remembered, LONGEST_TRIAL_MS); }
 
 const char *trial_of_watch(void) {

@@ -1,4 +1,4 @@
-/* Arming the processor's debug registers, and the handler that takes the stack of a touch. See watch.h. */
+/* Arms the processor's debug registers; the handler takes the stack of an access. See watch.h. */
 #include "leak/watch.h"
 
 #include <errno.h>
@@ -20,14 +20,14 @@
 
 enum { WATCHES = 2, KINDS = 2, RECORDS = 128, TOUCHES = 8 };
 
-/* An object is watched so long before one of the same site or another may take its place. */
+/* The time for which an object is watched before another one may replace it. */
 #define TURN_NS 1000000000u
 
 _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME_BYTES, "a whole name");
 
-/* ---- What was seen ------------------------------------------------------------------------------------ */
+/* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* Whoever holds `busy` reads or writes; a handler that finds it held loses its touch. */
+/* A thread must hold `busy` to read or write. A handler that finds it held drops its access. */
 static struct record {
   uint32_t busy;
   struct mallometer_access access; /* kind 0: none */
@@ -36,7 +36,9 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/* The site's record of this kind, or a free one, held; NULL if there is none, or somebody holds it. */
+/*
+ * Returns the site's record of this kind, or a free one, held; NULL if all are taken or a thread holds an earlier one.
+ */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -58,12 +60,12 @@ uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
   return copied;
 }
 
-/* ---- What is watched ---------------------------------------------------------------------------------- */
+/* ---- Watched objects --------------------------------------------------------------------------------- */
 
 static uint32_t wanted[MOST_WATCHED_SITES];
 static uint32_t wanted_count;
 
-/* An object that is watched. `number` tells a touch of it from a late one of the object before. */
+/* A watched object. Late accesses to the object before it carry another `number`. */
 static struct watch {
   uint32_t busy;
   uint32_t number;
@@ -92,9 +94,9 @@ static void disarm(struct watch *watch) {
   watch->since_ns = 0;
 }
 
-/* ---- A touch ------------------------------------------------------------------------------------------ */
+/* ---- An access --------------------------------------------------------------------------------------- */
 
-/* Also in the C library's functions that we called. */
+/* Returns whether the library itself made the access: it is among the first three frames, as when it called libc. */
 static bool is_our_own(const uint64_t *stack, uint32_t count) {
   static const char inside;
   struct loaded_object ours, object;
@@ -105,7 +107,7 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
   return false;
 }
 
-/* Not part of the handler itself, which may have too little stack for it. */
+/* Records the access. Not inlined: the handler may have too little stack for these variables. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
   uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
@@ -124,30 +126,30 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
   let_go(&record->busy);
 }
 
-/* ---- Where it is handled ------------------------------------------------------------------------------ */
+/* ---- The stack of the handler ------------------------------------------------------------------------ */
 
 /*
- * Handlers run on the alternate stack of threads that have one: who sets one may run on stacks that have no room for a
- * handler, such as Go's and those of coroutines. What the kernel puts there first takes 1 to 3 KiB and more, as the
- * processor has registers; where that does not fit, the kernel ends the program. So that it does even if the program is
- * in a handler of its own already, there must be room for two.
+ * Handlers run on the alternate stack of threads that have one. A program that sets one may run on stacks that have no
+ * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB there, more on
+ * processors with more registers; it ends the program if that does not fit. The program may already be in a handler of
+ * its own, so the stack must have room for two.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Linux has one place for both kinds of handler, and keeps the flags also where none is there. */
+/* Linux keeps both kinds of handler in one field, and keeps the flags also without a handler. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* What a handler may still take of the alternate stack that it runs on, or of the thread's own; 0 on others. */
+/* Returns the bytes left on the alternate or own stack that a handler runs on; 0 on other stacks. */
 static size_t left_of_stack(const ucontext_t *context) {
   const char here = 0;
   size_t left = (uintptr_t)&here - (uintptr_t)context->uc_stack.ss_sp;
   return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
-/* Of the calling thread. */
+/* Returns whether the calling thread's stack has room for the handler. */
 static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;
@@ -157,7 +159,7 @@ static bool has_stack_for_traps(void) {
 
 /* ---- The handler -------------------------------------------------------------------------------------- */
 
-/* A trap that is not ours is for whom it was for before. */
+/* Calls the handler that was installed before, for a trap that is not ours. */
 static void pass_on(int number, siginfo_t *information, void *context) {
   if (other_action.sa_handler == SIG_DFL) {
     sigaction(number, &other_action, NULL);
@@ -194,8 +196,8 @@ static bool handles_trap(const struct sigaction *action) {
 }
 
 /*
- * False if the program has a handler of its own since, which ours would be in the way of. One that was there before
- * runs on the stack that it was made for.
+ * Installs the handler of SIGTRAP. Returns false if the program has replaced it: installing it again would disturb the
+ * program. A handler that was there before runs on the kind of stack that it was installed for.
  */
 static bool take_signal(void) {
   static uint32_t installed;
@@ -242,8 +244,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
 }
 
 /*
- * While something is watched an event is held that makes opening others fast, so that no thread waits for it in the
- * middle of an allocation.
+ * An idle event that is held open while something is watched. It makes opening others fast, so that no thread waits for
+ * the kernel within an allocation.
  */
 static struct {
   uint32_t busy;
@@ -259,13 +261,13 @@ static void hold_first_event(bool wanted_at_all) {
   let_go(&first_event.busy);
 }
 
-/* A thread that blocks the signal would hear of a touch when it no longer does, wherever it is then. */
+/* Returns whether the calling thread receives SIGTRAP. Blocked traps would arrive later, at an unrelated place. */
 static bool hears_traps(void) {
   sigset_t blocked;
   return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTRAP);
 }
 
-/* The program may have taken the signal since it was ours, and would not know what a touch is. */
+/* Returns whether SIGTRAP still has our handler. A handler of the program would not recognize an access. */
 static bool has_signal(void) {
   struct sigaction now;
   return sigaction(SIGTRAP, NULL, &now) == 0 && handles_trap(&now);
@@ -284,7 +286,7 @@ void watch_new_object(const struct slot_object *object) {
 
 static void disarm_all(void) {
   for (size_t i = 0; i < WATCHES; i++) {
-    if (!hold(&watches[i].busy)) continue; /* somebody is about to watch another; it ends with that one's turn */
+    if (!hold(&watches[i].busy)) continue; /* a thread is replacing it; it ends with the next turn */
     disarm(&watches[i]);
     let_go(&watches[i].busy);
   }
@@ -324,7 +326,7 @@ const char *watch_sites(const uint32_t *sites, uint32_t count) {
   return NULL;
 }
 
-/* The descriptors are the child's too, and would keep the parent's registers. */
+/* The child inherits the descriptors; open, they would keep the parent's registers. */
 void watch_forked(void) {
   wanted_count = 0;
   for (size_t i = 0; i < WATCHES; i++) {

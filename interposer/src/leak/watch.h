@@ -1,18 +1,16 @@
 /*
- * Where objects of suspect call sites are last used: the processor itself tells, by its debug registers.
+ * Finds the last accesses to objects of suspect call sites with the processor's debug registers.
  *
- * A register stops the thread that touches 8 bytes of an object, and the stack of that moment is kept; the next touch
- * overwrites it, so what remains is the last. An object that nobody touches any more would tell nothing if it were
- * watched now: the young ones of the same site are, from the moment they come into a slot, in the thread that made
- * them.
+ * A register stops the thread that accesses the first 8 bytes of an object, and the handler keeps its stack. The next
+ * access overwrites the stack, so the last one remains. An object that is already idle would show no access. So young
+ * objects of the same site are watched: from the moment they come into a slot, in the thread that allocated them.
  *
  * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few: two objects at
- * a time, each watched for writes and for accesses of any kind, in its first 8 bytes. Each is disarmed by the kernel
- * after a handful of touches, so that an object in use costs no more than they do. Touches by the kernel and by other
- * threads are not seen.
+ * a time are watched, each for writes and for accesses of any kind, in its first 8 bytes. The kernel disarms each after
+ * 8 accesses, so an object in use costs no more than they do. Accesses by the kernel and by other threads are not seen.
  *
- * Where the kernel refuses, where a debugger is attached, or where the program handles SIGTRAP itself, nothing is
- * watched, and the reason can be read. Nor are objects of threads whose alternate stack has no room for the handler.
+ * Nothing is watched where the kernel refuses, where a debugger is attached, or where the program handles SIGTRAP
+ * itself; the reason can be read. Nor are objects of threads whose alternate stack has no room for the handler.
  */
 #ifndef MALLOMETER_LEAK_WATCH_H
 #define MALLOMETER_LEAK_WATCH_H
@@ -26,7 +24,7 @@
 
 #define MOST_WATCHED_SITES 4u
 
-/* How a self-test ends. */
+/* The result of a self-test. */
 enum watch_trial {
   WATCH_WORKS,
   WATCH_FORBIDDEN,
@@ -38,36 +36,36 @@ enum watch_trial {
 };
 
 /*
- * Tries all that watching needs, on memory of its own, also while SIGTRAP is blocked, which kernels before 5.18 end the
- * process for: to be called in a process that may die, with no handler of SIGTRAP.
+ * Tests everything that watching needs, on memory of its own, also while SIGTRAP is blocked: kernels before 5.18 end
+ * the process then. Call it only in a process that may die and has no handler of SIGTRAP.
  */
 enum watch_trial watch_self_test(void);
 
-/* In words. */
+/* Returns the text that explains the result of a self-test, "" for WATCH_WORKS. */
 const char *watch_trial_means(enum watch_trial trial);
 
-/* Watches these sites, and no others, from now on; at most MOST_WATCHED_SITES. NULL, or why that is impossible. */
+/* Watches only these sites from this call on, at most MOST_WATCHED_SITES. Returns NULL, or why that is impossible. */
 const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
- * Ends all watching if the program has taken SIGTRAP, or given it back its default, while something is watched: it
- * would be told of touches, or be ended by one. To be called a few times a second. NULL, or why it has ended.
+ * Ends all watching if the program has installed a handler of SIGTRAP or restored its default: accesses would call that
+ * handler, or end the program. To be called a few times a second. Returns NULL, or why watching ended.
  */
 const char *watch_look_after_signal(void);
 
-/* Whether any site is. */
+/* Returns whether any site is watched. */
 bool watch_is_on(void);
 
 /*
- * To be told of each object that comes into a slot, by the thread that allocates it, in the middle of that. Allocates
- * nothing; keeps errno.
+ * Arms a register for a new object if its site is watched. The allocating thread calls it for each object that comes
+ * into a slot, within the allocation. Allocates nothing; keeps errno.
  */
 void watch_new_object(const struct slot_object *object);
 
-/* In the child of a fork, where nothing is watched. */
+/* Stops all watching in the child of a fork. */
 void watch_forked(void);
 
-/* Copies what was seen; returns how many. */
+/* Copies the last accesses of each site; returns their number. */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

@@ -1,77 +1,76 @@
 /*
- * The processor that the library is compiled for: the only place that asks which one it is. Each processor has a header
- * of its own that defines all of this; one that has none takes arch_portable.h, which is plain C, works, and follows no
- * stack farther than its innermost frame.
+ * Selects the header of the processor that the library is compiled for; only this file asks which one it is. Each of
+ * these headers defines all of the following. A processor without a header gets arch_portable.h, plain C that follows
+ * no stack beyond its innermost frame.
  *
  * Words that only one thread writes ("local", as the Linux kernel calls them), while others read:
  *
  *   void local_add(uint64_t *word, uint64_t amount)
- *       Adds. A signal handler that adds to the same word in between loses nothing where the processor has one
- *       instruction for it. Everything that the thread stored before is visible to whoever sees the sum.
+ *       Adds. Additions of a signal handler in between are not lost. A thread that reads the sum also sees everything
+ *       that this thread stored before.
  *   bool local_add_exhausts(int64_t *word, int64_t amount)
  *   bool local_sub_exhausts(int64_t *word, int64_t amount)
- *       The same, ordering nothing. Whether the result is 0 or less, by the flags that the instruction leaves.
+ *       Add or subtract, and order nothing. Return whether the result is 0 or less.
  *   bool LOCAL_DEC_WAS_ZERO(base, index, offset)
- *       Subtracts 1 from the byte at base + index + offset, of which the last is a constant; 255 follows 0. Whether it
- *       was 0. A signal handler that does the same in between may be overwritten.
+ *       Subtracts 1 from the byte at base + index + offset; the offset is a constant, and 255 follows 0. Returns
+ *       whether it was 0. The change of a signal handler in between may be lost.
  *
- * The same additions on the fast path, where a thread marks its block while it counts one event, if it must
+ * Additions on the fast path, where a thread may have to mark its block while it counts one event
  * (account/thread_block.h):
  *
  *   EVENTS_ARE_MARKED
- *       Whether it must: an addition that is whole for signal handlers would take too many instructions.
+ *       Whether it must: an addition that signal handlers cannot interrupt would take too many instructions.
  *   bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount)
- *       Subtracts. Whether the result is 0 or less; it does not overflow.
+ *       Sets the difference, which must not overflow. Returns whether it is 0 or less.
  *   PLACE_OF_CLASS(class, classes)
- *       Where the count of a size class, the position of a highest_bit(), stands among those of so many classes.
+ *       The index of a size class, which is the position of a highest_bit(), among the counts of so many classes.
  *   IS_PLACE_OF_CLASSES(offset, classes)
- *       Whether these may lie at this offset.
+ *       Whether these counts may lie at this offset.
  *   void EVENT_ADD_ONE(base, class, offset)
- *       Adds 1 to the count of a class, of those that begin at base + offset, which is a constant.
+ *       Adds 1 to the count of a class. The counts begin at base + offset; the offset is a constant.
  *   void EVENT_ADD_TWO(base, offset, first, second)
- *       Adds to two words that follow each other from base + offset on, the same. Without a mark both as local_add().
- *   void frees_follow_allocations(void)
- *       Additions before it become visible before additions after it, if these do not see to that.
+ *       Adds to the two successive words at base + offset. Without marks each addition is a local_add().
+ *   void order_frees_after_allocations(void)
+ *       Makes additions before it visible before those after it, unless the additions do that themselves.
  *
- *   OWN_VALUE(variable)
- *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
- *   STAYS_RETURNED(variable)
- *       A pointer that a function returned and that the caller will return: it stays in that register.
+ *   THREAD_LOCAL_VALUE(variable)
+ *       The value of a pointer in initial-exec TLS, read anew at each use.
+ *   KEEP_IN_RETURN_REGISTER(variable)
+ *       Keeps a pointer that a function returned, and that the caller will return, in its register.
  *   NEAR_VALUE(variable)
  *       The value of a hidden variable of the library.
  *   NEAR_VARIABLE
- *       Stands before the definition of a variable that is zero at the start and whose NEAR_VALUE is taken.
+ *       Precedes the definition of a variable that is zero at the start and is read by NEAR_VALUE.
  *   CALL_KEEPING(kept, function, argument)
- *       Calls what a hidden variable of the library points to, keeping a size_t variable, and, where ORIGIN_STAYS, what
- *       the function around it returns to.
- *   ORIGIN_STAYS
- *       Whether that and the stack stay where they were when the program called, in a function that calls by
- *       CALL_KEEPING only and ends by jumps. It has no stack frame then.
- *   uintptr_t path_of_call(size_t position)
- *       In such a function: filter_path() of the program's call and this position, in fewer instructions.
- *   const void *caller_that_stays(void)
- *       In such a function: where the program's call returns to.
- *   FOR_JUMP(function)
- *       The same of a pointer to a function that is called last, in the register from which it is called.
+ *       Calls the function that a hidden variable of the library points to. Keeps a size_t variable and, with
+ *       FRAMELESS_CALLS, the return address of the function around it.
+ *   FRAMELESS_CALLS
+ *       Whether a function that calls by CALL_KEEPING only and ends by jumps has no stack frame: its return address and
+ *       stack pointer stay as they were when the program called.
+ *   uintptr_t frameless_path(size_t position)
+ *       In a frameless function: filter_path() of the program's call and this position, in fewer instructions.
+ *   const void *frameless_caller(void)
+ *       In a frameless function: the return address of the program's call.
+ *   JUMP_TARGET(function)
+ *       NEAR_VALUE of a pointer to a function that is called last, in the register from which it is called.
  *   bool is_below_power(size_t number, exponent)
  *       Whether the number is below 2 to this constant power.
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
- *   uintptr_t words_above(uintptr_t address, size_t position)
- *       The address so many words of 8 bytes further on than others that this function returns; the position is that of
- *       a highest_bit().
+ *   uintptr_t word_address(uintptr_t address, size_t position)
+ *       The address of the word of 8 bytes at this position, which is that of a highest_bit(). Where position 0 is
+ *       depends on the processor, so results may only be compared with each other.
  *   HASH_FACTOR
- *       An odd multiple of a power of two, whose multiples' bits 24 to 31 are a hash of what it is multiplied with.
+ *       An odd multiple of a power of two. Bits 24 to 31 of a number's product with it are a hash of the number.
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
- *       Whether the bit is set whose number the lowest 16 bits of `number` are: bit number % 8 of byte
- *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin where a page of 4 KiB begins.
+ *       Whether a bit is set, by the lowest 16 bits of `number`: bit number % 8 of byte
+ *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin at a page of 4 KiB.
  *
- * The program's floating-point environment (which exceptions happened and which trap, how to round) is to malloc what
- * errno is: who asked for memory did no arithmetic. Code of ours that computes with doubles does so in a function that
- * is not inlined, between these two.
+ * malloc must leave the program's floating-point environment (exceptions that happened and that trap, rounding) as it
+ * was, like errno. Code of ours that computes with doubles is in a function that is not inlined, between these two.
  *
  *   floating_point floating_point_enter(void)
- *       Sets the environment that C programs start with. Returns the one before.
+ *       Sets the environment that C programs start with. Returns the previous one.
  *   void floating_point_leave(floating_point of_program)
  *
  * Registers and stacks:
@@ -80,69 +79,69 @@
  *       A place in a stack, as the registers will be when a function has returned: at least `pc`, `stack_pointer` and
  *       `frame_pointer`.
  *   struct registers registers_of_caller(const void *caller, const void *stack)
- *       Of the program's code that called the hook and will go on at `caller` with this stack. The frame pointer is in
- *       its register still: this library is compiled not to touch it (CMakeLists.txt).
+ *       The registers of the program's code that called the hook, and will go on at `caller` with this stack. The frame
+ *       pointer is still in its register: this library is compiled not to change it (CMakeLists.txt).
  *   struct registers registers_here(void)
- *       Of the code that this is inlined into.
+ *       The registers of the code that this is inlined into.
  *   struct registers registers_of_context(const ucontext_t *context)
- *       Of the code that a signal interrupted.
+ *       The registers of the code that a signal interrupted.
  *   void registers_to_context(struct registers registers, ucontext_t *context)
  *   UNWIND_TABLES_ARE_KNOWN
  *       Whether objects have .eh_frame_hdr; else stacks are followed by frame pointers.
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
- *       Numbers of these registers in call frame information.
+ *       The numbers of these registers in call frame information.
  *   uintptr_t without_signature(uintptr_t return_address)
- *       As it was before the function signed it, where the processor does that, in bits that no address has.
+ *       The address without a signature, which functions on some processors put into bits that no address has.
  *   uintptr_t thread_pointer(void)
- *       An address that is the calling thread's own and lies as far from its stack in each thread of one kind.
+ *       An address of the calling thread's, at the same distance from its stack in each thread of one kind.
  *   uintptr_t thread_control_block(size_t bytes)
- *       Where glibc's struct pthread of the calling thread begins, which has so many bytes (0: not known); 0 if that is
- *       not known.
+ *       The address of the calling thread's struct pthread of glibc, which has so many bytes (0: not known); 0 if not
+ *       known.
+ *   bool stores_registers_at_once(const void *function)
+ *       Whether the code of a function begins by storing on the stack all registers that it has to keep for its caller.
  *   LARGEST_PAGE_BYTES
- *       Bytes of the largest page that a kernel may have.
- *   MOST_BEHIND_STACK
- *       How far above that the mapping of a thread's stack ends at most: what lies there is the struct, and static
- *       thread-local variables where they lie behind it.
+ *       The bytes of the largest page that a kernel may have.
+ *   MOST_BYTES_ABOVE_CONTROL_BLOCK
+ *       The most bytes between that struct's address and the end of the mapping of a thread's stack: the struct and,
+ *       where they lie behind it, static thread-local variables.
  *
  * Words that the loader fills in (psABI of the processor, "Relocation Types"):
  *
  *   RELOCATIONS_ARE_KNOWN
- *       Whether these are: elsewhere no function is found by the words that lead to it.
+ *       Whether these are known. Elsewhere no function is found by the words that lead to it.
  *   RELOCATION_OF_CALL, RELOCATION_OF_DATA, RELOCATION_OF_ADDRESS
- *       Of a word through which the procedure linkage table calls; of one of the global offset table; of one of data.
+ *       The types of a word that the procedure linkage table calls, of one of the global offset table, of one of data.
  *   TAG_OF_CALL_ENTRY_BYTES
- *       Of a dynamic section that says how long an entry of the procedure linkage table is; 0 if none does.
+ *       The dynamic section's tag for the bytes of an entry of the procedure linkage table; 0 if there is none.
  *   bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes)
- *       Whether the entry jumps to the function itself: the loader has rewritten it (glibc.cpu.plt_rewrite). `entry`
- *       lies within it.
+ *       Whether the entry jumps to the function itself, because the loader has rewritten it (glibc.cpu.plt_rewrite).
+ *       `entry` is an address in it.
  *
  * Numbers and names:
  *
  *   LOADS_STAY_IN_ORDER
- *       Whether a thread's loads happen in their order, without anything that says so.
+ *       Whether a thread's loads happen in program order without a fence.
  *   bool is_tagged(const void *object)
- *       Whether the address has a tag, which the memory in front of the object need not have: that must not be read
- *       through it.
+ *       Whether the address has a tag. The memory before the object may have another one, so it must not be read
+ *       by this address.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   PROBES_ARE_KNOWN
- *       Whether these are: elsewhere there are no probes (platform/probe.h).
+ *       Whether the next four are known. Elsewhere there are no probes (platform/probe.h).
  *   ARGUMENT_REGISTER_1, ARGUMENT_REGISTER_2, ARGUMENT_REGISTER_3, REGISTER_IN_NOTE
- *       The registers with a function's first arguments, and what stands before a register's name in the assembly of a
- *       note.
+ *       The registers with a function's first arguments, and the prefix of a register's name in the assembly of a note.
  *   WATCHPOINT_BYTES
- *       How much a watchpoint on an aligned word watches.
+ *       The bytes that a watchpoint on an aligned word watches.
  *   OLD_SYMBOL(function, version), GLIBC_FIRST, GLIBC_OF_DLADDR1, GLIBC_OF_ALIGNED_ALLOC
- *       Takes a function of the C library by its oldest version, and what that is (platform/glibc_versions.h).
+ *       Binds a function of the C library to this version; the oldest versions (platform/glibc_versions.h).
  *   DEFINE_PROGRAM_ENTRY(entry, main)
- *       Defines where the kernel or the loader begins: calls main with the stack as they leave it, the number of
- *       arguments first.
+ *       Defines the code at which the kernel or the loader starts the program. It calls main with the initial stack, on
+ *       which the number of arguments comes first.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 
-/* Apple's processors have the frame records of its ABI in common; contexts name the registers as each processor does.
- */
+/* Apple's ABI gives its processors the same frame records; the names of registers in contexts differ. */
 #if defined(__APPLE__) && defined(__x86_64__)
 #define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
   (context)->__ss.__rip = (pc), (context)->__ss.__rsp = (sp), (context)->__ss.__rbp = (fp)

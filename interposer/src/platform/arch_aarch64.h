@@ -1,4 +1,4 @@
-/* aarch64. What each of these has to do is said in arch.h. */
+/* aarch64. arch.h describes each of these. */
 #ifndef MALLOMETER_PLATFORM_ARCH_AARCH64_H
 #define MALLOMETER_PLATFORM_ARCH_AARCH64_H
 
@@ -10,11 +10,10 @@
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
 /*
- * Off the fast path: load exclusive and store exclusive. The return from any exception clears the processor's exclusive
- * monitor (Arm Architecture Reference Manual, B2.9), so the store fails after a signal, or any other interruption, in
- * between, and the sum is made anew: nothing that a signal handler counts is lost. The instructions are part of every
- * Armv8; the single instruction of Armv8.1 would need a question to the processor first, and some processors execute it
- * far from the cache.
+ * Additions off the fast path: load exclusive and store exclusive. The return from any exception clears the processor's
+ * exclusive monitor (Arm Architecture Reference Manual, B2.9), so after a signal or another interruption in between the
+ * store fails and the addition is repeated. No event of a signal handler is lost. Every Armv8 has these instructions;
+ * the single one of Armv8.1 would need a check first, and some processors execute it far from the cache.
  */
 static inline void local_add(uint64_t *word, uint64_t amount) {
   uint64_t sum;
@@ -36,7 +35,7 @@ static inline bool local_add_exhausts(int64_t *word, int64_t amount) {
 
 static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return local_add_exhausts(word, -amount); }
 
-/* The offset in two parts, of which the instructions take one each. */
+/* Splits the offset, because an instruction takes one part each. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                  \
   __extension__({                                                                                \
     const void *byte = (const uint8_t *)(base) + (index);                                        \
@@ -50,9 +49,8 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * On the fast path: loads and stores, between which a handler's event must not count in the same words, so it is told
- * by a mark (account/thread_block.h). A pair of words takes one load and one store, each half of which is atomic
- * (B2.2).
+ * Additions on the fast path: loads and stores. A mark tells a handler (account/thread_block.h) that its event must not
+ * count in the same words in between. Two words take one load and one store of a pair, whose halves are atomic (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -63,8 +61,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 }
 
 /*
- * By the number of zeros, of which 63 less a highest_bit() is made: the last class comes first, and the first where 63
- * zeros lead to. Then an address of two registers is all that it takes.
+ * Indexes by the number of leading zeros, which is 63 less a highest_bit(): the last class comes first, and the counts
+ * begin at the address for 63 zeros. So two registers form the address.
  */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
@@ -86,11 +84,11 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
                      : "memory");                                                                       \
   })
 
-/* Stores after stores: what the loads before it see does not matter (account/counter.h). */
-static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
+/* Orders stores after stores; it does not matter what the loads before see (account/counter.h). */
+static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
-/* The compiler would rather keep the variable's address in a register across a call, which has to be saved for that. */
-#define OWN_VALUE(variable)                                                                     \
+/* The compiler would keep the variable's address in a register across a call, and save that register first. */
+#define THREAD_LOCAL_VALUE(variable)                                                            \
   __extension__({                                                                               \
     __typeof__(variable) own_value;                                                             \
     uintptr_t distance;                                                                         \
@@ -99,11 +97,11 @@ static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst"
     own_value;                                                                                  \
   })
 
-#define STAYS_RETURNED(value) ((void)0)
+#define KEEP_IN_RETURN_REGISTER(value) ((void)0)
 
 /*
- * One load takes what lies within 1 MiB of the instruction (Arm Architecture Reference Manual, LDR (literal)), where
- * the compiler would compute the page's address first. The linker refuses the library if it lies farther.
+ * Loads a variable within 1 MiB of the instruction by one load (Arm Architecture Reference Manual, LDR (literal)); the
+ * compiler would compute the page's address first. The linker refuses the library if it lies farther away.
  */
 #define NEAR_VALUE(variable)                                              \
   __extension__({                                                         \
@@ -112,18 +110,18 @@ static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst"
     near_value;                                                           \
   })
 
-/* The memory of call sites and samples, which is zero at the start too, reaches farther. */
+/* The zeroed data section, with the tables of call sites and samples, extends beyond 1 MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
-/* One of the two registers from which a jump may reach a landing pad for calls. */
-#define FOR_JUMP(function)                                            \
+/* A jump may reach a landing pad for calls only from two registers; x16 is one of them. */
+#define JUMP_TARGET(function)                                         \
   __extension__({                                                     \
     register __typeof__(function) target __asm__("x16");              \
     __asm__ volatile("ldr %0, %1" : "=r"(target) : "S"(&(function))); \
     target;                                                           \
   })
 
-/* To compare takes an instruction more, for the number. */
+/* A shift, because a comparison takes one more instruction, for the constant. */
 #define is_below_power(number, exponent)                                            \
   __extension__({                                                                   \
     size_t above;                                                                   \
@@ -131,28 +129,28 @@ static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst"
     above == 0;                                                                     \
   })
 
-/* Of the builtin's value the compiler would not take a multiple. */
+/* The compiler would not use a multiple of the builtin's value. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
   return 63 - zeros;
 }
 
-/* With the number of zeros, and without what is the same for all. */
-static inline uintptr_t words_above(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
+/* Uses the number of leading zeros, and leaves out what is the same for all. */
+static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* One instruction loads it. Of the lowest 16 bits of return address, stack and class these are the hash. */
+/* A constant that one instruction loads. The bits hash the lowest 16 bits of return address, stack and class. */
 #define HASH_FACTOR 0x9e370000u
 
 /*
- * A function without a frame: the compiler would keep the number in one register and the return address in another,
- * and save what was in these. What it takes for unchanged by the call is so: the link register too. Only a compiler
- * that inlines and ends functions by jumps makes no frame for anything else (cmake/check_fast_path.sh looks).
+ * Calls without a frame. The compiler would keep the number and the return address in two registers, and save those. It
+ * assumes that the link register is unchanged, too, which is true here. Only a compiler that inlines and ends functions
+ * by jumps makes no frame for anything else (cmake/check_fast_path.sh checks that).
  */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
-#define ORIGIN_STAYS true
+#define FRAMELESS_CALLS true
 #else
-#define ORIGIN_STAYS false
+#define FRAMELESS_CALLS false
 #endif
 
 #define CALL_KEEPING(kept, function, argument)                                                                    \
@@ -172,15 +170,15 @@ static inline uintptr_t words_above(uintptr_t address, size_t position) { return
     call_takes;                                                                                                   \
   })
 
-#define path_of_call(position)                                                                             \
+#define frameless_path(position)                                                                           \
   __extension__({                                                                                          \
     uintptr_t path_made;                                                                                   \
     __asm__("sub %0, sp, %1, lsl #3\n\tadd %0, %0, x30" : "=r"(path_made) : "r"((size_t)63 - (position))); \
     path_made;                                                                                             \
   })
 
-/* Volatile: only where it is needed, which is off the fast path. */
-static inline __attribute__((always_inline)) const void *caller_that_stays(void) {
+/* Volatile, so that it is computed only where it is needed: off the fast path. */
+static inline __attribute__((always_inline)) const void *frameless_caller(void) {
   const void *caller;
   __asm__ volatile("mov %0, x30" : "=r"(caller));
   return caller;
@@ -188,7 +186,7 @@ static inline __attribute__((always_inline)) const void *caller_that_stays(void)
 
 #define FIRST_OF_65536 0u
 
-/* In words; a shift takes the lowest six bits of what it is by. The address of a page needs no second instruction. */
+/* Reads words: a shift uses the lowest six bits of its amount. The address of a page takes one instruction. */
 #define bit_of_65536(bits, number)                                                                                \
   __extension__({                                                                                                 \
     const uint64_t *words;                                                                                        \
@@ -215,8 +213,8 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * The link register is not among them: a function that has called another has its return address on the stack, and one
- * that was interrupted is looked at for watchpoints only, which this processor has not (platform/breakpoint.h).
+ * The link register is not among them. A function that has called another has its return address on the stack.
+ * Interrupted functions are examined for watchpoints only, which this processor does not have (platform/breakpoint.h).
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
@@ -252,7 +250,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 /* DWARF for the Arm 64-bit Architecture, "DWARF register names". */
 enum { DWARF_FRAME_POINTER = 29, DWARF_STACK_POINTER = 31, DWARF_RETURN_ADDRESS = 30 };
 
-/* XPACLRI, which processors without signatures pass over. */
+/* XPACLRI, which does nothing on processors without signatures. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   register uintptr_t link __asm__("x30") = return_address;
   __asm__("hint #7" : "+r"(link));
@@ -261,12 +259,26 @@ static inline uintptr_t without_signature(uintptr_t return_address) {
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_thread_pointer(); }
 
-/* The thread-local variables lie behind the control block (variant I of Drepper, ELF handling for TLS), which ends at
- * the thread pointer. */
+/* The control block ends at the thread pointer, before the variables (variant I of Drepper, ELF handling for TLS). */
 static inline uintptr_t thread_control_block(size_t bytes) { return bytes ? thread_pointer() - bytes : 0; }
 
+/* Looks for stp and str to the stack of x19 to x28. */
+static inline bool stores_registers_at_once(const void *function) {
+  enum { FIRST = 19, LAST = 28, STACK_POINTER = 31, BEGINNING = 32 };
+  const uint32_t *code = (const uint32_t *)function;
+  uint32_t stored = 0;
+  for (unsigned i = 0; i < BEGINNING; i++) {
+    bool is_pair = (code[i] & 0xff400000u) == 0xa9000000u, is_one = (code[i] & 0xffc00000u) == 0xf9000000u;
+    if (!(is_pair || is_one) || (code[i] >> 5 & 31) != STACK_POINTER) continue;
+    stored |= 1u << (code[i] & 31);
+    if (is_pair) stored |= 1u << (code[i] >> 10 & 31);
+  }
+  const uint32_t all = (1u << (LAST + 1)) - (1u << FIRST);
+  return (stored & all) == all;
+}
+
 #define LARGEST_PAGE_BYTES 65536
-#define MOST_BEHIND_STACK 65536
+#define MOST_BYTES_ABOVE_CONTROL_BLOCK 65536
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
 
@@ -285,8 +297,10 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 #define LOADS_STAY_IN_ORDER false
 
-/* Of the Memory Tagging Extension. 0 is the tag of memory that has none, and of chunk headers; malloc's objects have
- * others (GLIBC_TUNABLES=glibc.mem.tagging). */
+/*
+ * Tags are those of the Memory Tagging Extension. Tag 0 is that of untagged memory and of chunk headers; malloc's
+ * objects have others (GLIBC_TUNABLES=glibc.mem.tagging).
+ */
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true
@@ -298,7 +312,7 @@ static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 5
 #define WATCHPOINT_BYTES 8
 
 #define OLD_SYMBOL(function, version) __asm__(".symver " #function ", " #function "@" version)
-/* The first for this processor. */
+/* The first glibc for this processor. */
 #define GLIBC_FIRST "GLIBC_2.17"
 #define GLIBC_OF_DLADDR1 GLIBC_FIRST
 #define GLIBC_OF_ALIGNED_ALLOC GLIBC_FIRST

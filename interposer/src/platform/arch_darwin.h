@@ -1,7 +1,7 @@
 /*
  * Apple's processors, as far as its ABI makes them alike: every function of the system's libraries keeps a frame record
  * (the caller's frame pointer, then the return address) right below its canonical frame address, and the frame pointer
- * leads to it. All else is arch_portable.h. What each of these has to do is said in arch.h.
+ * points to it. The rest is arch_portable.h. arch.h describes each of these.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_DARWIN_H
 #define MALLOMETER_PLATFORM_ARCH_DARWIN_H
@@ -13,7 +13,7 @@ struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
 };
 
-/* The hook has a frame record, too (-fno-omit-frame-pointer): the program's frame pointer is in it. */
+/* The hook has a frame record as well (-fno-omit-frame-pointer), with the program's frame pointer in it. */
 static inline struct registers registers_of_caller(const void *caller, const void *stack) {
   return (struct registers){(uintptr_t)caller, (uintptr_t)stack, ((const uintptr_t *)stack)[-2]};
 }
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) struct registers registers_here(voi
   return (struct registers){(uintptr_t)__builtin_return_address(0), (uintptr_t)(record + 2), record[0]};
 }
 
-/* Watchpoints, which would ask, are not there. */
+/* Needed for watchpoints only, which do not exist here. */
 static inline struct registers registers_of_context(const ucontext_t *context) {
   (void)context;
   return (struct registers){0, 0, 0};
@@ -35,7 +35,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   REGISTERS_TO_CONTEXT(registers.pc, registers.stack_pointer, registers.frame_pointer, context->uc_mcontext);
 }
 
-/* The system's libraries are arm64e, whose functions sign: addresses of user space have 47 bits on both processors. */
+/* Functions of the system's libraries (arm64e) sign. Addresses of user space have 47 bits on both processors. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   return return_address & (((uintptr_t)1 << 47) - 1);
 }

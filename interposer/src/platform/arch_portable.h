@@ -1,7 +1,6 @@
 /*
- * A processor that nothing is known of: C alone. Counts are exact; stacks have one frame, and what needs more of the
- * processor is off. Where a port begins, and what the logic is tested over. What each of these has to do is said in
- * arch.h.
+ * An unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need more of the
+ * processor are off. A port starts from this file, and tests of the logic use it. arch.h describes each of these.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 #define MALLOMETER_PLATFORM_ARCH_PORTABLE_H
@@ -40,7 +39,7 @@ static inline void event_add(void *word, uint64_t amount) {
 #define EVENT_ADD_TWO(base, offset, first, second) \
   (event_add((char *)(base) + (offset), (first)), event_add((char *)(base) + (offset) + 8, (second)))
 
-static inline void frees_follow_allocations(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
+static inline void order_frees_after_allocations(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
 static inline bool local_dec_was_zero(uint8_t *byte) {
   uint8_t before = __atomic_load_n(byte, __ATOMIC_RELAXED);
@@ -50,30 +49,30 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 
 #define LOCAL_DEC_WAS_ZERO(base, index, offset) local_dec_was_zero((uint8_t *)(base) + (offset) + (index))
 
-#define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
+#define THREAD_LOCAL_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
-#define STAYS_RETURNED(value) ((void)0)
+#define KEEP_IN_RETURN_REGISTER(value) ((void)0)
 #define NEAR_VALUE(variable) (variable)
 #define NEAR_VARIABLE
-#define FOR_JUMP(function) (function)
+#define JUMP_TARGET(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
 
-static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+static inline uintptr_t word_address(uintptr_t address, size_t position) { return address + 8 * position; }
 
 #define HASH_FACTOR 0x9e3779b1u
 
-#define ORIGIN_STAYS false
-#define CALL_KEEPING(kept, function, argument)             \
-  __extension__({                                          \
-    void *call_returns = NEAR_VALUE(function)(argument);   \
-    __asm__("" : "+r"(kept)); /* not what it is made of */ \
-    call_returns;                                          \
+#define FRAMELESS_CALLS false
+#define CALL_KEEPING(kept, function, argument)                \
+  __extension__({                                             \
+    void *call_returns = NEAR_VALUE(function)(argument);      \
+    __asm__("" : "+r"(kept)); /* hides how it was computed */ \
+    call_returns;                                             \
   })
-#define path_of_call(position) ((uintptr_t)0)
-static inline const void *caller_that_stays(void) { return NULL; }
+#define frameless_path(position) ((uintptr_t)0)
+static inline const void *frameless_caller(void) { return NULL; }
 
 #define FIRST_OF_65536 0u
 
@@ -91,7 +90,7 @@ static inline void floating_point_leave(floating_point of_program) { (void)of_pr
 
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
-#ifndef FRAMES_ARE_KNOWN /* arch_darwin.h knows them, and is plain C else */
+#ifndef FRAMES_ARE_KNOWN /* arch_darwin.h defines its own */
 
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
@@ -119,7 +118,7 @@ static inline uintptr_t without_signature(uintptr_t return_address) { return ret
 
 #endif
 
-/* No processor has so many: no description of a frame is understood. */
+/* No processor has register numbers that high, so no description of a frame is understood. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
@@ -129,13 +128,18 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return 0;
 }
 
+static inline bool stores_registers_at_once(const void *function) {
+  (void)function;
+  return false;
+}
+
 #define LARGEST_PAGE_BYTES 65536
-#define MOST_BEHIND_STACK 1
+#define MOST_BYTES_ABOVE_CONTROL_BLOCK 1
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
 
 #define RELOCATIONS_ARE_KNOWN false
-/* No relocation has such a number. */
+/* Numbers that no relocation has. */
 #define RELOCATION_OF_CALL UINT32_MAX
 #define RELOCATION_OF_DATA UINT32_MAX
 #define RELOCATION_OF_ADDRESS UINT32_MAX
@@ -166,7 +170,7 @@ static inline bool is_tagged(const void *object) {
 #define GLIBC_OF_DLADDR1 NULL
 #define GLIBC_OF_ALIGNED_ALLOC NULL
 
-/* There is none: a trial that is started so says that it was not passed. */
+/* Defines no working entry: a trial that is started by it reports that it failed. */
 #define DEFINE_PROGRAM_ENTRY(entry, main)                           \
   __attribute__((visibility("hidden"), noreturn)) void entry(void); \
   void entry(void) { main((char *const[]){NULL, NULL, NULL}); }     \

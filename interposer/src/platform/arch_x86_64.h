@@ -1,4 +1,4 @@
-/* x86-64. What each of these has to do is said in arch.h. */
+/* x86-64. arch.h describes each of these. */
 #ifndef MALLOMETER_PLATFORM_ARCH_X86_64_H
 #define MALLOMETER_PLATFORM_ARCH_X86_64_H
 
@@ -9,7 +9,7 @@
 
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
-/* Stores become visible in their order on this processor; none of these needs a lock prefix or a fence. */
+/* This processor makes stores visible in program order, so none of these needs a lock prefix or a fence. */
 
 static inline void local_add(uint64_t *word, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");
@@ -42,9 +42,9 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   (local_add((uint64_t *)((char *)(base) + (offset)), (first)), \
    local_add((uint64_t *)((char *)(base) + (offset)) + 1, (second)))
 
-static inline void frees_follow_allocations(void) {}
+static inline void order_frees_after_allocations(void) {}
 
-/* All three in the address: the compiler would add two of them before. */
+/* Puts all three parts into the address; the compiler would add two of them before. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
   __extension__({                                                                                                 \
     bool was_zero;                                                                                                \
@@ -53,45 +53,45 @@ static inline void frees_follow_allocations(void) {}
   })
 
 /*
- * The compiler would rather keep the variable's address in a register across a call, which costs four instructions to
- * save two. Not in rax, where the fast path holds the object.
+ * The compiler would keep the variable's address in a register across a call, which takes four instructions to save
+ * two. rax is not used, as the fast path has the object there.
  */
-#define OWN_VALUE(variable)                                                                             \
+#define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
     __typeof__(variable) own_value;                                                                     \
     __asm__ volatile("movq " #variable "@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=d"(own_value)); \
     own_value;                                                                                          \
   })
 
-#define STAYS_RETURNED(value) __asm__("" : "+a"(value))
+#define KEEP_IN_RETURN_REGISTER(value) __asm__("" : "+a"(value))
 #define NEAR_VALUE(variable) (variable)
 #define NEAR_VARIABLE
-#define FOR_JUMP(function) (function)
+#define JUMP_TARGET(function) (function)
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* The builtin is an int, whose widening costs two instructions on every event. */
+/* The builtin returns an int: to widen it would cost two instructions in every event. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");
   return position;
 }
 
-/* The instruction takes the number for a signed one, from the middle on. */
-static inline uintptr_t words_above(uintptr_t address, size_t position) { return address + 8 * position; }
+static inline uintptr_t word_address(uintptr_t address, size_t position) { return address + 8 * position; }
 
 #define HASH_FACTOR 0x9e3779b1u
 
-#define ORIGIN_STAYS false
-#define CALL_KEEPING(kept, function, argument)             \
-  __extension__({                                          \
-    void *call_returns = NEAR_VALUE(function)(argument);   \
-    __asm__("" : "+r"(kept)); /* not what it is made of */ \
-    call_returns;                                          \
+#define FRAMELESS_CALLS false
+#define CALL_KEEPING(kept, function, argument)                \
+  __extension__({                                             \
+    void *call_returns = NEAR_VALUE(function)(argument);      \
+    __asm__("" : "+r"(kept)); /* hides how it was computed */ \
+    call_returns;                                             \
   })
-#define path_of_call(position) ((uintptr_t)0)
-static inline const void *caller_that_stays(void) { return NULL; }
+#define frameless_path(position) ((uintptr_t)0)
+static inline const void *frameless_caller(void) { return NULL; }
 
+/* The instruction treats the lowest 16 bits as signed, so numbers from 32,768 on lie before the address. */
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;
@@ -103,7 +103,7 @@ static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
 
 typedef unsigned floating_point; /* MXCSR */
 
-/* No exception happened, none traps, round to nearest. */
+/* No exceptions, none of them trapped, round to nearest. */
 #define FLOATING_POINT_DEFAULT 0x1f80u
 
 static inline floating_point floating_point_enter(void) {
@@ -152,8 +152,7 @@ enum { DWARF_FRAME_POINTER = 6, DWARF_STACK_POINTER = 7, DWARF_RETURN_ADDRESS = 
 
 static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
 
-/* The control block lies behind the thread-local variables (variant II of Drepper, ELF handling for TLS), so they are
- * one. */
+/* The control block begins at the thread pointer, after the variables (variant II of Drepper, ELF handling for TLS). */
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_thread_pointer(); }
 
 static inline uintptr_t thread_control_block(size_t bytes) {
@@ -161,9 +160,21 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return thread_pointer();
 }
 
-/* The struct, and what aligns it. */
+/* Looks for pushes of rbx, rbp and r12 to r15. No constant among these instructions looks like one. */
+static inline bool stores_registers_at_once(const void *function) {
+  enum { PUSH = 0x50, PUSH_OF_LATER = 0x41, RBX = 3, RBP = 5, R12 = 12, R15 = 15, BEGINNING = 48 };
+  const unsigned char *code = (const unsigned char *)function;
+  unsigned stored = 0;
+  for (unsigned i = 0; i < BEGINNING; i++) {
+    bool is_later = i > 0 && code[i - 1] == PUSH_OF_LATER;
+    if (code[i] >= PUSH && code[i] < PUSH + 8) stored |= 1u << (code[i] - PUSH + (is_later ? 8 : 0));
+  }
+  const unsigned all = 1u << RBX | 1u << RBP | ((1u << (R15 + 1)) - (1u << R12));
+  return (stored & all) == all;
+}
+
 #define LARGEST_PAGE_BYTES 4096
-#define MOST_BEHIND_STACK 8192
+#define MOST_BYTES_ABOVE_CONTROL_BLOCK 8192
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
 
@@ -173,7 +184,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* A direct jump (e9, or d5 with a 64-bit address) in place of an indirect one (ff 25), endbr64 before it or not. */
+/* Looks for a direct jump (e9, or d5 with a 64-bit address) instead of an indirect one (ff 25), also after endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

@@ -1,4 +1,4 @@
-/* By membarrier(2). See barrier.h. */
+/* The barrier by membarrier(2). See barrier.h. */
 #include "platform/barrier.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "platform/arch.h"
 
-/* linux/membarrier.h, which older systems have not. */
+/* Constants of linux/membarrier.h, which older systems do not have. */
 #define MEMBARRIER_GLOBAL 1
 #define MEMBARRIER_PRIVATE_EXPEDITED 8
 #define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16

@@ -1,4 +1,4 @@
-/* Events of perf_event_open(2) that watch a word of memory. See breakpoint.h. */
+/* Watches words of memory by events of perf_event_open(2). See breakpoint.h. */
 #include "platform/breakpoint.h"
 
 #include <errno.h>
@@ -10,10 +10,7 @@
 #include "platform/arch.h"
 #include "platform/system_calls.h"
 
-/*
- * struct perf_event_attr as perf_event_open(2) describes it, which older systems' headers do not know whole; names as
- * there.
- */
+/* struct perf_event_attr of perf_event_open(2), with its names. Headers of older systems lack some of its fields. */
 struct event {
   uint32_t type;
   uint32_t size;
@@ -46,7 +43,7 @@ _Static_assert(sizeof(struct event) == 128, "PERF_ATTR_SIZE_VER7");
 #define CODE_OF_PERF 6        /* TRAP_PERF in siginfo's si_code */
 #define CAME_LATE 1u /* TRAP_PERF_FLAG_ASYNC: the signal was blocked, and the registers are of another moment */
 
-/* What siginfo holds behind its first 16 bytes for such a signal. */
+/* The contents of siginfo behind its first 16 bytes for such a signal. */
 struct trap {
   uintptr_t address;
   uint64_t data; /* sig_data of the event */
@@ -55,7 +52,7 @@ struct trap {
 };
 #define TRAP_OFFSET 16
 
-/* In the calling thread. Returns a descriptor, or a negative errno value. */
+/* Opens an event in the calling thread. Returns a descriptor, or a negative errno value. */
 static int open_event(const struct event *event) {
   long descriptor = syscall(SYS_perf_event_open, event, 0, -1, -1, OPEN_CLOSE_ON_EXEC);
   return descriptor < 0 ? -errno : (int)descriptor;

@@ -1,4 +1,4 @@
-/* A child by clone(2) that shares nothing the program could notice. See child.h. */
+/* Starts a child by clone(2) that shares nothing that the program could notice. See child.h. */
 #include "platform/child.h"
 
 #include <sched.h>
@@ -29,7 +29,7 @@ struct child {
   char stack_of_program[STACK_BYTES];
 };
 
-/* A process ends with the thread that started it: with a program that ends meanwhile, whose memory it holds. */
+/* Has the kernel kill this process when its parent thread ends: else it would keep an ended program's memory. */
 static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static int execute(void *argument) {
@@ -38,7 +38,7 @@ static int execute(void *argument) {
 #ifdef SYS_close_range
   syscall(SYS_close_range, 0, UINT32_MAX, 0);
 #endif
-  for (int file = 0; file <= 2; file++) close(file); /* on kernels before 5.9 */
+  for (int file = 0; file <= 2; file++) close(file); /* kernels before 5.9 have no close_range */
   execve(child->loader, child->arguments, child->environment);
   _exit(CHILD_NOT_EXECUTED);
 }
@@ -51,8 +51,8 @@ static int code_of(int status) {
 }
 
 /*
- * Between the program and the child. What a program has decided for its children is not for ours: of those of who
- * ignores SIGCHLD nothing is left to wait for, and the number of one that has ended may be another's.
+ * Runs in the process between the program and the child. It sets the default action of SIGCHLD: in a program that
+ * ignores SIGCHLD there would be nothing to wait for, and an ended child's number might be another process's.
  */
 static int keep(void *argument) {
   struct child *child = argument;
@@ -73,7 +73,7 @@ static int keep(void *argument) {
   _exit(CHILD_TOO_LONG);
 }
 
-/* Copies the path of the file that is mapped at an address, as the kernel knows it; a line of maps, see proc(5). */
+/* Copies the path of the file that is mapped at an address, from its line of /proc/self/maps, see proc(5). */
 static bool find_path(uintptr_t address, char path[LONGEST_PATH]) {
   char text[4096 + LONGEST_PATH];
   size_t held = 0;
@@ -125,4 +125,4 @@ int child_run(const char *argument, char *const environment[], unsigned longest_
   return code;
 }
 
-void child_leaves_no_core(void) { prctl(PR_SET_DUMPABLE, 0); }
+void child_disable_core_dump(void) { prctl(PR_SET_DUMPABLE, 0); }

@@ -1,4 +1,4 @@
-/* See clock.h. The C library's own function is not asked, since it makes a system call where there is no vDSO. */
+/* Calls the vDSO itself: the C library's function makes a system call if there is no vDSO. See clock.h. */
 #include "platform/clock.h"
 
 #include <link.h>
@@ -12,13 +12,12 @@
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
 static clock_function *of_vdso;
-/* CLOCK_MONOTONIC when monotonic_ns() last told it, and how far CLOCK_REALTIME was ahead at first. */
+/* CLOCK_MONOTONIC at the latest monotonic_ns(), and the lead of CLOCK_REALTIME at the start. */
 static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
 
-/* What is needed of an ELF object whose addresses nobody has relocated: older kernels link it elsewhere than they map
- * it. */
+/* Tables of an ELF object that is not relocated: older kernels map the vDSO elsewhere than it is linked. */
 struct tables {
   uintptr_t bias;
   const ElfW(Sym) * symbols;
@@ -47,7 +46,7 @@ static struct tables tables_of(const char *object) {
   return tables;
 }
 
-/* The GNU table says nowhere how many there are: the last chain ends with the last symbol. */
+/* Returns the number of symbols. The GNU table does not store it, but its last chain ends with the last symbol. */
 static uint32_t symbols_in(const struct tables *tables) {
   if (tables->hash) return tables->hash[1];
   if (!tables->gnu_hash) return 0;
@@ -119,6 +118,6 @@ uint64_t coarse_monotonic_ns(void) { return of_vdso ? coarse_ns(CLOCK_MONOTONIC_
 
 uint64_t coarse_realtime_ns(void) { return of_vdso ? coarse_ns(CLOCK_REALTIME_COARSE) : latest_ns() + realtime_ahead; }
 
-void coarse_clock_passes(uint64_t ns) {
+void coarse_clock_advance(uint64_t ns) {
   if (!of_vdso) __atomic_fetch_add(&latest, ns, __ATOMIC_RELAXED);
 }

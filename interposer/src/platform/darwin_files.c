@@ -1,4 +1,4 @@
-/* Darwin's files. See files.h. */
+/* Files on Darwin. See files.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mach/mach.h>
@@ -44,7 +44,7 @@ int file_create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL 
 
 bool file_make_private(int file) { return fchmod(file, 0600) == 0; }
 
-/* flock(2) locks belong to the opening, as files.h wants. */
+/* A lock of flock(2) belongs to the opening, as files.h requires. */
 bool file_lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 
 bool file_size_is_allowed(uint64_t bytes) {
@@ -69,10 +69,10 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { munmap(mapping, bytes); }
 
-/* The current signal mask, 4 bytes, is what a system call of every kernel writes. */
+/* Has the kernel write the current signal mask, 4 bytes: a system call that every kernel has. */
 bool file_takes_stores(void *to) { return sigprocmask(SIG_BLOCK, NULL, to) == 0; }
 
-bool file_rename_to_nothing(const char *from, const char *to) {
+bool file_rename_without_replacing(const char *from, const char *to) {
   if (renamex_np(from, to, RENAME_EXCL) == 0) return true;
   return errno == ENOTSUP && rename(from, to) == 0;
 }

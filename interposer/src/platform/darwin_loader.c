@@ -1,10 +1,10 @@
 /*
- * What dyld tells, as far as it may be asked: libc.h, loader.h, loaded_objects.h, the size of this library, and of
- * dynamic_symbols.h and loader_lock.h that there is nothing to be known.
+ * What dyld tells: libc.h, loader.h, loaded_objects.h and the size of this library. dynamic_symbols.h and loader_lock.h
+ * have nothing to tell here.
  *
- * dyld's own look-up of an address takes its lock. So images are noted in a table when dyld tells of them, which it
- * does under that lock, and readers inside of malloc walk the table without one. A row is written before the count that
- * shows it, and never moves; a row whose image is gone has no addresses.
+ * dyld takes its lock to look up an address. So dyld's callbacks, which run under that lock, note images in a table,
+ * and readers inside of malloc walk the table without a lock. A row is written before the count that includes it, and
+ * never moves. A row whose image is gone has no addresses.
  */
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
@@ -25,13 +25,13 @@
 enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
 
 static struct image {
-  uintptr_t begin, end; /* of its code; 0: gone */
+  uintptr_t begin, end; /* the image's code; 0: gone */
   uintptr_t slide;
   const char *path;
 } images[MOST_IMAGES];
 static uint32_t image_count;
 static uint64_t changes;
-/* dyld's own may go with an image. What has no room is without path. */
+/* Copies of paths, as dyld's own may go with an image. An image without room has no path. */
 static char paths[PATH_BYTES];
 static size_t path_bytes;
 
@@ -45,7 +45,7 @@ static const struct load_command *command_of(const struct mach_header_64 *header
   return NULL;
 }
 
-/* The first segment but for __PAGEZERO that has code is __TEXT, which begins with the header. */
+/* Returns the end of __TEXT, the segment that begins with the header. */
 static uintptr_t end_of_code(const struct mach_header_64 *header) {
   const char *at = (const char *)(header + 1);
   for (uint32_t i = 0; i < header->ncmds; i++) {
@@ -67,7 +67,7 @@ static const char *keep_path(const void *header) {
   return kept;
 }
 
-static void image_comes(const struct mach_header *header, intptr_t slide) {
+static void on_image_added(const struct mach_header *header, intptr_t slide) {
   const struct mach_header_64 *image = (const struct mach_header_64 *)header;
   uint32_t count = __atomic_load_n(&image_count, __ATOMIC_RELAXED);
   __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
@@ -76,7 +76,7 @@ static void image_comes(const struct mach_header *header, intptr_t slide) {
   __atomic_store_n(&image_count, count + 1, __ATOMIC_RELEASE);
 }
 
-static void image_goes(const struct mach_header *header, intptr_t slide) {
+static void on_image_removed(const struct mach_header *header, intptr_t slide) {
   (void)slide;
   __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < image_count; i++) {
@@ -87,7 +87,7 @@ static void image_goes(const struct mach_header *header, intptr_t slide) {
 /* The linker's name for the begin of this library. */
 extern const struct mach_header_64 __dso_handle;
 
-/* Zones, keys of threads and dyld lead here from now on, whatever the program closes. */
+/* Keeps the library loaded, whatever the program closes: zones, keys of threads and dyld point to it. */
 static void stay_loaded(void) {
   Dl_info own;
   if (dladdr(&__dso_handle, &own)) (void)dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -99,8 +99,8 @@ bool loaded_objects_start(bool kernel_tells) {
   if (!started) {
     started = true;
     stay_loaded();
-    _dyld_register_func_for_add_image(image_comes); /* calls it for those that are there */
-    _dyld_register_func_for_remove_image(image_goes);
+    _dyld_register_func_for_add_image(on_image_added); /* called for loaded images, too */
+    _dyld_register_func_for_remove_image(on_image_removed);
   }
   return true;
 }
@@ -123,14 +123,14 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   return false;
 }
 
-bool loaded_object_is_there(const struct loaded_object *object) {
+bool loaded_object_remains(const struct loaded_object *object) {
   struct loaded_object found;
   return loaded_object_at(object->begin, &found) && found.begin == object->begin;
 }
 
 uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
   const struct mach_header_64 *header = (const struct mach_header_64 *)object->begin;
-  if (!loaded_object_is_there(object) || header->magic != MH_MAGIC_64) return 0;
+  if (!loaded_object_remains(object) || header->magic != MH_MAGIC_64) return 0;
   const struct uuid_command *uuid = (const struct uuid_command *)command_of(header, LC_UUID);
   if (!uuid) return 0;
   uint32_t bytes = sizeof uuid->uuid < capacity ? (uint32_t)sizeof uuid->uuid : capacity;
@@ -155,7 +155,7 @@ size_t own_image_bytes(void) { return own_bytes; }
 
 void forget_loader_errors(void) { (void)dlerror(); }
 
-/* By the name of its file: dyld itself wants the path. */
+/* Finds the path by the name of the file, because dyld needs the path. */
 void *already_loaded(const char *name) {
   uint32_t count = __atomic_load_n(&image_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Zones are no words of objects: nothing that dyld does is in their way. */
+/* Runs without a lock: zones are no words of objects, so dyld does not interfere. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;
@@ -240,7 +240,7 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/* atexit passes nothing, and calls the latest first. */
+/* Functions for atexit, which passes no status and calls the latest first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

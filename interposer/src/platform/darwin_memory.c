@@ -1,6 +1,6 @@
 /*
- * Darwin's memory, by mmap(2) and Mach's calls on the own task: memory.h, readable_memory.h and page_protection.h.
- * The rest of this file answers what Darwin has nothing for: whether pages were used, and reading what may be gone.
+ * Darwin's memory, by mmap(2) and Mach's calls on the own task: memory.h, readable_memory.h and page_protection.h. The
+ * functions at the end refuse what Darwin lacks: which pages were accessed, and reading memory that may be gone.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -22,7 +22,7 @@ size_t memory_whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* ---- The library's own: asked only by the search for addresses, which is not there ----------------------- */
+/* ---- Own ranges: needed by the search for addresses only, which Darwin lacks ----------------------------- */
 
 bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
   (void)number, (void)begin, (void)end;
@@ -35,7 +35,7 @@ void memory_own_remove(uintptr_t begin) { (void)begin; }
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Pages of 2 MiB are given only to those who ask. */
+/* Darwin uses pages of 2 MiB only on request. */
 void *memory_map(void *wish, size_t bytes) {
   void *memory = mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
@@ -58,12 +58,14 @@ void memory_give_back(void *memory, size_t bytes) {
   munmap((char *)memory - memory_page_bytes(), memory_whole_pages(bytes) + 2 * memory_page_bytes());
 }
 
+uintptr_t memory_break(void) { return 0; }
+
 bool memory_is_unmapped(const void *page) {
   (void)page;
   return false;
 }
 
-/* Darwin does not hold processes to RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2). */
+/* Darwin does not enforce RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2). */
 const char *memory_limit(void) { return NULL; }
 
 const char *memory_shortage(size_t bytes) {
@@ -73,7 +75,7 @@ const char *memory_shortage(size_t bytes) {
 
 bool memory_is_locked(void) { return false; }
 
-/* ---- What can be read ---------------------------------------------------------------------------------- */
+/* ---- Readable memory ----------------------------------------------------------------------------------- */
 
 bool page_is_readable(uintptr_t page) {
   char byte;
@@ -111,20 +113,20 @@ bool pages_open_for_change(void *begin, size_t bytes, int *before) {
                    &object) != KERN_SUCCESS)
     return false;
   uintptr_t asked = (uintptr_t)begin;
-  if (address > asked || asked + bytes > address + size) return false; /* two kinds of pages */
+  if (address > asked || asked + bytes > address + size) return false; /* the pages have two protections */
   *before = region.protection;
   if (*before & VM_PROT_WRITE) return true;
   return protect(begin, bytes, PROT_READ | PROT_WRITE);
 }
 
-/* The bits of VM_PROT_ and of PROT_ are the same. */
+/* VM_PROT_ and PROT_ have the same bits. */
 bool pages_close_after_change(void *begin, size_t bytes, int before) {
   return (before & VM_PROT_WRITE) || protect(begin, bytes, before);
 }
 
-/* ---- What Darwin does not tell ------------------------------------------------------------------------- */
+/* ---- Functions that Darwin lacks ----------------------------------------------------------------------- */
 
-static bool is_not_there(void) {
+static bool fail_unsupported(void) {
   errno = ENOTSUP;
   return false;
 }
@@ -135,25 +137,25 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
   return 0;
 }
 
-bool pages_open(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, is_not_there(); }
+bool pages_open(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, fail_unsupported(); }
 
-bool pages_clear(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, is_not_there(); }
+bool pages_clear(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, fail_unsupported(); }
 
 void pages_unlock(uintptr_t begin, size_t bytes) { (void)begin, (void)bytes; }
 
 bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
-  return (void)begin, (void)bytes, (void)mark, is_not_there();
+  return (void)begin, (void)bytes, (void)mark, fail_unsupported();
 }
 
-bool pages_renew(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, is_not_there(); }
+bool pages_renew(uintptr_t begin, size_t bytes) { return (void)begin, (void)bytes, fail_unsupported(); }
 
 void pages_separate(uintptr_t begin, size_t bytes) { (void)begin, (void)bytes; }
 
-bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) { return (void)mapping, is_not_there(); }
+bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) { return (void)mapping, fail_unsupported(); }
 
-bool page_use_clear(void *pages, size_t bytes) { return (void)pages, (void)bytes, is_not_there(); }
+bool page_use_clear(void *pages, size_t bytes) { return (void)pages, (void)bytes, fail_unsupported(); }
 
-bool page_use_clear_all(void) { return is_not_there(); }
+bool page_use_clear_all(void) { return fail_unsupported(); }
 
 const char *page_use_read_name(void) { return "the accessed bits of pages"; }
 
@@ -167,7 +169,7 @@ size_t mappings_most(void) { return SIZE_MAX; }
 
 bool mappings_read(struct mappings *mappings) {
   *mappings = (struct mappings){0};
-  return is_not_there();
+  return fail_unsupported();
 }
 
 void mappings_forget(struct mappings *mappings) { *mappings = (struct mappings){0}; }
@@ -176,12 +178,12 @@ bool mapping_is_readable(const struct mapping *mapping) { return mapping->protec
 
 bool mapping_is_writable(const struct mapping *mapping) { return mapping->protection & PROT_WRITE; }
 
-bool pagemap_tells(void) { return false; }
+bool pagemap_is_readable(void) { return false; }
 
 bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]) {
-  return (void)by, (void)begin, (void)pages, (void)states, is_not_there();
+  return (void)by, (void)begin, (void)pages, (void)states, fail_unsupported();
 }
 
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
-  return (void)by, (void)from, (void)to, (void)bytes, is_not_there();
+  return (void)by, (void)from, (void)to, (void)bytes, fail_unsupported();
 }

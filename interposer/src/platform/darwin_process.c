@@ -1,6 +1,6 @@
 /*
- * What Darwin tells of the process, its threads and the time: clock.h, kernel.h, thread.h, own_stack.h, wait.h,
- * executable.h, standard_error.h and barrier.h. Breakpoints and throwaway children are not there.
+ * Darwin's functions for the process, its threads and the time: clock.h, kernel.h, thread.h, own_stack.h, wait.h,
+ * executable.h, standard_error.h and barrier.h. There are no breakpoints and no throwaway children.
  */
 #include <crt_externs.h>
 #include <errno.h>
@@ -28,12 +28,11 @@
 #include "platform/thread.h"
 #include "platform/wait.h"
 
-/* ---- Clocks: all but that of the processor are read from a page that the kernel shares, also inside of malloc ------
- */
+/* ---- Clocks: all but the CPU time are read from a page that the kernel shares, also inside of malloc ------ */
 
 void clock_start(void) {}
 
-/* As System.nanoTime() does. */
+/* The clock of System.nanoTime(). */
 uint64_t monotonic_ns(void) { return clock_gettime_nsec_np(CLOCK_UPTIME_RAW); }
 
 uint64_t realtime_ns(void) { return clock_gettime_nsec_np(CLOCK_REALTIME); }
@@ -44,11 +43,11 @@ uint64_t coarse_monotonic_ns(void) { return monotonic_ns(); }
 
 uint64_t coarse_realtime_ns(void) { return realtime_ns(); }
 
-void coarse_clock_passes(uint64_t ns) { (void)ns; }
+void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* As the bridge reads the struct (TaskInfo.java). */
+/* Offsets by which the bridge reads the struct (TaskInfo.java). */
 #define TASK_INFO_HAS(member, offset) _Static_assert(offsetof(task_vm_info_data_t, member) == (offset), #member)
 TASK_INFO_HAS(resident_size, 16);
 TASK_INFO_HAS(compressed, 120);
@@ -63,17 +62,17 @@ static bool read_task(task_vm_info_data_t *info) {
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
   if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  /* What is private and writable is not told: it is not more than this. */
+  /* private writable memory is not told, and is not more than this */
   return (struct process_memory){info.virtual_size, info.resident_size, info.virtual_size};
 }
 
-/* Compressed, in memory or not. */
+/* Returns the bytes that are compressed, in memory or not. */
 uint64_t process_swapped_bytes(void) {
   task_vm_info_data_t info;
   return read_task(&info) ? info.compressed : UINT64_MAX;
 }
 
-/* There are no cgroups; what the process is charged for is its footprint. */
+/* Darwin has no cgroups: the process is charged for its footprint. */
 void memory_cgroup_find(struct memory_cgroup *cgroup) { *cgroup = (struct memory_cgroup){0}; }
 
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
@@ -103,7 +102,7 @@ bool process_is_traced(void) {
   return !read_process(&process) || (process.kp_proc.p_flag & P_TRACED);
 }
 
-/* Microseconds since 1970: what matters is that two processes of one number differ. */
+/* Returns microseconds since 1970: they only have to differ between two processes of one number. */
 uint64_t process_start_ticks(void) {
   struct kinfo_proc process;
   if (!read_process(&process)) return 0;
@@ -158,6 +157,16 @@ uintptr_t thread_robust_list(uint32_t id) {
   return 0;
 }
 
+bool thread_waits(uint32_t id, struct waiting_thread *thread) {
+  (void)id, (void)thread;
+  return false;
+}
+
+bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
+  (void)thread, (void)words, (void)count;
+  return false;
+}
+
 void thread_name(char name[THREAD_NAME_BYTES]) {
   char whole[64];
   name[0] = '\0';
@@ -181,10 +190,10 @@ size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   return started ? stack_bytes : 0;
 }
 
-/* The thread's description has both numbers. */
+/* A thread's control block has both bounds, so there is nothing to prepare. */
 void own_stacks_start(void) {}
 
-bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
+bool own_stack_at(uintptr_t stack, struct own_stack *own) {
   pthread_t self = pthread_self();
   own->end = (uintptr_t)pthread_get_stackaddr_np(self);
   own->begin = own->end - pthread_get_stacksize_np(self);
@@ -193,18 +202,17 @@ bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
 
 size_t own_stack_left(uintptr_t stack) {
   struct own_stack own;
-  return own_stack_holds(stack, &own) ? stack - own.begin : 0;
+  return own_stack_at(stack, &own) ? stack - own.begin : 0;
 }
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Attaching opens and closes pages (page_protection.h), for which the kernel interrupts every processor. */
+/* Needs no system call: attaching changes page protections (page_protection.h), which interrupts all processors. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */
 
-/* Of libSystem since macOS 10.12, without a header; libc++ waits by them, too. The time is in microseconds, 0 without
- * limit. */
+/* Functions of libSystem since macOS 10.12 without a header; libc++ has them, too. Microseconds, 0 without a limit. */
 extern int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t longest_us);
 extern int __ulock_wake(uint32_t operation, void *address, uint64_t unused);
 #define COMPARE_AND_WAIT 1u
@@ -229,8 +237,10 @@ void wait_until(uint64_t moment_ns) {
 
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
-/* write(2) that is no cancellation point. The kernel sends SIGPIPE to the process, where any thread may take it, so it
- * is asked to send none for this opening of the file; other threads' writes to it have EPIPE alone meanwhile. */
+/*
+ * write(2) without a cancellation point. The kernel would send SIGPIPE to the process, where any thread may get it. So
+ * SIGPIPE is disabled for this opening of the file; meanwhile writes of other threads to it get only EPIPE.
+ */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 
 void standard_error_write(const char *bytes, size_t length) {
@@ -240,7 +250,7 @@ void standard_error_write(const char *bytes, size_t length) {
   if (sends) (void)fcntl(STDERR_FILENO, F_SETNOSIGPIPE, 0);
 }
 
-/* ---- What is not there --------------------------------------------------------------------------------- */
+/* ---- Functions that Darwin lacks ----------------------------------------------------------------------- */
 
 int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uint64_t data) {
   (void)address, (void)writes_only, (void)touches, (void)data;
@@ -261,4 +271,4 @@ int child_run(const char *argument, char *const environment[], unsigned longest_
   return CHILD_NOT_STARTED;
 }
 
-void child_leaves_no_core(void) {}
+void child_disable_core_dump(void) {}

@@ -1,4 +1,4 @@
-/* Addresses in the section are relocated by some loaders and not by others; here they are. See dynamic_section.h. */
+/* Relocates the addresses in the section if the loader did not. See dynamic_section.h. */
 #include "platform/dynamic_section.h"
 
 #include "platform/arch.h"

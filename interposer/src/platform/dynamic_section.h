@@ -1,8 +1,8 @@
 /*
- * The tables that a loaded object's dynamic section leads to: its symbols, and the words that the loader fills in.
+ * The tables that a loaded object's dynamic section points to: its symbols, and the words that the loader fills in.
  *
- * The format: System V ABI, "Dynamic Linking"; for DT_GNU_HASH the linkers' common practice. Calls nothing of the C
- * library, which may not be ready where this is used.
+ * The format: System V ABI, "Dynamic Linking"; for DT_GNU_HASH the linkers' common practice. Calls no function of the C
+ * library, which may not be ready yet.
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
@@ -16,31 +16,30 @@
 struct relocations {
   const ElfW(Rela) * first; /* NULL if there are none */
   size_t count;
-  size_t without_symbol; /* how many come first that name none: most, in large programs */
+  size_t without_symbol; /* the first relocations, which name no symbol: most in large programs */
 };
 
 struct dynamic_section {
-  /* Either both are known, or the whole is zero. */
+  /* Symbols and strings are known, or the whole struct is zero. */
   const ElfW(Sym) * symbols;
   const char *strings;
-  /* The two kinds of hash table over the symbols; NULL without. */
+  /* The two kinds of hash tables of the symbols; NULL if absent. */
   const uint32_t *gnu_hash;
   const uint32_t *hash;
   struct relocations of_data, of_calls;
-  /* Bytes of an entry of the procedure linkage table, where the section says so; 0 elsewhere. */
+  /* Bytes of an entry of the procedure linkage table; 0 if the section does not tell. */
   uintptr_t call_entry_bytes;
-  /* The object asks for an auditor (rtld-audit(7)). */
+  /* The object requests an auditor (rtld-audit(7)). */
   bool has_auditor;
 };
 
 /*
- * Reads the section that begins with `entry`, which may be NULL, of an object whose addresses in the file the loader
- * has increased by `bias`. glibc relocates the addresses of the section in place, unless the section is read-only: both
- * are understood.
+ * Reads the section that begins with `entry`, which may be NULL. `bias` is what the loader added to addresses in the
+ * object's file. glibc relocates the section's addresses in place unless the section is read-only; both are handled.
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
-/* The symbol that a relocation names; the first of all, which has no name, if it names none. */
+/* Returns the symbol that a relocation names; if it names none, the first symbol, which has no name. */
 static inline const ElfW(Sym) * relocated_symbol(const struct dynamic_section *section, const ElfW(Rela) * relocation) {
   return &section->symbols[ELF64_R_SYM(relocation->r_info)];
 }

@@ -1,4 +1,4 @@
-/* Lookups in the hash tables of loaded objects, as the loader does them. See dynamic_symbols.h. */
+/* Look-ups in the hash tables of loaded objects, as the loader does them. See dynamic_symbols.h. */
 #include "platform/dynamic_symbols.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* musl's handles are descriptions, as glibc's are, and begin alike. Its dladdr tells a description's own name. */
+/* Finds the object by its name: musl's handles begin like glibc's link maps, and its dladdr returns their l_name. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -52,7 +52,7 @@ struct link_map *next_object(const struct link_map *object) {
   return object->l_next;
 }
 
-/* Empty for the executable. */
+/* Returns the file's name without folders; empty for the executable. */
 static const char *file_of(const struct link_map *object) {
   const char *file = object->l_name;
   for (const char *at = file; *at; at++) {
@@ -72,7 +72,7 @@ bool file_begins_with(const struct link_map *object, const char *beginning) {
   return object && object->l_name && begins_with(file_of(object), beginning);
 }
 
-/* The kernel's own object is left out: it may be linked to an address that it does not have. */
+/* Leaves out the kernel's vDSO, which may be linked to an address that it does not have. */
 static struct dynamic_section section_of(const struct link_map *object) {
   if (file_begins_with(object, "linux-vdso")) return (struct dynamic_section){0};
   return dynamic_section_read(object->l_ld, object->l_addr);
@@ -86,7 +86,7 @@ static uint32_t gnu_hash(const char *name) {
   return hash;
 }
 
-/* Number of buckets, of the first symbol in the table, of words in a filter, a shift; filter, buckets, chains. */
+/* The table: numbers of buckets, first symbol, filter words, a shift; then filter, buckets, chains. */
 static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, const char *name) {
   uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
   const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);
@@ -110,7 +110,7 @@ static const ElfW(Sym) * by_hash(const struct dynamic_section *section, const ch
   return NULL;
 }
 
-/* NULL if the object does not define it, or defines no function by that name. */
+/* Returns the function's symbol; NULL if the object does not define a function of this name. */
 static const ElfW(Sym) * definition_in(const struct link_map *object, const char *name) {
   struct dynamic_section section = section_of(object);
   const ElfW(Sym) *symbol = NULL;
@@ -145,7 +145,7 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* By the relocations: where nothing is exported, no table says how many symbols there are. */
+/* Reads the relocations: if nothing is exported, no table tells the number of symbols. */
 static bool any_of(const struct relocations *relocations, const struct dynamic_section *section,
                    bool (*matches)(const char *)) {
   for (size_t i = relocations->without_symbol; relocations->first && i < relocations->count; i++) {

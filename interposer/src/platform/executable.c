@@ -1,4 +1,4 @@
-/* By /proc/self/exe, the auxiliary vector and the list of loaded objects. See executable.h. */
+/* Reads /proc/self/exe, the auxiliary vector and the list of loaded objects. See executable.h. */
 #include "platform/executable.h"
 
 #include <errno.h>

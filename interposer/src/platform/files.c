@@ -1,4 +1,4 @@
-/* By system calls where the C library's functions need a newer release or are cancellation points. See files.h. */
+/* Uses system calls where the C library's functions are too recent or are cancellation points. See files.h. */
 #include "platform/files.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 #include "platform/system_calls.h"
 
-/* ---- What a file is ------------------------------------------------------------------------------------ */
+/* ---- Status -------------------------------------------------------------------------------------------- */
 
-/* By system call: the C library's functions of that name need glibc 2.33. */
+/* A system call, because the C library's functions of that name need glibc 2.33. */
 static bool status_of(int directory, const char *path, int flags, struct file_status *status) {
   struct stat told;
   if (syscall(SYS_newfstatat, directory, path, &told, flags) != 0) return false;
@@ -81,7 +81,7 @@ int file_allocate(int file, uint64_t bytes) { return posix_fallocate(file, 0, (o
 void *file_map(int file, size_t bytes) {
   void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapping == MAP_FAILED) return NULL;
-  madvise(mapping, bytes, MADV_NOHUGEPAGE); /* file systems in memory have them, too */
+  madvise(mapping, bytes, MADV_NOHUGEPAGE); /* tmpfs has huge pages, too */
   if (madvise(mapping, bytes, MADV_DONTFORK) == 0) return mapping;
   int error = errno;
   munmap(mapping, bytes);
@@ -91,12 +91,12 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { munmap(mapping, bytes); }
 
-/* The time is the shortest thing that a system call of every kernel writes. */
+/* Has the kernel write the time, the shortest result of a system call that every kernel has. */
 bool file_takes_stores(void *to) { return syscall(SYS_clock_gettime, CLOCK_REALTIME, to) == 0; }
 
 /* ---- Names --------------------------------------------------------------------------------------------- */
 
-bool file_rename_to_nothing(const char *from, const char *to) {
+bool file_rename_without_replacing(const char *from, const char *to) {
   if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
   return errno == EINVAL && rename(from, to) == 0;
 }

@@ -1,8 +1,8 @@
 /*
- * What the library needs of files beyond open, read, write, rename and close: to know which file a name leads to, to
- * lock and to map it, and to put it in place without touching another.
+ * File functions beyond open, read, write, rename and close: which file a name leads to, locking, mapping, and putting
+ * a file in place without touching another.
  *
- * Each function may change errno, and sets it where it fails.
+ * Each function may change errno, and sets it if it fails.
  */
 #ifndef MALLOMETER_PLATFORM_FILES_H
 #define MALLOMETER_PLATFORM_FILES_H
@@ -13,63 +13,59 @@
 
 struct file_status {
   bool is_regular;
-  /* It belongs to the user whose rights the process has. */
+  /* The file belongs to the effective user of the process. */
   bool is_own;
-  /* No two files of a file system have the same number at the same time. */
+  /* The file system and the number identify a file, as long as it exists. */
   uint64_t file_system;
   uint64_t number;
   uint64_t bytes;
 };
 
-/* Of an open file, and of what the path names without following a last symbolic link. False if that is unknown. */
+/* Describe an open file, or the one at a path without following a last symbolic link. Return false if it is unknown. */
 bool file_status(int file, struct file_status *status);
 bool file_status_at(const char *path, struct file_status *status);
 
-/* Whether the path still, or by now, names the open file. */
+/* Returns whether the path names the open file at this moment. */
 bool file_is_at(const char *path, int file);
 
-/*
- * Opens a file to read and write, without waiting for anything and without following a last symbolic link (ELOOP). -1
- * if that fails.
- */
+/* Opens a file to read and write without waiting; fails for a last symbolic link (ELOOP). Returns -1 if it fails. */
 int file_open_existing(const char *path);
 
-/* Creates a file that only its owner may read and write. -1 if that fails, with EEXIST if the path names anything. */
+/* Creates a file that only its owner may access. Returns -1 if that fails, with EEXIST if the path names anything. */
 int file_create(const char *path);
 
-/* Takes all rights from others but the owner. */
+/* Takes all rights from everyone but the owner. */
 bool file_make_private(int file);
 
 /*
  * Locks the whole file against other locks of this kind, until the last descriptor or mapping of this opening is gone,
- * a child's copy of it included. Does not wait: EAGAIN or EACCES if another opening has a lock.
+ * including a child's copy. Does not wait: EAGAIN or EACCES if another opening has a lock.
  */
 bool file_lock(int file);
 
-/* Whether the limit of file sizes, beyond which the kernel ends the program by SIGXFSZ, lets a file become so large. */
+/* Returns whether the limit of file sizes, at which SIGXFSZ ends the program, allows so large a file. */
 bool file_size_is_allowed(uint64_t bytes);
 
-/* Gives the file all blocks for so many bytes, so that no store runs out of room. Returns 0 or an errno value. */
+/* Allocates all blocks for so many bytes, so that no store runs out of room. Returns 0 or an errno value. */
 int file_allocate(int file, uint64_t bytes);
 
 /*
- * Maps the first `bytes` of the file to read and write, shared with whoever has the file, but not with forked children.
- * Never by huge pages. The mapping keeps the opening alive. NULL if that fails.
+ * Maps the first `bytes` of the file to read and write, shared with everyone who has the file, but not with forked
+ * children, and without huge pages. The mapping keeps the opening alive. Returns NULL if that fails.
  */
 void *file_map(int file, size_t bytes);
 void file_unmap(void *mapping, size_t bytes);
 
 /*
- * Stores the time in the 16 bytes at `to`, which lie in such a mapping, by a system call. False where that fails, and
- * where any other store would be a SIGBUS: the file was truncated, or its file system has no room for a copy of the
- * page.
+ * Stores the time in the 16 bytes at `to`, which lie in such a mapping, by a system call. Returns false if that fails.
+ * Any other store would then raise SIGBUS: the file was truncated, or no room is left for a copy of the page.
  */
 bool file_takes_stores(void *to);
 
-/* Not over a file that is there (EEXIST), except where the file system cannot make sure of that. */
-bool file_rename_to_nothing(const char *from, const char *to);
+/* Renames, but not over an existing file (EEXIST), unless the file system cannot guarantee that. */
+bool file_rename_without_replacing(const char *from, const char *to);
 
-/* Whether a regular file contains these bytes anywhere; false if it cannot be read. Allocates nothing. */
+/* Returns whether a regular file contains these bytes anywhere; false if it cannot be read. Allocates nothing. */
 bool file_contains(const char *path, const void *bytes, size_t count);
 
 #endif

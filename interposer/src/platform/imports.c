@@ -16,7 +16,7 @@ struct redirection {
   bool done;
 };
 
-/* Where the loader put the address; NULL if the object does not refer to the function, or something else is there. */
+/* Returns the word with the function's address; NULL if the object does not refer to it, or something else is there. */
 static uintptr_t *find_word(const struct dynamic_section *section, const struct relocations *table, uintptr_t bias,
                             const struct redirection *wanted) {
   for (size_t i = table->without_symbol; table->first && i < table->count; i++) {
@@ -29,7 +29,7 @@ static uintptr_t *find_word(const struct dynamic_section *section, const struct 
   return NULL;
 }
 
-/* A page that the loader has closed after relocation is opened for the moment of the store. */
+/* Stores a word. A page that the loader has closed after relocation is opened for the store. */
 static bool store(uintptr_t *word, uintptr_t value, bool closed) {
   uintptr_t page_bytes = (uintptr_t)memory_page_bytes();
   void *page = (void *)((uintptr_t)word & ~(page_bytes - 1));

@@ -10,7 +10,7 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* Version 1 writes the largest multiple of a page where there is no limit. */
+/* Version 1 writes the largest multiple of a page if there is no limit. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Texts of the kernel ------------------------------------------------------------------------------ */
@@ -29,7 +29,7 @@ size_t kernel_text(const char *path, char *text, size_t capacity) {
   return length;
 }
 
-/* Of a file that may be long. Lines that do not fit are passed over. */
+/* A reader of the lines of a file that may be long. It skips lines that do not fit. */
 struct lines {
   int file;
   bool passes_over;
@@ -37,7 +37,7 @@ struct lines {
   char text[4096];
 };
 
-/* NULL if there is none. */
+/* Returns the next line; NULL if there is none. */
 static char *next_line(struct lines *lines) {
   for (;;) {
     char *line = lines->text + lines->begin, *end = memchr(line, '\n', lines->end - lines->begin);
@@ -63,7 +63,7 @@ static char *next_line(struct lines *lines) {
   }
 }
 
-/* A decimal number at the beginning of the text; UNKNOWN if there is none, such as "max". */
+/* Returns the decimal number at the beginning of the text; UNKNOWN if there is none, as in "max". */
 static uint64_t number_at(const char *text) {
   uint64_t number = 0;
   const char *at = text;
@@ -74,7 +74,7 @@ static uint64_t number_at(const char *text) {
   return at == text ? UNKNOWN : number;
 }
 
-/* The number behind a name in a table of lines "name number". */
+/* Returns the number after a name in a table of lines "name number". */
 static uint64_t number_of(const char *table, const char *name) {
   size_t length = strlen(name);
   for (const char *line = table; line && *line; line = strchr(line, '\n')) {
@@ -84,7 +84,7 @@ static uint64_t number_of(const char *table, const char *name) {
   return UNKNOWN;
 }
 
-/* What follows the text's next space; NULL if there is none. */
+/* Returns the text after the next space; NULL if there is none. */
 static const char *next_word(const char *text) {
   const char *space = strchr(text, ' ');
   return space ? space + 1 : NULL;
@@ -94,7 +94,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- The process and the machine ---------------------------------------------------------------------- */
 
-/* Numbers of pages, see proc(5): size resident shared text lib data dirty */
+/* The fields of statm are numbers of pages, see proc(5): size resident shared text lib data dirty */
 struct process_memory process_memory(void) {
   enum { SIZE = 0, RESIDENT = 1, DATA = 5, FIELDS };
   uint64_t bytes[FIELDS];
@@ -130,7 +130,7 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Field 22 of a line whose second field, in parentheses, may contain anything. */
+/* Reads field 22 of a line whose second field, in parentheses, may contain anything. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -145,13 +145,13 @@ void machine_run_id(char *id, size_t capacity) {
   if (length && id[length - 1] == '\n') id[length - 1] = '\0';
 }
 
-/* The C library's function is younger than the call. */
+/* A system call, because the C library's function is more recent. */
 bool random_bytes(void *to, size_t bytes) { return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes; }
 
-/* ---- Where the cgroup is ------------------------------------------------------------------------------ */
+/* ---- The cgroup --------------------------------------------------------------------------------------- */
 
-/* Whether the comma-separated list ends at ':', '\n' or the text's end and holds the word. */
-static bool lists(const char *list, const char *word) {
+/* Returns whether a comma-separated list, which ends at ':', '\n' or the text's end, contains the word. */
+static bool list_contains(const char *list, const char *word) {
   size_t length = strlen(word);
   while (*list && *list != ':' && *list != '\n') {
     size_t item = strcspn(list, ",:\n");
@@ -162,7 +162,7 @@ static bool lists(const char *list, const char *word) {
   return false;
 }
 
-/* Copies this process's cgroup, relative to its hierarchy, from lines "number:controllers:path". */
+/* Copies the path of this process's cgroup in its hierarchy, from lines "number:controllers:path". */
 static int find_in_hierarchy(char *relative, size_t capacity) {
   char text[4096];
   kernel_text("/proc/self/cgroup", text, sizeof text);
@@ -173,7 +173,7 @@ static int find_in_hierarchy(char *relative, size_t capacity) {
     const char *controllers = strchr(line, ':');
     const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!path) break;
-    bool of_version_1 = lists(controllers + 1, "memory");
+    bool of_version_1 = list_contains(controllers + 1, "memory");
     if (of_version_1 || (version == 0 && strncmp(line, "0::", 3) == 0)) {
       found = path + 1;
       version = of_version_1 ? 1 : 2;
@@ -185,7 +185,7 @@ static int find_in_hierarchy(char *relative, size_t capacity) {
   return version;
 }
 
-/* Ends the field at the line's next space and returns what follows; NULL at the line's end. */
+/* Ends the field at the line's next space. Returns the text after it; NULL at the line's end. */
 static char *next_field(char *field) {
   char *space = strchr(field, ' ');
   if (!space) return NULL;
@@ -198,13 +198,13 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* A container without a namespace of its own sees the host's path in one file and has only its own part mounted. */
-static const char *below(const char *relative, const char *root) {
+/* Returns the path below a mount: without a cgroup namespace a container sees the host's path, and mounts its part. */
+static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";
 }
 
-/* A line of mountinfo, see proc(5): id parent device root mount options [optional ...] - type source options */
+/* Parses a line of mountinfo, see proc(5): id parent device root mount options [optional ...] - type source options */
 static void look_at_mount(char *line, int version, const char *relative, struct memory_cgroup *cgroup) {
   char *fields[6];
   char *at = line;
@@ -218,9 +218,10 @@ static void look_at_mount(char *line, int version, const char *relative, struct 
   if (!separator) return;
   char *type = separator + 2, *source = next_field(type), *options = source ? next_field(source) : NULL;
   if (!options) return;
-  bool right = version == 2 ? strcmp(type, "cgroup2") == 0 : strcmp(type, "cgroup") == 0 && lists(options, "memory");
+  bool right =
+      version == 2 ? strcmp(type, "cgroup2") == 0 : strcmp(type, "cgroup") == 0 && list_contains(options, "memory");
   if (!right) return;
-  const char *inside = below(relative, fields[3]);
+  const char *inside = path_below(relative, fields[3]);
   if (strcmp(inside, "/") == 0 || strstr(inside, "/..")) inside = "";
   int length = snprintf(cgroup->path, sizeof cgroup->path, "%s%s", fields[4], inside);
   if (length < 0 || (size_t)length >= sizeof cgroup->path) return;
@@ -266,9 +267,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files without shared memory, by a memory.stat; its names begin with `prefix` in version
- * 1. The kernel counts shared memory among cached files. Kernels that do not tell it apart give the files that they
- * drop first.
+ * Returns the bytes of cached files without shared memory, from memory.stat; its names begin with `prefix` in version
+ * 1. The kernel counts shared memory as cached files. Where it does not report it, the inactive files are returned.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];
@@ -293,7 +293,7 @@ void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading 
     return;
   }
   reading->file_bytes = cached_files(stat, "", "file");
-  /* This directory and those above it up to the mount point. */
+  /* The limit is the lowest of this directory's and those above it up to the mount point. */
   for (;;) {
     reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));
     if (length <= cgroup->mount_length) break;

@@ -1,4 +1,4 @@
-/* By weak references, and by what the loader finds at run time. See libc.h. */
+/* Uses weak references, and what the loader finds at run time. See libc.h. */
 #include "platform/libc.h"
 
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
 
-/* ---- Which one ----------------------------------------------------------------------------------------- */
+/* ---- Identification ------------------------------------------------------------------------------------ */
 
-/* The object that holds a function which every C library has, and none but the C library. */
+/* Returns the begin of the object with getauxval, which every C library, and no other object, has. */
 static const void *begin_of_libc(void) {
   Dl_info info;
   return dladdr((const void *)(uintptr_t)getauxval, &info) ? info.dli_fbase : NULL;
@@ -23,7 +23,7 @@ bool libc_is_glibc(void) {
   return gnu_get_libc_version && libc && dladdr(address_in_libc(), &info) && info.dli_fbase == libc;
 }
 
-/* musl's own names for variables of getopt(3). */
+/* Looks for musl's own name of a variable of getopt(3). */
 bool libc_is_musl(void) {
   bool has_own_name = !libc_is_glibc() && dlsym(RTLD_DEFAULT, "__optreset") != NULL;
   forget_loader_errors();
@@ -46,11 +46,11 @@ bool thread_keys_exist(void) { return pthread_key_create && pthread_key_delete &
 
 const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
 
-bool dlopen_knows_callers(void) { return !libc_is_musl(); }
+bool dlopen_depends_on_caller(void) { return !libc_is_musl(); }
 
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
-/* glibc's pthread_atfork is linked in statically, and calls __register_atfork; musl's is found by its name. */
+/* glibc's pthread_atfork is linked statically and calls __register_atfork; musl's is found by its name. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
   int (*register_handlers)(void (*)(void), void (*)(void), void (*)(void));
   if (__register_atfork) {
@@ -66,10 +66,10 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 /* ---- Exit ---------------------------------------------------------------------------------------------- */
 
-/* The whole word that exit() was called with, of which the parent gets one byte. */
+/* Cuts the status to the byte that the parent gets. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-/* atexit passes nothing, and calls the latest first. */
+/* Functions for atexit, which passes no status and calls the latest first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

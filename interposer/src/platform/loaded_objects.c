@@ -1,4 +1,4 @@
-/* By _dl_find_object where there is one, else by a table of our own. See loaded_objects.h. */
+/* Uses _dl_find_object if there is one, else a table of our own. See loaded_objects.h. */
 #include "platform/loaded_objects.h"
 
 #include <link.h>
@@ -67,25 +67,25 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   return true;
 }
 
-/* ---- Whether it is still there ------------------------------------------------------------------------- */
+/* ---- Unloaded objects ---------------------------------------------------------------------------------- */
 
-bool loaded_object_is_there(const struct loaded_object *object) {
-  return object->mark == 0 || object_table_is_right(object);
+bool loaded_object_remains(const struct loaded_object *object) {
+  return object->mark == 0 || object_table_confirms(object);
 }
 
-/* ---- Objects that come --------------------------------------------------------------------------------- */
+/* ---- New objects --------------------------------------------------------------------------------------- */
 
 /*
- * The C runtime's beginning of an object (crti.o of glibc) calls this function, if there is one, before the object's
- * constructors: for a profiler, whose executable has one of its own and so comes first. It tells of all that is loaded,
- * by the C library itself too, at the moment from which on it may be in a stack.
+ * The C runtime's start code of an object (crti.o of glibc) calls this function, if it exists, before the object's
+ * constructors. It is meant for a profiler, whose executable has one of its own, which comes first. It announces each
+ * object, also those that the C library loads, before the object can be in a stack.
  */
-EXPORT void object_begins(void) __asm__("__gmon_start__");
-void object_begins(void) { loaded_objects_refresh(); }
+EXPORT void on_object_start(void) __asm__("__gmon_start__");
+void on_object_start(void) { loaded_objects_refresh(); }
 
 /* ---- Build id ----------------------------------------------------------------------------------------- */
 
-/* In the notes of one segment: name size, description size, type, name, description, each a multiple of 4. */
+/* Finds the id in the notes of a segment: name size, description size, type, name, description, in multiples of 4. */
 static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
   while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;
@@ -103,7 +103,7 @@ static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, 
   return 0;
 }
 
-/* The program headers lie in the first page of all objects that linkers make. */
+/* Reads the program headers in the first page, where all linkers put them. */
 uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
   const size_t first_page = 4096;
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;

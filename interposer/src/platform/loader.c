@@ -1,4 +1,4 @@
-/* By public functions alone. See loader.h. */
+/* Uses public functions only. See loader.h. */
 #include "platform/loader.h"
 
 #include <link.h>
@@ -8,8 +8,8 @@
 #include "platform/glibc_versions.h"
 
 void forget_loader_errors(void) {
-  (void)dlerror(); /* takes the message, */
-  (void)dlerror(); /* and frees it */
+  (void)dlerror(); /* takes the message */
+  (void)dlerror(); /* frees it */
 }
 
 void *already_loaded(const char *name) {
@@ -22,7 +22,7 @@ void *already_loaded(const char *name) {
 static int read_changes(struct dl_phdr_info *info, size_t size, void *changes) {
   (void)size;
   *(uint64_t *)changes = info->dlpi_adds + info->dlpi_subs;
-  return 1; /* each object tells the same */
+  return 1; /* the counts are the same for all objects */
 }
 
 uint64_t loader_changes(void) {

@@ -9,7 +9,7 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* dlsym is declared as a leaf: the compiler takes it for granted that it calls nothing of this file. */
+/* Volatile, since dlsym is declared as a leaf: the compiler assumes that it calls nothing in this file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 
@@ -26,8 +26,8 @@ __attribute__((used)) static nothing_function *resolve(void) {
 EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")));
 
 /*
- * A look-up in the whole program may find another copy's symbol. The loader's description of an object is its handle,
- * but nothing can be looked up by it before it was opened, which an object that another needs may never have been.
+ * Returns a handle of this library. A look-up in the whole program might find another copy's symbol. The link map is
+ * the handle, but look-ups by it work only after it was opened, which an object that is only needed by another was not.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

@@ -8,12 +8,12 @@
 #include "platform/memory.h"
 #include "platform/system_calls.h"
 
-/* A process may have 65,530 mappings by default; databases raise that to 262,144 (vm.max_map_count). */
+/* The most mappings that are read. The default of vm.max_map_count is 65,530; databases raise it to 262,144. */
 #define MOST_ROWS ((size_t)262144)
 
 /*
- * A line is "begin-end rwxp offset device inode name": proc(5). Device and inode are 0 where there is no file. As much
- * of the name is kept as tells what kind it is.
+ * A parser of lines "begin-end rwxp offset device inode name", see proc(5). Device and inode are 0 if there is no file.
+ * `name` keeps the part of the name that tells the kind.
  */
 struct parser {
   struct mappings *mappings;
@@ -25,7 +25,7 @@ struct parser {
 
 static bool begins_with(const char *name, const char *begin) { return strncmp(name, begin, strlen(begin)) == 0; }
 
-/* Of the files below /dev some are memory. */
+/* Returns whether a file is a device. Some files below /dev are memory. */
 static bool is_device(const char *name) {
   if (begins_with(name, "anon_inode:") || begins_with(name, "/sys/") || begins_with(name, "/dmabuf")) return true;
   return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&

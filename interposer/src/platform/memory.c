@@ -1,4 +1,4 @@
-/* By mmap(2), with what keeps tables from huge pages and from locks. See memory.h. */
+/* Maps memory, and excludes it from huge pages and locks. See memory.h. */
 #include "platform/memory.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ size_t memory_whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* ---- The library's own --------------------------------------------------------------------------------- */
+/* ---- Own ranges ---------------------------------------------------------------------------------------- */
 
 static struct own_range {
   uintptr_t begin; /* 0: none, 1: being written */
@@ -40,7 +40,7 @@ void memory_own_add(uintptr_t begin, size_t bytes) {
     uintptr_t none = 0;
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
-    __atomic_store_n(&own_ranges[i].end, begin + bytes, __ATOMIC_RELEASE); /* who reads it sees the 1, too */
+    __atomic_store_n(&own_ranges[i].end, begin + bytes, __ATOMIC_RELEASE); /* a thread that reads it also sees the 1 */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }
@@ -56,7 +56,7 @@ void memory_own_remove(uintptr_t begin) {
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Locked pages cannot be dropped. What is dropped here holds nothing. */
+/* Returns whether pages are locked: those cannot be dropped. The pages that are dropped here are empty. */
 static bool is_locked(void *pages, size_t bytes) {
   return madvise(pages, bytes, MADV_DONTNEED) != 0 && errno == EINVAL;
 }
@@ -83,11 +83,13 @@ void memory_give_back(void *memory, size_t bytes) {
 void *memory_map(void *wish, size_t bytes) {
   void *memory = mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  madvise(memory, bytes, MADV_NOHUGEPAGE); /* beside memory of the program's it could be part of one */
+  madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could be in a huge page with memory of the program */
   return memory;
 }
 
 void memory_unmap(void *memory, size_t bytes) { munmap(memory, bytes); }
+
+uintptr_t memory_break(void) { return (uintptr_t)sbrk(0); }
 
 bool memory_is_unmapped(const void *page) {
   unsigned char resident;
@@ -127,9 +129,8 @@ const char *memory_shortage(size_t bytes) {
 
 /* ---- Locks --------------------------------------------------------------------------------------------- */
 
-/* A mapping that is made now is locked if all that are made from now on are; one that the limit of locked memory has no
- * room for is refused. */
-static bool locks_what_comes(void) {
+/* Returns whether mappings from now on are locked, or refused if the limit of locked memory has no room for them. */
+static bool locks_new_mappings(void) {
   void *page = mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno == EAGAIN;
   bool locked = is_locked(page, memory_page_bytes());
@@ -137,10 +138,10 @@ static bool locks_what_comes(void) {
   return locked;
 }
 
-/* A page that is as old as the library, with nothing in it, and that nobody but mlockall() locks. */
-static bool has_locked_what_there_was(void) {
+/* Checks an empty page that is as old as the library and that only mlockall() locks. */
+static bool has_locked_old_pages(void) {
   static _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];
   return memory_page_bytes() <= sizeof old && is_locked(old, memory_page_bytes());
 }
 
-bool memory_is_locked(void) { return locks_what_comes() || has_locked_what_there_was(); }
+bool memory_is_locked(void) { return locks_new_mappings() || has_locked_old_pages(); }

@@ -1,4 +1,4 @@
-/* One place for each probe. See memory_probes.h. */
+/* Places the instruction of each probe. See memory_probes.h. */
 #include "platform/memory_probes.h"
 
 #include "platform/probe.h"

@@ -1,9 +1,9 @@
 /*
  * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory): a profiler outside of the process
- * hears of each allocation that was sampled, with what it stands for, and of its end. Each is one instruction that does
- * nothing while no tracer has attached, in a function of its own, so that the file has one note for each.
+ * receives each sampled allocation with its weight, and its end. A probe is one instruction that does nothing unless a
+ * tracer is attached, in a function of its own, so that the file has one note for each.
  *
- * Both allocate nothing, lock nothing and keep errno. From any thread, in signal handlers too.
+ * Both functions allocate nothing, lock nothing and keep errno. From any thread, also in signal handlers.
  */
 #ifndef MALLOMETER_PLATFORM_MEMORY_PROBES_H
 #define MALLOMETER_PLATFORM_MEMORY_PROBES_H
@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 /*
- * otel_memory:alloc. `object` is the address that the program gets; `requested` its size, above 0; `weighted_bytes`
- * what the sample stands for, so that their expected sum is that of all requests. Before the program has the object. A
- * sample whose realloc fails is freed before, since its address could be another's then, and announced again with the
- * bytes that it takes: allocations less frees stay right, and their sum is too high by it.
+ * otel_memory:alloc. `object` is the address that the program gets; `requested` its size, above 0; `weighted_bytes` the
+ * bytes that the sample represents: their expected sum is the sum of all requests. To be called before the program has
+ * the object. A sample in realloc is freed before it, since its address could be another's then; if the realloc fails
+ * it is announced again with its bytes: allocations less frees stay right, and the sum is too high by it.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 
-/* otel_memory:free. Of an object that probe_allocation() was called for, before its address can be another's. */
+/* otel_memory:free. To be called for each object of probe_allocation(), before its address can be another's. */
 void probe_free(const void *object);
 
 #endif

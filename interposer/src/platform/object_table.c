@@ -13,16 +13,16 @@
 
 struct table {
   size_t bytes;
-  uint64_t changes; /* of the loader's list, when it was read */
-  bool is_complete; /* each object that the list had can be read */
+  uint64_t changes; /* changes of the loader's list when it was read */
+  bool is_complete; /* the table has all objects of the list */
   uint32_t count;
-  struct loaded_object objects[]; /* by `begin` */
+  struct loaded_object objects[]; /* sorted by `begin` */
 };
 
 static struct table *current;
 static uint32_t readers;
 
-/* The last one that begins at the address or before. */
+/* Finds the last object that begins at the address or before it, if it contains the address. */
 static bool find_in(const struct table *table, uintptr_t address, struct loaded_object *object) {
   uint32_t low = 0, high = table->count;
   while (low < high) {
@@ -39,8 +39,8 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 }
 
 /*
- * Sequentially consistent, as are the two of publish(): either the writer sees this reader, or this reader sees the new
- * table (test/litmus/old-table). The release at the end: what was read was read before.
+ * The loads are sequentially consistent, as are the two in publish(): either the writer sees this reader, or this
+ * reader sees the new table (test/litmus/old-table). The release at the end orders the reads before it.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -52,7 +52,7 @@ bool object_table_find(uintptr_t address, struct loaded_object *object) {
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
 
-/* They outlive the tables: readers keep pointers to them. One that finds no room is NULL: its object has no name. */
+/* The bytes of paths. They outlive the tables, since readers keep pointers to them. A path without room is NULL. */
 #define BYTES_OF_PATHS 65536u
 
 static char *paths;
@@ -71,9 +71,9 @@ static const char *keep_path(const char *path) {
   return kept;
 }
 
-/* ---- Whether an object is still there -------------------------------------------------------------------- */
+/* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* Of the words at the begin of the file and of the unwind table: sizes, the entry, the first functions. */
+/* The words in a mark, of the begin of the file (sizes, entry) and of the unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {
@@ -84,7 +84,7 @@ static bool mix(uint64_t *mark, const void *from) {
   return true;
 }
 
-/* 0 if the memory cannot be read. */
+/* Returns the mark of an object; 0 if its memory cannot be read. */
 static uint64_t mark_of(const struct loaded_object *object) {
   uint64_t mark = 1;
   if (!mix(&mark, (const void *)object->begin)) return 0;
@@ -92,11 +92,11 @@ static uint64_t mark_of(const struct loaded_object *object) {
   return mark | 1;
 }
 
-bool object_table_is_right(const struct loaded_object *object) { return object->mark == mark_of(object); }
+bool object_table_confirms(const struct loaded_object *object) { return object->mark == mark_of(object); }
 
 /* ---- Making a table ------------------------------------------------------------------------------------- */
 
-/* Than were counted a moment before. */
+/* Room for objects that are loaded between counting and filling in. */
 #define MORE_OBJECTS 16u
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
@@ -122,10 +122,10 @@ bool object_describe(const struct dl_phdr_info *info, struct loaded_object *obje
 struct filling {
   struct table *table;
   uint32_t capacity;
-  bool is_first; /* the executable, to which glibc gives no path */
+  bool is_first; /* the executable, for which glibc has no path */
 };
 
-/* Sorted by insertion. */
+/* Adds an object, sorted by insertion. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *argument) {
   (void)size;
   struct filling *filling = argument;
@@ -152,7 +152,7 @@ static bool is_up_to_date(const struct table *table, const struct table *counted
   return table && table->is_complete && table->changes == counted->changes;
 }
 
-/* NULL if there is no memory, or if more has come than there is room for. */
+/* Makes a table; NULL if there is no memory, or more objects came than it has room for. */
 static struct table *make_table(const struct table *counted) {
   uint32_t capacity = counted->count + MORE_OBJECTS;
   size_t bytes = sizeof(struct table) + capacity * sizeof(struct loaded_object);
@@ -198,7 +198,7 @@ static bool is_same(const struct table *one, const struct table *other) {
          memcmp(one->objects, other->objects, one->count * sizeof *one->objects) == 0;
 }
 
-static void look(void) {
+static void refresh_if_changed(void) {
   struct table counted = {.count = 0};
   dl_iterate_phdr(count_object, &counted);
   if (is_up_to_date(current, &counted)) return;
@@ -211,14 +211,14 @@ static void look(void) {
   }
 }
 
-/* Whoever comes while another thread is at it, or in a signal handler in the middle, has that one look once more. */
+/* A thread that finds another at it, or a signal handler in the middle, makes that one look once more. */
 static bool busy, wanted;
 
 bool object_table_refresh(void) {
   int saved_errno = errno;
   __atomic_store_n(&wanted, true, __ATOMIC_SEQ_CST);
   while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&busy, true, __ATOMIC_SEQ_CST)) {
-    if (__atomic_exchange_n(&wanted, false, __ATOMIC_SEQ_CST)) look();
+    if (__atomic_exchange_n(&wanted, false, __ATOMIC_SEQ_CST)) refresh_if_changed();
     __atomic_store_n(&busy, false, __ATOMIC_SEQ_CST);
   }
   errno = saved_errno;

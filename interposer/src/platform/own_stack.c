@@ -1,4 +1,4 @@
-/* Searches the control block of the first threads for three words that agree with each other. See own_stack.h. */
+/* Searches a thread's control block for three words that agree with each other. See own_stack.h. */
 #include "platform/own_stack.h"
 
 #include <string.h>
@@ -10,22 +10,22 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The kernel keeps at least twice as much below the first thread's stack free of other memory. */
+/* The largest stack of the first thread. The kernel keeps at least twice as much below it free of other memory. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
-#ifndef AT_MINSIGSTKSZ /* kernels since 5.14 tell */
+#ifndef AT_MINSIGSTKSZ /* told by kernels since 5.14 */
 #define AT_MINSIGSTKSZ 51
 #endif
 #define USUAL_SIGNAL_FRAME 4096u
 
-/* Where the stack of the process's first thread begins; the loader's. */
+/* The loader's variable: the end of the stack of the process's first thread. */
 extern void *__libc_stack_end __attribute__((weak));
 
 static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* The name of the executed file is the last thing that the kernel puts there, above arguments and environment. */
+/* Returns the end of the stack's mapping. The kernel puts the name of the executed file there, after all else. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
@@ -34,7 +34,7 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* Elsewhere what the kernel has put above all frames; arguments and environment lie between. */
+  /* Falls back to the kernel's random bytes, which lie above all frames, arguments and environment. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -42,33 +42,34 @@ static void find_first_stack(void) {
   first = (struct own_stack){lowest, page_of(end) + SMALLEST_PAGE};
 }
 
-/* ---- Other threads ------------------------------------------------------------------------------------- */
+/* ---- Later threads ------------------------------------------------------------------------------------- */
 
-/* The C library's control block is larger than this in all versions since 2.17. */
+/* The bytes that are searched. glibc's control block is larger in all versions since 2.17. */
 #define SEARCHED_BYTES 2048u
-/* Below the second are only numbers, no pointers. */
+/* The bounds of a stack's size. Words below the upper one are numbers: no pointer is that small. */
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
-/* Whether there is a control block of that kind at all: another C library may stand in for glibc. */
+/* False also if another C library stands in for glibc: it has no such control block. */
 static bool is_glibc;
-/* As glibc tells debuggers. 0 where it does not. */
+/* The size that glibc tells debuggers; 0 if it does not. */
 static size_t control_block_bytes;
-/* Where in it the words are: the lowest address, the size, and the size of the guard pages in that; 0 until known. */
+/* The offset in it of three words: the stack's lowest address, its size, and the guard pages in that; 0 until known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
   uintptr_t begin = words[0], bytes = words[1], guard = words[2], end = begin + bytes;
   if (bytes < SMALLEST_STACK || bytes > LARGEST_STACK || guard >= bytes || guard % SMALLEST_PAGE != 0) return false;
-  return begin < control_block && end >= control_block + SEARCHED_BYTES && end - control_block < MOST_BEHIND_STACK;
+  return begin < control_block && end >= control_block + SEARCHED_BYTES &&
+         end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* Which thread that is, where the C library tells of the others: of the first it would ask the kernel. */
+/* The first thread, for which musl's function would ask the kernel; that function, which tells of the others. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);
 
-/* musl's function for that copies words from the control block, and does nothing else. */
+/* Calls musl's function, which only copies words from the control block. */
 static bool ask_for_own_stack(struct own_stack *own) {
   pthread_attr_t attributes;
   void *begin;
@@ -96,7 +97,7 @@ static bool find_own_stack(struct own_stack *own) {
   return false;
 }
 
-static void know_control_blocks(void) {
+static void measure_control_block(void) {
   is_glibc = libc_is_glibc();
   if (libc_is_musl()) {
     void *address = dlsym(RTLD_DEFAULT, "pthread_getattr_np");
@@ -109,23 +110,23 @@ static void know_control_blocks(void) {
   if (bytes) control_block_bytes = *bytes;
 }
 
-/* ---- Either -------------------------------------------------------------------------------------------- */
+/* ---- Interface ----------------------------------------------------------------------------------------- */
 
 void own_stacks_start(void) {
   find_first_stack();
-  know_control_blocks();
+  measure_control_block();
 }
 
-static bool holds(const struct own_stack *own, uintptr_t stack) { return stack >= own->begin && stack < own->end; }
+static bool contains(const struct own_stack *own, uintptr_t stack) { return stack >= own->begin && stack < own->end; }
 
-bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
+bool own_stack_at(uintptr_t stack, struct own_stack *own) {
   *own = first;
-  return holds(own, stack) || (find_own_stack(own) && holds(own, stack));
+  return contains(own, stack) || (find_own_stack(own) && contains(own, stack));
 }
 
 size_t own_stack_left(uintptr_t stack) {
   struct own_stack own;
-  return own_stack_holds(stack, &own) ? stack - own.begin : 0;
+  return own_stack_at(stack, &own) ? stack - own.begin : 0;
 }
 
 size_t signal_frame_bytes(void) {

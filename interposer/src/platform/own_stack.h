@@ -1,12 +1,11 @@
 /*
- * Where the stack lies that the system gave the calling thread, known without asking the kernel or taking a lock, so
- * that it is known inside of malloc too: pthread_getattr_np() allocates.
+ * Finds the stack that the system gave the calling thread, without a system call or a lock, so inside of malloc too.
+ * pthread_getattr_np() allocates.
  *
- * A thread's control block lies at the top of its stack, and in it the C library keeps where the stack begins and how
- * large it is. Which of its words these are is found by what they say: together they must end right behind the control
- * block itself, in each thread anew. The process's first thread has the kernel's stack, which may grow as far as
- * RLIMIT_STACK said when the process started. Where neither is so, such as with a C library that keeps other books,
- * nothing is known.
+ * A thread's control block lies at the top of its stack and contains the stack's begin and size. The words are found by
+ * their values: together they must end right behind the control block, which is checked in each thread. The process's
+ * first thread has the kernel's stack, which may grow up to RLIMIT_STACK at the start of the process. If neither is so,
+ * as with other C libraries, nothing is known.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H
@@ -16,23 +15,23 @@
 #include <stdint.h>
 
 struct own_stack {
-  uintptr_t begin; /* what is below is a guard page, or somebody else's */
-  uintptr_t end;   /* from the stack pointer up to here all can be read */
+  uintptr_t begin; /* a guard page, or memory of others, lies below it */
+  uintptr_t end;   /* memory from the stack pointer up to here can be read */
 };
 
-/* Called once at start. Enters the loader. */
+/* Prepares the search. To be called once at the start. Enters the loader. */
 void own_stacks_start(void);
 
 /*
- * Sets `own`. False if it does not hold the address `stack`, which is one of the stack that the thread is on: that of a
- * coroutine or a signal handler then, or nothing is known.
+ * Sets `own`. Returns false if it does not contain the address `stack`, which is one of the current stack: the thread
+ * is on the stack of a coroutine or a signal handler, or nothing is known.
  */
-bool own_stack_holds(uintptr_t stack, struct own_stack *own);
+bool own_stack_at(uintptr_t stack, struct own_stack *own);
 
-/* Bytes of the thread's own stack below that address; 0 if it does not hold it. */
+/* Returns the bytes of the thread's own stack below that address; 0 if the address is not in it. */
 size_t own_stack_left(uintptr_t stack);
 
-/* The most that the kernel puts on a stack before a signal handler runs there, as the processor has registers. */
+/* Returns the most bytes that the kernel puts on a stack for a signal handler, which depends on the registers. */
 size_t signal_frame_bytes(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* By mmap(2) at fixed addresses, and advice that means nothing but a difference. See page_range.h. */
+/* Uses mmap(2) at fixed addresses, and advice whose only effect is that mappings differ. See page_range.h. */
 #include "platform/page_range.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
 #endif
 
-/* Far above where executables of fixed addresses begin, and below all that is not squeezed into 32 bits. */
+/* The range is far above executables at fixed addresses, and below everything that is not limited to 32 bits. */
 #define LOWEST ((uintptr_t)0x10000000)
 #define HIGHEST ((uintptr_t)0x100000000)
 #define STEP ((uintptr_t)0x1000000)
@@ -39,7 +39,7 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
     return 0;
   }
   madvise((void *)begin, bytes, MADV_NOHUGEPAGE);
-  munlock((void *)begin, bytes); /* under mlockall(MCL_FUTURE) all would become resident; nothing is in it yet */
+  munlock((void *)begin, bytes); /* under mlockall(MCL_FUTURE) all of it would become resident; it is still empty */
   return begin;
 }
 
@@ -54,7 +54,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
   return madvise((void *)begin, bytes, advice[mark]) == 0;
 }
 
-/* Mappings whose pages were ever touched stay apart whatever is advised; new ones in their place do not. */
+/* Maps new pages: mappings whose pages were ever accessed are not merged again, whatever is advised. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
   if (mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */

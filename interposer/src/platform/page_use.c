@@ -1,4 +1,4 @@
-/* Parses /proc/self/smaps as it comes, and clears accessed bits by MADV_COLD or clear_refs. See page_use.h. */
+/* Parses /proc/self/smaps, and clears accessed bits by MADV_COLD or clear_refs. See page_use.h. */
 #include "platform/page_use.h"
 
 #include <errno.h>
@@ -22,10 +22,10 @@ static char piece_of_file[16384];
 
 /* ---- Reading smaps, see proc(5) ------------------------------------------------------------------------ */
 
-/* Takes it piece by piece: lines may be cut anywhere, and what does not fit `line` does not matter. */
+/* Reads smaps in pieces, which may cut a line anywhere. The rest of a line that does not fit `line` is not needed. */
 struct smaps_reader {
   bool (*mapping)(uintptr_t begin, bool used);
-  uintptr_t begin; /* of the mapping that the fields are about */
+  uintptr_t begin; /* begin of the current mapping */
   size_t length;
   char line[32];
 };
@@ -46,7 +46,7 @@ static uint64_t decimal(const char *text) {
   return number;
 }
 
-/* Fields begin with a capital letter, mappings with their address. */
+/* Reads a line: fields begin with a capital letter, mappings with their address. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
@@ -59,7 +59,7 @@ static bool take_line(struct smaps_reader *reader) {
   return reader->mapping(reader->begin, decimal(reader->line + sizeof field - 1) > 0);
 }
 
-/* False when the reading has ended. */
+/* Reads a piece of the file. Returns false when the reading has ended. */
 static bool feed(struct smaps_reader *reader, const char *text, size_t length) {
   const char *end = text + length;
   while (text < end) {
@@ -84,7 +84,7 @@ bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
     length = call_read(file, piece_of_file, sizeof piece_of_file);
   } while (length > 0 && feed(&reader, piece_of_file, (size_t)length));
   int error = errno;
-  if (length >= 0 || error != EBADF) call_close(file); /* the program may have closed it, and have another there */
+  if (length >= 0 || error != EBADF) call_close(file); /* the program may have closed it */
   errno = error;
   return length >= 0;
 }
@@ -94,20 +94,20 @@ const char *page_use_read_name(void) { return SMAPS; }
 /* ---- Clearing ------------------------------------------------------------------------------------------ */
 
 /*
- * Linux also passes over a page which the processor that first touched it still keeps in a batch, on the way to the
- * list of pages; that may last while that processor touches no 31 new pages. It then reads as touched once more. The
- * call empties the batch of the processor it runs on.
+ * Clears accessed bits. Linux skips a page that the processor which first touched it still keeps in a batch, on the way
+ * to the list of pages; that may last while that processor touches fewer than 31 new pages. The page then counts as
+ * accessed once more. The call empties the batch of the processor that it runs on.
  *
- * ENOMEM says that some of the pages are unmapped; the others are cold all the same. Pages that the program has locked
- * keep their accessed bits.
+ * ENOMEM means that some of the pages are unmapped; the others are cleared. Pages that the program has locked keep
+ * their accessed bits.
  */
 bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
 
 const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
 
 /*
- * Processors set the bit when they look a page up, which they need not do while they remember it. MADV_COLD makes them
- * forget the page, clear_refs does not. To take more than 33 pages away makes Linux forget all.
+ * Processors set the bit when they look a page up, and not as long as they remember it. MADV_COLD makes them forget the
+ * page, clear_refs does not. Linux forgets all pages when more than 33 are unmapped at once.
  */
 static bool forget_pages(void) {
   size_t bytes = 64 * memory_page_bytes();

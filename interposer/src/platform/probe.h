@@ -1,7 +1,7 @@
 /*
- * Probes for tracers: one instruction that does nothing, and a note in the file that says where it is and which
- * registers have its arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF profiler) reads the note, puts a
- * breakpoint in the instruction's place, and takes it away again. Nothing in the process knows of that.
+ * Probes for tracers: one instruction that does nothing, and a note in the file with its address and the registers that
+ * have its arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF profiler) reads the note, replaces the
+ * instruction by a breakpoint, and restores it later. The process does not notice.
  *
  * The note is that of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of owner
  * "stapsdt": addresses of the instruction, of .stapsdt.base (by which tracers correct the first after prelink) and of a
@@ -33,7 +33,7 @@
   "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
   "\t.popsection\n\t.endif\n"
 
-/* Arguments are where a function has its first ones: some tracers read those registers and not the note. */
+/* Passes arguments in the registers of a function's first arguments: some tracers read those and not the note. */
 #define PROBE_1(provider, name, value)                                                                      \
   do {                                                                                                      \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \

@@ -21,7 +21,7 @@ static void close_page(struct protected_words *words) {
   words->page = 0;
 }
 
-/* To set the protection that a page has changes nothing, and shows whether a page that was opened can be closed. */
+/* Tries whether a page that was opened could be closed again, by setting the protection that it has. */
 static bool may_open(struct protected_words *words, uintptr_t page, int protection) {
   if (!words->tried) words->may_open = mprotect((void *)page, memory_page_bytes(), protection) == 0;
   words->tried = true;
@@ -57,7 +57,7 @@ bool protected_word_replace(struct protected_words *words, uintptr_t *word, uint
   return __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-bool protected_word_is_plain(const struct protected_words *words, const void *word) {
+bool protected_word_is_writable(const struct protected_words *words, const void *word) {
   int protection = mappings_protection(&words->mappings, (uintptr_t)word);
   return protection >= 0 && (protection & (PROT_WRITE | PROT_EXEC)) == PROT_WRITE;
 }
@@ -67,7 +67,7 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* The descriptor must not stay: whoever has it, a child too, can write all of the memory. */
+/* Closes the page and the descriptor, by which anyone who has it, also a child, could write all memory. */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);
@@ -77,12 +77,12 @@ static void close_all(struct protected_words *words) {
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
 #define CHANGING ((uint32_t)1 << 31)
-static uint32_t forks; /* how many are under way, and CHANGING */
+static uint32_t forks; /* the number of forks under way, and CHANGING */
 static struct protected_words *open_words;
 
 /*
- * Only a thread that forks in the middle of what the change waits for, a callback of dl_iterate_phdr, is not waited for
- * to the end; its child closes what is open.
+ * Waits until words are not being changed, but for a second at most: a thread that forks in a callback of
+ * dl_iterate_phdr holds the lock that the change waits for. Then the child closes what is open.
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };
@@ -126,12 +126,12 @@ void protected_words_prepare(void) {
   registered = true;
 }
 
-bool keep_forks_out(void) {
+bool block_forks(void) {
   uint32_t none = 0;
   return __atomic_compare_exchange_n(&forks, &none, CHANGING, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-void let_forks_go(void) {
+void unblock_forks(void) {
   __atomic_fetch_and(&forks, ~CHANGING, __ATOMIC_SEQ_CST);
   wait_wake(&forks);
 }
@@ -139,14 +139,14 @@ void let_forks_go(void) {
 /* ---- Begin and end ------------------------------------------------------------------------------------- */
 
 static bool begin(struct protected_words *words) {
-  if (!keep_forks_out()) {
+  if (!block_forks()) {
     words->error = EAGAIN;
     return false;
   }
   open_words = words;
   if (mappings_read(&words->mappings)) return true;
   words->error = errno;
-  let_forks_go();
+  unblock_forks();
   return false;
 }
 
@@ -162,7 +162,7 @@ bool protected_words_begin(struct protected_words *words) {
 
 void protected_words_end(struct protected_words *words) {
   close_all(words);
-  let_forks_go();
+  unblock_forks();
   sigprocmask(SIG_SETMASK, &words->signals, NULL);
   mappings_forget(&words->mappings);
 }

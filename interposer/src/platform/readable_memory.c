@@ -1,4 +1,4 @@
-/* Asks the kernel to read an address, by a call that does nothing else. See readable_memory.h. */
+/* Has the kernel read an address, by a call that has no other effect. See readable_memory.h. */
 #include "platform/readable_memory.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #define BYTES_OF_MASK 8u /* the kernel's own */
 
 /*
- * A change of the signal mask that the kernel refuses after it has read the mask: EINVAL if it could read, else EFAULT.
- * The calls that are made to read other memory would do as well, but sandboxes end programs for them, and none can do
- * without this one.
+ * Requests a change of the signal mask that the kernel refuses after it has read the mask: EINVAL if it could read it,
+ * else EFAULT. Calls that are made to read memory would work, too, but sandboxes end programs for them; no sandbox
+ * forbids this one.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -48,25 +48,25 @@ static void close_both(void) {
 
 static void close_in_child(void) {
   close_both();
-  users = 0; /* they are the parent's */
+  users = 0; /* the parent's threads */
 }
 
 bool without_forks(void (*act)(void)) {
   const uint64_t pause_ns = 200000, longest_ns = 1000000000, begin = monotonic_ns();
   sigset_t all, signals;
-  bool alone;
+  bool blocked;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &signals);
-  while (!(alone = keep_forks_out()) && monotonic_ns() - begin < longest_ns) wait_until(monotonic_ns() + pause_ns);
-  if (alone) {
+  while (!(blocked = block_forks()) && monotonic_ns() - begin < longest_ns) wait_until(monotonic_ns() + pause_ns);
+  if (blocked) {
     act();
-    let_forks_go();
+    unblock_forks();
   }
   sigprocmask(SIG_SETMASK, &signals, NULL);
-  return alone;
+  return blocked;
 }
 
-/* Who keeps forks out is alone, so one thread after the other is here. */
+/* Runs in one thread at a time, since only one blocks forks. */
 static void add_user(void) {
   users++;
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);
@@ -90,14 +90,14 @@ bool own_memory_open(void) {
   return false;
 }
 
-/* Where forks go on for a second, the files stay open: another thread may open or use them meanwhile. */
+/* If forks continue for a second the files stay open, because another thread may open or use them meanwhile. */
 void own_memory_close(void) { without_forks(remove_user); }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;
 }
 
-/* A word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+/* The kernel has a word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
 static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62;
   if (word & in_memory) return PAGE_IN_MEMORY;

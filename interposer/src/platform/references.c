@@ -49,7 +49,7 @@ void objects_visit(void (*visit)(const struct walked_object *object, void *argum
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* A word across two of the processor's could not change as a whole. */
+/* Excludes unaligned words, which could not change as a whole. */
 static bool leads_to_function(const ElfW(Rela) * relocation) {
   if (relocation->r_offset % sizeof(uintptr_t) != 0) return false;
   uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
@@ -57,7 +57,7 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* The linker notes the entry in the addend where it marks that entries may be rewritten (-z mark-plt). */
+/* The linker's -z mark-plt writes the entry's address into the addend of entries that may be rewritten. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;
@@ -106,7 +106,7 @@ static void look_for_auditor(const struct walked_object *object, void *found) {
   if (object->is_executable && object->section.has_auditor) *(bool *)found = true;
 }
 
-/* An auditor lives in a namespace of its own; whether one wants to hear of calls, only the loader knows. */
+/* Counts any auditor: its namespace is its own, and only the loader knows whether it wants to hear of calls. */
 bool calls_are_audited(void) {
   bool found = getenv("LD_AUDIT") || getenv("LD_PROFILE");
   objects_visit(look_for_auditor, &found);

@@ -1,9 +1,9 @@
 /*
  * The words by which loaded objects (executable and libraries) lead to functions by name: one for each function that an
  * object calls through its procedure linkage table, has in its global offset table, or keeps in a variable. The loader
- * fills them in; relocations say where they are.
+ * fills them in; relocations tell where they are.
  *
- * All functions here are for a caller with the loader's lock (platform/loader_lock.h). They allocate nothing.
+ * The caller of all functions here has the loader's lock (platform/loader_lock.h). They allocate nothing.
  */
 #ifndef MALLOMETER_PLATFORM_REFERENCES_H
 #define MALLOMETER_PLATFORM_REFERENCES_H
@@ -22,13 +22,13 @@ struct walked_object {
   bool is_executable;
 };
 
-/* Whether the processor's relocations are known: elsewhere there are no references. */
+/* Returns whether the processor's relocations are known; if not, no references are found. */
 bool references_are_known(void);
 
 /* Visits all objects of the program's namespace in the loader's order, the executable first, but not this library. */
 void objects_visit(void (*visit)(const struct walked_object *object, void *argument), void *argument);
 
-/* Whether an address lies in one of its segments. */
+/* Returns whether an address lies in a segment of the object. */
 bool object_contains(const struct walked_object *object, uintptr_t address);
 
 struct reference {
@@ -36,22 +36,22 @@ struct reference {
   const char *name;
   bool is_call;    /* may still lead into its own object, to be bound at the first call */
   bool is_own;     /* the object defines the function itself */
-  bool is_ignored; /* calls jump past the word: the loader has rewritten the code */
+  bool is_ignored; /* calls jump past the word, because the loader has rewritten the code */
 };
 
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),
                       void *argument);
 
 /*
- * Visits each aligned word of the object's data that the loader or the object itself can have written, of a segment the
- * first 16 MiB: some objects have gigabytes of zeros, which would become resident.
+ * Visits the aligned words of the object's data that the loader or the object may have written, in the first 16 MiB of
+ * each segment: some objects have gigabytes of zeros, which would become resident.
  */
 void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_t *word, void *argument),
                       void *argument);
 
 /*
- * Whether calls may be led through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on the
- * heap: words that are not bound stay so for ever then.
+ * Returns whether calls may lead through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on
+ * the heap: then words that are not bound never will be.
  */
 bool calls_are_audited(void);
 

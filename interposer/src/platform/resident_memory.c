@@ -1,4 +1,4 @@
-/* By pagemap, mincore, process_vm_readv and pipes. See resident_memory.h. */
+/* Uses pagemap, mincore, process_vm_readv and pipes. See resident_memory.h. */
 #include "platform/resident_memory.h"
 
 #include <sys/mman.h>
@@ -28,11 +28,11 @@ static void close_files(void) {
   if (!without_forks(close_open)) close_open();
 }
 
-/* ---- Which pages are in memory ------------------------------------------------------------------------- */
+/* ---- States of pages ----------------------------------------------------------------------------------- */
 
 /*
- * A word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. Guard pages, which glibc 2.42 has behind its
- * stacks, are told as swapped too; nothing is in them.
+ * The kernel has a word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. It also reports guard pages,
+ * which glibc 2.42 has behind its stacks, as swapped; they are empty.
  */
 static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;
@@ -53,7 +53,7 @@ static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   return true;
 }
 
-/* It fails for all pages where one is unmapped. */
+/* Asks page by page if mincore fails for all of them, as it does if one is unmapped. */
 static bool ask_mincore(uintptr_t begin, size_t pages, uint8_t states[]) {
   size_t page = memory_page_bytes();
   bool at_once = mincore((void *)begin, pages * page, states) == 0;
@@ -73,7 +73,7 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t 
   return told;
 }
 
-bool pagemap_tells(void) {
+bool pagemap_is_readable(void) {
   uint8_t state = PAGE_UNKNOWN;
   protected_words_prepare();
   close_in_children(close_open);
@@ -85,12 +85,12 @@ bool pagemap_tells(void) {
 
 static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
   const struct iovec there = {(void *)from, bytes}, here = {to, bytes};
-  const unsigned long one = 1, no_flags = 0; /* syscall() passes on whole words */
+  const unsigned long one = 1, no_flags = 0; /* syscall() passes whole words */
   ssize_t copied = syscall(SYS_process_vm_readv, getpid(), &here, one, &there, one, no_flags);
   return copied > 0 ? (size_t)copied : 0;
 }
 
-/* As much as the pipe takes each time, and what comes out of it is not more. */
+/* Copies as much as the pipe takes each time. No more comes out of it. */
 static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {

@@ -1,6 +1,6 @@
 /*
- * Reading the process's own memory while the program uses and unmaps it: which pages are in memory, and copies of them.
- * What is gone is no fault. Descriptors are open only within a call, and not in a forked child. May change errno.
+ * Reads the process's own memory while the program uses and unmaps it: which pages are in memory, and copies of them.
+ * Unmapped memory is no fault. Descriptors are open only within a call, and not in a forked child. May change errno.
  */
 #ifndef MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
 #define MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
@@ -12,17 +12,17 @@
 #include "platform/readable_memory.h"
 
 /*
- * /proc/self/pagemap; or mincore(2), for which a swapped page is an untouched one, and a page of a file or of shared
- * memory that anybody has in memory is in memory.
+ * The source of page states: /proc/self/pagemap; or mincore(2), for which a swapped page is untouched, and a page of a
+ * file or of shared memory is in memory if any process has it there.
  */
 enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 
-/* Whether pagemap tells. To be asked before all else. */
-bool pagemap_tells(void);
+/* Returns whether pagemap tells. To be called before all others. */
+bool pagemap_is_readable(void);
 
 /*
- * Sets an enum page_state for each page from `begin` on. False if the kernel does not tell. A sandbox may end the
- * process for mincore: to be tried elsewhere. One user at a time.
+ * Sets an enum page_state for each page from `begin` on. Returns false if the kernel does not tell. A sandbox may end
+ * the process for mincore: try that in a child first. One user at a time.
  */
 bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]);
 
@@ -30,8 +30,8 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t 
 enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
- * Copies from an address at which there may be no memory. Returns how many bytes, from the first on, could be read.
- * Makes pages resident: to be asked for those that are. A sandbox may end the process for it: to be tried elsewhere.
+ * Copies from an address at which there may be no memory. Returns the number of leading bytes that could be read. Makes
+ * pages resident, so it is for resident ones. A sandbox may end the process for it: try it in a child first.
  */
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
 

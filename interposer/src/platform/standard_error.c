@@ -1,4 +1,4 @@
-/* A pipe without a reader must not raise SIGPIPE in the program. See standard_error.h. */
+/* Blocks SIGPIPE, which the program must not get for a pipe without a reader. See standard_error.h. */
 #include "platform/standard_error.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* what the loader's word leads to while this is installed */
+  ElfW(Dyn) entry; /* the target of the loader's word while this is installed */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;
@@ -20,7 +20,7 @@ struct symbol_table {
 
 static struct symbol_table tables[4];
 
-/* Up to the end of the last chain: "Number of buckets ..." in dynamic_symbols.c. The older table says it itself. */
+/* Returns the number of symbols: the older table has it, the other ends with the last chain (see dynamic_symbols.c). */
 static size_t symbol_count(const struct dynamic_section *section) {
   if (section->hash) return section->hash[1];
   if (!section->gnu_hash) return 0;
@@ -35,8 +35,9 @@ static size_t symbol_count(const struct dynamic_section *section) {
 }
 
 /*
- * glibc's struct link_map goes on, behind what link.h shows, with an array of pointers to the entries of the dynamic
- * section, by their tags: at offset 64 in versions 2.31 to 2.43. It is recognized by four of its pointers.
+ * Finds the word with the address of the entry DT_SYMTAB. Behind what link.h shows, glibc's struct link_map has an
+ * array of pointers to the entries of the dynamic section, by their tags: at offset 64 in versions 2.31 to 2.43. It is
+ * recognized by four of its pointers.
  */
 static const ElfW(Dyn) * *find_word(const struct link_map *object) {
   enum { KNOWN_TAGS = DT_SYMENT + 1, FARTHEST = 256 };
@@ -65,12 +66,12 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   struct symbol_table *table = place_for(object->l_addr);
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
-  if (!word || !protected_word_is_plain(words, word)) return NULL;
-  /* Of another library by now, or of another object at the same place. */
+  if (!word || !protected_word_is_writable(words, word)) return NULL;
+  /* Another library has changed the word, or another object is at the same place. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
-  /* The table in use may be another's copy, whose answers are to stay. */
+  /* Copies the table in use: it may be another library's copy, whose answers must stay. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
   size_t count = symbol_count(&section);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;

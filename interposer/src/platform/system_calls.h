@@ -1,7 +1,7 @@
 /*
- * System calls without the C library's functions of the same names, which are cancellation points: a thread that is
- * being cancelled would leave through them, out of the middle of malloc too, with whatever it holds. Each returns -1
- * and sets errno where it fails.
+ * System calls without the C library's functions of the same names, which are cancellation points: a cancelled thread
+ * would leave through them, even from the middle of malloc, with all locks that it has. Each returns -1 and sets errno
+ * if it fails.
  */
 #ifndef MALLOMETER_PLATFORM_SYSTEM_CALLS_H
 #define MALLOMETER_PLATFORM_SYSTEM_CALLS_H

@@ -1,28 +1,32 @@
-/* By pthread_create, with all signals blocked. See thread.h. */
+/* Starts threads by pthread_create, with all signals blocked. See thread.h. */
 #include "platform/thread.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/kernel.h"
 #include "platform/loader.h"
 #include "platform/system_calls.h"
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
-/* The kernel's number for the clock of a thread's processor time is made of the thread's (clock_getcpuclockid(3)). */
+/* Computes the id from the kernel's number for the clock of the thread's CPU time (clock_getcpuclockid(3)). */
 uint32_t thread_id_known(void) {
   clockid_t clock;
   if (!pthread_getcpuclockid || pthread_getcpuclockid(pthread_self(), &clock) != 0) return 0;
   return (uint32_t) ~(clock >> 3);
 }
 
-/* What getdents64(2) writes. */
+/* The format of getdents64(2). */
 struct entry {
   uint64_t number;
   int64_t next;
@@ -55,6 +59,63 @@ uintptr_t thread_robust_list(uint32_t id) {
   return syscall(SYS_get_robust_list, id, &head, &bytes) == 0 ? head : 0;
 }
 
+/* ---- Threads that wait --------------------------------------------------------------------------------- */
+
+/* Parses "running"; or the number of the call, its arguments, the stack pointer and the program counter (proc(5)). */
+bool thread_waits(uint32_t id, struct waiting_thread *thread) {
+  char path[48], text[256];
+  snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/syscall", id);
+  if (!kernel_text(path, text, sizeof text)) return false;
+  uintptr_t *of = thread->arguments;
+  return sscanf(
+             text,
+             "%ld %" SCNxPTR " %" SCNxPTR " %" SCNxPTR " %" SCNxPTR " %" SCNxPTR " %" SCNxPTR " %" SCNxPTR " %" SCNxPTR,
+             &thread->call, &of[0], &of[1], &of[2], &of[3], &of[4], &of[5], &thread->stack_pointer, &thread->pc) == 9;
+}
+
+/* The words that are searched from the system call's stack pointer on for the return address into the function. */
+#define MOST_WORDS_BELOW ((size_t)64)
+
+struct code {
+  uintptr_t begin;
+  size_t bytes;
+};
+
+/* Returns the code of a function that begins by storing registers; nothing if its end is not known. */
+static struct code storing_code(const char *name) {
+  const ElfW(Sym) *symbol = NULL;
+  Dl_info info;
+  const void *function = dlsym(RTLD_DEFAULT, name);
+  bool stores = function && dladdr1 && dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+                stores_registers_at_once(function);
+  return stores ? (struct code){(uintptr_t)function, symbol->st_size} : (struct code){0};
+}
+
+static bool is_in(const struct code *code, uintptr_t address) { return address - code->begin < code->bytes; }
+
+enum { WAITS = 3 };
+
+static const struct code *waits(void) {
+  static const char *const names[WAITS] = {"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait"};
+  static struct code found[WAITS];
+  static bool sought;
+  for (size_t i = 0; i < WAITS && !sought; i++) found[i] = storing_code(names[i]);
+  if (!sought) forget_loader_errors();
+  sought = true;
+  return found;
+}
+
+bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
+  const struct code *codes = waits();
+  bool has = false;
+  if (thread->call != SYS_futex) return false; /* an earlier wait may have left its return address on the stack */
+  for (size_t i = 0; i < WAITS; i++) {
+    has |= is_in(&codes[i], thread->pc);
+    for (size_t j = 0; j < count && j < MOST_WORDS_BELOW; j++) has |= is_in(&codes[i], words[j]);
+  }
+  return has;
+}
+
 void thread_name(char name[THREAD_NAME_BYTES]) {
   int saved_errno = errno;
   if (prctl(PR_GET_NAME, name) != 0) name[0] = '\0';
@@ -64,8 +125,8 @@ void thread_name(char name[THREAD_NAME_BYTES]) {
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*
- * glibc takes a thread's copy of all thread-local variables from its stack. How much that is, and that it leaves little
- * or nothing of a small stack, only a function without declaration tells; the JVM asks it too.
+ * Returns the bytes that glibc needs of a thread's stack. It puts a copy of all thread-local variables there, which may
+ * leave nothing of a small stack. Only a function without a declaration tells how much; the JVM calls it, too.
  */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);

@@ -1,42 +1,63 @@
-/*
- * Threads: who the calling one is, and how the library starts one of its own beside the program's.
- */
+/* Threads: identity and state of the process's threads, and starting a thread of the library. */
 #ifndef MALLOMETER_PLATFORM_THREAD_H
 #define MALLOMETER_PLATFORM_THREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a thread's name, NUL included. */
+/* The bytes of a thread's name, with NUL. */
 #define THREAD_NAME_BYTES 16
 
-/* The system's number of the calling thread. Keeps errno; may be called inside of malloc and in signal handlers. */
+/* Returns the system's number of the calling thread. Keeps errno; also for use inside of malloc and signal handlers. */
 uint32_t thread_id(void);
 
-/* The same without a system call, for threads that may make none; 0 if the C library does not tell. */
+/* Returns the same without a system call, for threads that may make none; 0 if the C library does not tell. */
 uint32_t thread_id_known(void);
 
-/* The numbers of the process's threads, at most `capacity`. Returns how many; 0 if the kernel does not tell. Allocates
- * nothing. May change errno. */
+/*
+ * Copies the numbers of the process's threads, at most `capacity`. Returns the count; 0 if the kernel does not tell.
+ * Allocates nothing. May change errno.
+ */
 size_t thread_ids(uint32_t *ids, size_t capacity);
 
 /*
- * Where a thread of this process has its list of locks that are released when it ends (set_robust_list(2)), which glibc
- * keeps at the same place of each thread's description. 0 if it has none, does not exist, or the kernel does not tell.
- * May change errno.
+ * Returns the address of a thread's list of locks that are released when it ends (set_robust_list(2)), which glibc
+ * keeps at the same place of each thread's control block; 0 if it has none, or the kernel does not tell. May change
+ * errno.
  */
 uintptr_t thread_robust_list(uint32_t id);
 
-/* Copies the calling thread's name, NUL-terminated; empty if unknown. As thread_id(). */
+/* A thread that waits in a system call. */
+struct waiting_thread {
+  long call;
+  uintptr_t arguments[6]; /* arguments of the call */
+  uintptr_t stack_pointer, pc;
+};
+
+/*
+ * Describes another thread of this process, without stopping it. Returns false if it runs, has ended, or the kernel
+ * does not tell. May change errno.
+ */
+bool thread_waits(uint32_t id, struct waiting_thread *thread);
+
+/*
+ * Returns whether a waiting thread has stored on its stack all registers that a function keeps for its caller: it waits
+ * for a condition (pthread_cond_wait(3), as a parked thread of a JVM), and the C library's code for that begins by
+ * storing them. `words` are the top of its stack. Enters the loader the first time. One user at a time.
+ */
+bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count);
+
+/* Copies the calling thread's name, NUL-terminated; empty if unknown. May be called where thread_id() may be. */
 void thread_name(char name[THREAD_NAME_BYTES]);
 
-/* Names the calling thread; what is longer than a name may be is cut off. */
+/* Names the calling thread; a longer name is cut off. */
 void thread_set_name(const char *name);
 
 /*
- * Starts a thread that nobody joins, that blocks all signals, and that has so many bytes of stack beside what the C
- * library puts there. Returns the bytes of its stack in all; 0 if it cannot be started, as in a process without
- * threads. Allocates, and enters the loader. Not for signal handlers.
+ * Starts a detached thread that blocks all signals, with so many bytes of stack besides what the C library needs there.
+ * Returns all bytes of its stack; 0 if it cannot be started, as in a process without threads. Allocates, and enters the
+ * loader. Not for signal handlers.
  */
 size_t thread_start(void *(*run)(void *), size_t stack_bytes);
 

@@ -1,14 +1,14 @@
 /*
- * A pointer that each thread has its own of, for use inside of malloc: reading and writing it enters no loader and
- * allocates nothing. Where the compiler's thread-local variables do that it is one; Darwin's allocate when a thread
- * first touches them, and keys of threads do not, for their values lie in the thread's own description.
+ * A pointer for each thread, for use inside of malloc: reading and writing it enters no loader and allocates nothing.
+ * It is a thread-local variable of the compiler where these do the same. Darwin's allocate when a thread first accesses
+ * them, so a key is used there: the values of keys lie in the thread's control block.
  *
  *   DECLARE_THREAD_POINTER(type, name); DEFINE_THREAD_POINTER(type, name, initial)
  *   THREAD_POINTER_START(name)            once, before another thread uses it; until then each thread has `initial`
- *   THREAD_POINTER(type, name)            read afresh wherever this stands
+ *   THREAD_POINTER(type, name)            read anew at each use
  *   THREAD_POINTER_SET(name, value)
  *   bool THREAD_POINTER_REPLACE(type, name, expected, value)
- *       False if it is no longer `expected`, which a signal handler of the thread may have changed.
+ *       Returns false if it is not `expected`: a signal handler of the thread may have changed it.
  */
 #ifndef MALLOMETER_PLATFORM_THREAD_POINTER_H
 #define MALLOMETER_PLATFORM_THREAD_POINTER_H
@@ -20,13 +20,13 @@
 
 #if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* tests build the logic with these */
 
-/* 8 of the 64 bytes of TLS that a late dlopen can count on. */
+/* Takes 8 of the 64 bytes of TLS that a late dlopen can count on. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The model is repeated, or the definition's own file calls the loader for the variable. */
+/* The model is repeated, because the file of the definition would call the loader for the variable otherwise. */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)
-#define THREAD_POINTER(type, name) OWN_VALUE(name)
+#define THREAD_POINTER(type, name) THREAD_LOCAL_VALUE(name)
 #define THREAD_POINTER_SET(name, value) ((void)((name) = (value)))
 #define THREAD_POINTER_REPLACE(type, name, expected, value) \
   __atomic_compare_exchange_n(&(name), &(type *){expected}, (value), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
@@ -38,7 +38,7 @@
 struct thread_pointer {
   void *initial;
   pthread_key_t key;
-  bool exists; /* the key: number 0 leads to the thread's description */
+  bool exists; /* whether the key exists: number 0 leads to the thread's control block */
   void (*stays)(void *value);
 };
 
@@ -51,7 +51,7 @@ static inline void thread_pointer_set(const struct thread_pointer *pointer, void
   if (__atomic_load_n(&pointer->exists, __ATOMIC_ACQUIRE)) (void)pthread_setspecific(pointer->key, value);
 }
 
-/* The first value that is set is kept, but for one that a signal handler sets between these two calls. */
+/* Keeps the first value that is set, unless a signal handler sets one between these two calls. */
 static inline bool thread_pointer_replace(const struct thread_pointer *pointer, void *expected, void *value) {
   if (thread_pointer_get(pointer) != expected) return false;
   thread_pointer_set(pointer, value);
@@ -64,8 +64,7 @@ static inline void thread_pointer_start(struct thread_pointer *pointer) {
 }
 
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN struct thread_pointer name
-/* A thread that ends clears each value before the key's destructor, in each of four rounds: this one puts it back, for
- * destructors of others that allocate. */
+/* Restores the value for destructors that allocate: a thread that ends clears it before each of four rounds. */
 #define DEFINE_THREAD_POINTER(type, name, first)                                \
   static void name##_stays(void *value) { thread_pointer_set(&(name), value); } \
   struct thread_pointer name = {.initial = (first), .stays = name##_stays}

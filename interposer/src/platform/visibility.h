@@ -1,6 +1,6 @@
 /*
- * Which symbols leave the library. -fvisibility=hidden hides definitions only: a variable that is declared extern
- * needs HIDDEN to be reached without the global offset table, one instruction less on each use.
+ * The visibility of symbols outside of the library. -fvisibility=hidden hides definitions only: an extern variable
+ * needs HIDDEN to be reached without the global offset table, which saves one instruction on each use.
  */
 #ifndef MALLOMETER_PLATFORM_VISIBILITY_H
 #define MALLOMETER_PLATFORM_VISIBILITY_H

@@ -1,4 +1,4 @@
-/* By futex(2) and clock_nanosleep(2), called as platform/system_calls.h says. See wait.h. */
+/* Calls futex(2) and clock_nanosleep(2) as platform/system_calls.h explains. See wait.h. */
 #include "platform/wait.h"
 
 #include <errno.h>

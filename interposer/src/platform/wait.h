@@ -1,6 +1,6 @@
 /*
- * Ways to wait for the library's own threads: until another thread has changed a word, or until a moment. Nothing here
- * is called inside of malloc.
+ * Waiting for the library's own threads: until another thread has changed a word, or until a moment. Not for use inside
+ * of malloc.
  */
 #ifndef MALLOMETER_PLATFORM_WAIT_H
 #define MALLOMETER_PLATFORM_WAIT_H
@@ -11,7 +11,7 @@
 
 /*
  * Blocks the calling thread until another one wakes those that wait for `word`, or so many nanoseconds have passed.
- * Returns at once if the word is not `seen`, and may return early for no reason: callers look again. May change errno.
+ * Returns at once if the word is not `seen`, and may return early: callers check again. May change errno.
  */
 void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns);
 

@@ -1,4 +1,4 @@
-/* Records by the hash of their stacks, their sums, and what is done with a sample. See call_sites.h. */
+/* Records by the hash of their stacks, their sums, and the handling of a sample. See call_sites.h. */
 #include "sample/call_sites.h"
 
 #include <string.h>
@@ -29,13 +29,13 @@ enum {
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* The youngest age of a site that may be forgotten: 10 s, in units of live_sample_birth(). */
   YOUNGEST_FORGOTTEN = 596,
-  /* Between two looks for stale sites: a second. */
+  /* The least time between two searches for stale sites: a second. */
   BETWEEN_LOOKS = 60,
 };
 
 /*
- * The time of the latest sample of a site whose first sample comes next, or never: it is set to the time of the next
- * look for stale sites. Reading the clock where a site is made would take too much of the stack.
+ * The time of the latest sample of a site whose first sample comes next, or never: the next search for stale sites sets
+ * it to its own time. Reading the clock where a site is made would take too much of the stack.
  */
 #define NO_SAMPLE_YET UINT32_MAX
 
@@ -97,7 +97,7 @@ const char *call_sites_start(void) {
 
 bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
 
-void call_sites_move_by(sample_mover *mover) { __atomic_store_n(&move_elsewhere, mover, __ATOMIC_RELEASE); }
+void call_sites_set_mover(sample_mover *mover) { __atomic_store_n(&move_elsewhere, mover, __ATOMIC_RELEASE); }
 
 void call_sites_open(void) { __atomic_store_n(&open_for_samples, true, __ATOMIC_RELEASE); }
 
@@ -216,7 +216,7 @@ struct gap {
 };
 
 /* Returns the site of a stack, or NULL and the gap where it belongs. */
-static struct site *look(uint64_t hash, uint32_t count, struct gap *gap) {
+static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
     uint16_t *slot = slot_of(hash, i), found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
@@ -234,7 +234,7 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
   struct site *fresh = NULL, *found = NULL;
   struct gap gap;
   for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-    found = look(hash, count, &gap);
+    found = find_site(hash, count, &gap);
     if (found || !gap.slot) break;
     if (!fresh && may_be_new) fresh = new_site(hash, frames, count, work);
     if (!fresh) return NO_SITE;
@@ -250,8 +250,8 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * Every thread takes a sample inside of a section. A section counts for the turn in which it began. One thread at a
- * time forgets sites, in steps. First it marks sites as leaving, so that look() does not find them, and begins the next
+ * A thread takes a sample inside of a section. A section counts for the turn in which it began. One thread at a time
+ * forgets sites, in steps. First it marks sites as leaving, so that find_site() does not find them, and begins the next
  * turn. When all sections of the earlier turn have ended, no thread is between finding such a site and adding a sample
  * to it. A leaving site without live samples then gets none: the second step forgets it, and releases the stack nodes
  * that only its stack used. Sections of the second turn may still see these nodes, so they are reused only after that
@@ -261,7 +261,7 @@ static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
 static bool forgetting;    /* true while a thread forgets sites */
 static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
-static uint32_t latest_look; /* in units of live_sample_birth() */
+static uint32_t latest_look; /* time of the latest search for stale sites, in units of live_sample_birth() */
 
 static uint32_t enter(void) {
   for (;;) {
@@ -282,10 +282,12 @@ static bool earlier_sections_ended(void) {
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Reads the freed samples before the allocated ones: a sample counts as allocated before it counts as freed. */
-static bool has_live_samples(const struct site *site) {
+static uint64_t live_samples(const struct site *site) {
   uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) != freed;
+  return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) - freed;
 }
+
+uint32_t call_sites_live_samples(uint32_t site) { return (uint32_t)live_samples(site_at(site)); }
 
 /* Returns the binary logarithm of the time since a site's latest sample; 0 for a site that must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
@@ -294,7 +296,7 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   /* A sample, or a site, may have come after `now` was read. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
-  return has_live_samples(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
+  return live_samples(site) > 0 ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
 /* Gives a site that has had no sample the present time, from which its staleness counts. */
@@ -315,8 +317,8 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Programs may ask for reports all the time, and a look at all sites takes a millisecond. */
-static bool sites_begin_to_leave(void) {
+/* Marks the stalest sites, at most once a second: a search takes a millisecond, and programs may read all the time. */
+static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
   latest_look = now;
@@ -350,12 +352,12 @@ static void forget(struct site *site) {
   make_free(site);
 }
 
-static void forget_those_that_left(void) {
+static void forget_marked_sites(void) {
   uint32_t count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
     struct site *site = &memory->sites[i];
     if (!site->leaving) continue;
-    if (has_live_samples(site))
+    if (live_samples(site) > 0)
       __atomic_store_n(&site->leaving, false, __ATOMIC_SEQ_CST);
     else
       forget(site);
@@ -367,8 +369,8 @@ static uint32_t room_taken(void);
 /* Returns false if there is nothing to do, or sections of the earlier turn have not ended. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
-  if (step == IDLE && (room_taken() < 2 || !sites_begin_to_leave())) return false;
-  if (step == SITES_LEAVE) forget_those_that_left();
+  if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
+  if (step == SITES_LEAVE) forget_marked_sites();
   if (step == NODES_LEAVE) stack_tree_reuse(&memory->stacks);
   step = (step + 1) % (NODES_LEAVE + 1);
   __atomic_fetch_add(&turn, 1, __ATOMIC_SEQ_CST);
@@ -392,7 +394,7 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Profilers heard of a free when it was taken out: while it was away, its address could have been another's. */
+/* Tells profilers of an object again: its removal was a free to them, since its address could have been reused. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }
@@ -427,8 +429,8 @@ static uint32_t room_taken(void) {
 }
 
 /*
- * Whether the JVM allocates for itself, however deep in Java code it does: where it defines a class or resolves a call.
- * What Java code asks it for (Unsafe.allocateMemory) comes through fewer of its frames.
+ * Returns whether the JVM allocates for itself, however deep in Java code: when it defines a class or resolves a call.
+ * Requests of Java code (Unsafe.allocateMemory) come through fewer of its frames.
  */
 static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
   for (uint32_t i = 0; i < FRAMES_OF_JVM; i++) {
@@ -438,27 +440,27 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 }
 
 /*
- * Compilers meet ever new stacks in their recursions, and class loading does below whatever Java code is the first to
- * need a class. From when half of the room is taken, new stacks without Java frames and those of the JVM itself are
- * kept with their innermost frames only (of the JVM's, where nearly every allocation is sampled, with so many Java
- * frames), and with fewer in the last quarter, so that the rest is for the program's. At other intervals the JVM's
- * below Java stay whole up to the last quarter: a shortened one does not tell which method of the program had the JVM
+ * Returns the number of frames to store. Compilers meet ever new stacks in their recursions, and class loading below
+ * the Java code that first needs a class. From half of the room on, new stacks without Java frames and those of the JVM
+ * itself keep only their innermost frames, and fewer in the last quarter, so that the rest is for the program's. (If
+ * nearly every allocation is sampled, the JVM's keep that many Java frames.) At other intervals the JVM's stacks below
+ * Java stay whole up to the last quarter: a shortened one does not tell which method of the program made the JVM
  * allocate.
  */
-static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool closely) {
+static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
   uint32_t most = taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
   if (is_java_frame(frames[count - 1])) {
-    if ((!closely && taken < 3) || !is_of_jvm(frames, count)) return count;
+    if ((!samples_all && taken < 3) || !is_of_jvm(frames, count)) return count;
     for (uint32_t native = 0; taken < 3 && !is_java_frame(frames[native]); native++) most++;
   }
   return count <= most ? count : most;
 }
 
 /*
- * A JVM's start samples thousands of stacks once, for a few bytes each. They shall not take the place of what comes
- * later and is more, so in the second half of the room a new site's first sample must stand for so many bytes. Where
- * every allocation is sampled each counts.
+ * Returns whether a sample may make a new site. A JVM's start samples thousands of stacks once, for a few bytes each.
+ * To leave room for later and larger stacks, in the second half of the room a new site's first sample must stand for a
+ * number of bytes. Samples with probability 1 always may.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -478,8 +480,8 @@ static void forget_object_before(const void *object) {
 }
 
 /*
- * Tells profilers of a sample; of one that cannot be followed that it is freed, too, as they would hear of no free. A
- * request of no bytes stands for none, and they divide by its size.
+ * Reports a sample to profilers. A sample that cannot be followed is also reported as freed, since no free follows. A
+ * request of no bytes is not reported, since they divide by its size.
  */
 static void announce(const struct sample *sample, const void *object, bool followed) {
   if (sample->requested == 0) return;
@@ -488,8 +490,8 @@ static void announce(const struct sample *sample, const void *object, bool follo
 }
 
 /*
- * Adds it to a site, and to the live ones. One that cannot be followed counts as allocated and freed: it is missing
- * among them, and counted here.
+ * Adds a sample to a site and to the live samples. A sample that cannot be followed counts as allocated and freed at
+ * once.
  */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
   forget_object_before(sample->object);
@@ -507,20 +509,20 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   if (moved) {
     sample->work += WORK_SLOT;
     announce(sample, moved, true);
-    return moved; /* its slot keeps the live sample */
+    return moved; /* the mover stores the live sample */
   }
   announce(sample, sample->object, keep(sample->object, &live));
   return sample->object;
 }
 
 /*
- * A stack stays with the site that it has, as whole as that was when it was new: otherwise a call path would be two
- * sites, of which one would cease and the other grow. `count` becomes that of the frames that are kept.
+ * Finds the site of a stack. A known stack keeps the number of frames from its first sample: otherwise one call path
+ * would become two sites, of which one would end and the other grow. Sets `count` to the stored frames.
  */
 static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sample *sample) {
-  uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken, sample->closely);
+  uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken, sample->samples_all);
   for (uint32_t earlier = 1; earlier < taken; earlier++) {
-    uint32_t then = kept_frames(frames, *count, earlier, sample->closely);
+    uint32_t then = kept_frames(frames, *count, earlier, sample->samples_all);
     uint32_t site = then > kept ? site_of(frames, then, false, &sample->work) : NO_SITE;
     if (site == NO_SITE) continue;
     *count = then;
@@ -530,7 +532,7 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
   return site_of(frames, kept, deserves_site(sample), &sample->work);
 }
 
-/* `cut` says that there were more frames than these. */
+/* Adds a sample with its stack. `cut`: the stack had more frames. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
   if (site != NO_SITE && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
@@ -556,8 +558,8 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * A native method has no bytecode. What else calls native code is compiled code by the foreign-function interface:
- * where it does is noted in front of its frames, for which there is room.
+ * Inserts a note of the call before the Java frames if the innermost has a bytecode: a native method has none, so
+ * compiled code called by the foreign-function interface. `frames` has room for the note.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {
@@ -569,7 +571,7 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Takes some 20 KiB of the stack with what it calls. */
+/* Records a sample with Java frames. Needs some 20 KiB of the stack. */
 __attribute__((noinline)) static void *take_with_java(struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 2];
@@ -588,17 +590,17 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 }
 
 /*
- * HotSpot's own guard pages are the last of a thread's stack, 16 KiB by default. Above them it keeps 80 KiB free for
- * native code that Java calls, of which walks take 20.
+ * The stack that must be left for a walk. HotSpot's own guard pages are the last of a thread's stack, 16 KiB by
+ * default. Above them HotSpot keeps 80 KiB free for native code that Java calls, of which walks take 20.
  */
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)
 
-bool call_sites_may_follow(struct origin origin) {
-  return has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (java_gate_is_open() ? GUARD_PAGES_OF_JVM : 0));
+bool call_sites_may_walk(struct origin origin) {
+  return stack_has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (java_gate_is_open() ? GUARD_PAGES_OF_JVM : 0));
 }
 
-/* The object stays where it is: what moves it takes more of the stack. */
+/* Records a sample without a stack. The object stays, since moving it takes more of the stack. */
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
   __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;
@@ -607,14 +609,14 @@ __attribute__((noinline)) static void *take_without_stack(struct sample *sample)
 
 static void *thread_to_walk(const struct java_stacks *stacks, const struct sample *sample) {
   void *thread = stacks ? stacks->thread() : NULL;
-  if (!thread || has_room(sample->origin.stack, ROOM_FOR_JAVA_STACK)) return thread;
+  if (!thread || stack_has_room(sample->origin.stack, ROOM_FOR_JAVA_STACK)) return thread;
   __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
 static void *take(struct sample *sample) {
   struct thread_block *block = sample->block;
-  if (!call_sites_may_follow(sample->origin)) return take_without_stack(sample);
+  if (!call_sites_may_walk(sample->origin)) return take_without_stack(sample);
   const struct java_stacks *stacks;
   if (!java_gate_enter(block, &stacks)) return take_native(sample);
   void *thread = thread_to_walk(stacks, sample);
@@ -623,7 +625,7 @@ static void *take(struct sample *sample) {
   return object;
 }
 
-void *call_sites_take(struct sample *sample) {
+void *call_sites_record(struct sample *sample) {
   if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
   uint32_t entered = enter();
   void *object = take(sample);
@@ -652,12 +654,12 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 }
 
 /*
- * The stack that a sample needs at most. Measured: 1.7 KiB, and 16 KiB with Java frames, for AsyncGetCallTrace and its
- * frames.
+ * Returns the most stack that a sample needs. Measured: 1.7 KiB, and 16 KiB with Java frames, including
+ * AsyncGetCallTrace.
  */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
-/* ---- For readers -------------------------------------------------------------------------------------- */
+/* ---- Readers ------------------------------------------------------------------------------------------ */
 
 static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) {
   to->samples = __atomic_load_n(&from->samples, __ATOMIC_ACQUIRE);
@@ -667,17 +669,17 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
   __atomic_load(&from->bytes_variance, &to->bytes_variance, __ATOMIC_ACQUIRE);
 }
 
-/* Returns how many records have or had a site. */
+/* Returns the number of records that have or had a site. */
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
 /* Returns whether a record still has the site that it had before something was read from it. */
-static bool is_still(const struct site *site, uint64_t hash, uint32_t number) {
+static bool is_unchanged(const struct site *site, uint64_t hash, uint32_t number) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->hash, __ATOMIC_RELAXED) == hash &&
          __atomic_load_n(&site->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Freed first, so that no site shows more freed than allocated. */
+/* Reads a record: the freed sums first, so that no site shows more freed than allocated. */
 static struct mallometer_site row_of(const struct site *site) {
   uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
@@ -686,7 +688,7 @@ static struct mallometer_site row_of(const struct site *site) {
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* written before the hash, or made 0 later */
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);
-  return is_still(site, hash, row.number) ? row : none;
+  return is_unchanged(site, hash, row.number) ? row : none;
 }
 
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first) {
@@ -705,7 +707,7 @@ int call_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
   if (hash && __atomic_load_n(&site->frames, __ATOMIC_RELAXED)) {
     count = (int)stack_tree_copy(&memory->stacks, site->stack, frames, capacity);
   }
-  bool known = is_still(site, hash, number);
+  bool known = is_unchanged(site, hash, number);
   leave(entered);
   return known ? count : -1;
 }

@@ -14,8 +14,8 @@
  *
  * A program that generates code (each Groovy script is a class) has ever new stacks. When half of the room is taken, a
  * reader forgets the sites whose latest sample is oldest: at most a quarter of all at once, none with a live sample,
- * none with a sample in the last ten seconds. When a record gets another site, its number rises by 16,384, so that no
- * two sites ever have the same number.
+ * none with a sample in the last ten seconds. When a record gets another site, its number rises by 16,384, so numbers
+ * stay unique.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -32,21 +32,21 @@
 #include "sample/origin.h"
 
 /*
- * Reserves the memory, once. NULL, or why there is none for it now. From any thread, in signal handlers too; may change
- * errno.
+ * Reserves the memory, once. Returns NULL, or the reason why there is none. From any thread, also in signal handlers;
+ * may change errno.
  */
 const char *call_sites_start(void);
 
-/* Whether it is there: then frees have to look for samples. */
+/* Returns whether the memory is reserved, so that frees must check for samples. */
 bool call_sites_on(void);
 
-/* Samples are recorded from now on; before, every free must look for them. */
+/* Begins to record samples. By then, every free must check for them. */
 void call_sites_open(void);
 
-/* Bytes reserved. */
+/* Returns the reserved bytes. */
 size_t call_sites_footprint(void);
 
-/* An allocation that is taken with a probability. `block` is the calling thread's, or NULL. */
+/* An allocation that is sampled with a probability. `block` is the calling thread's, or NULL. */
 struct sample {
   struct thread_block *block;
   void *object;
@@ -56,53 +56,56 @@ struct sample {
   struct origin origin;
   double probability;
   /* Whether nearly every allocation is sampled. */
-  bool closely;
-  /* What was done with it (sample/work.h). */
+  bool samples_all;
+  /* The work that was done for it (sample/work.h). */
   uint32_t work;
 };
 
 /*
- * The stack of the calling thread from given registers on, native and Java frames as in call sites. Returns how many.
- * In signal handlers, too. Keeps errno.
+ * Writes the stack of the calling thread from given registers on, with native and Java frames as in call sites. Returns
+ * the number of frames. Also in signal handlers. Preserves errno.
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
-/* Bytes of stack that a handler needs for that, with room for the frames. */
+/* Returns the bytes of stack that a handler needs for this, including the frames. */
 size_t call_sites_stack_use(void);
 
-/* Whether the thread is on its own stack and has room there to follow it. */
-bool call_sites_may_follow(struct origin origin);
+/* Returns whether the thread is on its own stack and has room to walk it. */
+bool call_sites_may_walk(struct origin origin);
 
-/* Returns where the object is now. Keeps errno. */
-void *call_sites_take(struct sample *sample);
+/* Records a sample. Returns the object's address, which may change. Preserves errno. */
+void *call_sites_record(struct sample *sample);
 
 /*
- * Moves the object of a sample to where its use can be observed, or not: returns where it is now, NULL if it stays. Who
- * moves it keeps what the table of live samples would, until the object is freed. Runs inside of malloc: allocates
- * nothing, locks nothing, keeps errno.
+ * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if it
+ * stays. The mover then stores the live sample until the object is freed. Runs inside of malloc: does not allocate or
+ * lock, and preserves errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
-/* Sets the function that moves samples; NULL, as at the start: none is moved. */
-void call_sites_move_by(sample_mover *mover);
+/* Sets the function that moves samples; NULL, as at the start: none. */
+void call_sites_set_mover(sample_mover *mover);
 
 /*
- * What becomes of a sample that was taken from the live ones (live_samples.h): it is put back if its object stays after
- * all (a realloc that fails), otherwise counted as freed. Nothing happens with NO_LIVE_SAMPLE.
+ * Handle a sample that was removed from the live ones (live_samples.h): the first puts it back if its object stays
+ * after all (a realloc that fails), the second counts it as freed. Neither changes anything for NO_LIVE_SAMPLE.
  */
 void call_sites_put_back(const void *object, struct live_sample sample);
 void call_sites_count_free(struct live_sample sample);
 
-/* Counts all samples as freed that are live: of what comes nobody is told. */
+/* Returns the number of live samples of a site. */
+uint32_t call_sites_live_samples(uint32_t site);
+
+/* Counts all live samples as freed, because later frees are not reported. */
 void call_sites_forget(void);
 
-/* Resets the sections in a forked child: the threads that were in them do not exist there. */
+/* Resets the sections in a forked child, which lacks the threads that were in them. */
 void call_sites_forked(void);
 
-/* NULL if call sites are not recorded. */
+/* Returns the modules; NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);
 
-/* Forgets sites if room gets scarce. Must not be called inside of malloc's family. */
+/* Forgets sites if room is scarce. Not inside of malloc's family. */
 void call_sites_make_room(void);
 
 /* Copies rows, in no order; some rows have no site. Calls call_sites_make_room() before row 0. */
@@ -111,13 +114,13 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* Samples whose stack found no room, and those that could not be followed until they are freed. */
+  /* Samples whose stack found no room, and samples that could not be followed until they are freed. */
   uint64_t without_site;
   uint64_t without_place;
-  /* Samples at a site whose stack had more frames than are kept. */
+  /* Samples of a site whose stack had more frames than are stored. */
   uint64_t truncated;
   uint64_t without_java;
-  /* Samples on another stack than the thread's own, and those with too little of it left. */
+  /* Samples on another stack than the thread's own, or with too little of it left. */
   uint64_t without_stack;
 };
 

@@ -1,8 +1,8 @@
 /*
- * The table of an object is sorted by address and leads to a description of each function (FDE), which shares its
- * beginning with others (CIE). Both are programs for a small machine that runs through the function's instructions and
- * notes where registers are; it is run up to the one asked for. Everything is checked against the object's bounds, so
- * that damaged information ends the stack and nothing else. See frame_rule.h.
+ * An object's table is sorted by address and leads to a description of each function (FDE), which shares its beginning
+ * with others (CIE). Both are programs for a small machine that steps through the function's instructions and tracks
+ * where registers are saved; it runs up to the wanted address. All data is checked against the object's bounds, so
+ * damaged information only ends the stack. See frame_rule.h.
  */
 #include "sample/frame_rule.h"
 
@@ -69,7 +69,7 @@ static void skip(struct reader *r, uint64_t bytes) {
   }
 }
 
-/* Pointers are encoded by a byte: format in the lower half, what it is relative to in the upper. */
+/* The encoding of a pointer: format in the lower half of the byte, base in the upper. */
 enum {
   ABSOLUTE = 0x00,
   UNSIGNED_4 = 0x03,
@@ -104,7 +104,7 @@ static uint64_t read_encoded(struct reader *r, uint8_t encoding) {
   return value;
 }
 
-/* A record of .eh_frame: its length, then its contents. */
+/* Opens a record of .eh_frame: its length, then its contents. */
 static bool open_record(const struct loaded_object *object, uintptr_t address, struct reader *record) {
   if (address < object->begin || address >= object->end) return false;
   *record = (struct reader){(const uint8_t *)address, (const uint8_t *)object->end, false};
@@ -117,7 +117,7 @@ static bool open_record(const struct loaded_object *object, uintptr_t address, s
 /* ---- Finding the function ----------------------------------------------------------------------------- */
 
 struct entry {
-  int32_t function; /* both relative to the table's beginning */
+  int32_t function; /* relative to the table's begin, like `description` */
   int32_t description;
 };
 
@@ -156,7 +156,7 @@ struct saved {
 };
 
 struct row {
-  /* -1: by something that we do not follow. */
+  /* -1: an expression that is not supported. */
   int64_t cfa_register;
   int64_t cfa_offset;
   bool cfa_is_loaded;
@@ -188,7 +188,7 @@ static void restore(struct machine *m, uint64_t number) {
   if (number == DWARF_RETURN_ADDRESS) m->row.return_address = m->at_entry.return_address;
 }
 
-/* Expressions that compilers write: "frame pointer + offset", and "the word there". */
+/* The expressions that compilers write: "frame pointer + offset", and "the word there". */
 enum { OP_BASE_REGISTER = 0x70, OP_LOAD = 0x06 };
 
 static void set_cfa_expression(struct machine *m, struct reader r) {
@@ -223,7 +223,7 @@ static void set_cfa(struct machine *m, int64_t number, int64_t offset) {
   m->row.cfa_is_loaded = false;
 }
 
-/* An operand in units of the data alignment. */
+/* Returns an operand in units of the data alignment. */
 static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operand) {
   int64_t product;
   if (!__builtin_mul_overflow(operand, m->data_unit, &product)) return product;
@@ -231,7 +231,7 @@ static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operan
   return 0;
 }
 
-/* DW_CFA_*, the ones whose upper two bits are 0. */
+/* Executes a DW_CFA_* whose upper two bits are 0. */
 static void step(struct machine *m, uint8_t operation, struct reader *r) {
   uint64_t number;
   switch (operation) {
@@ -346,7 +346,7 @@ static void run(struct machine *m, struct reader *program, uint64_t pc) {
 
 /* ---- Descriptions ------------------------------------------------------------------------------------- */
 
-/* Reads the shared beginning up to its program. */
+/* Reads a CIE up to its program. */
 static bool read_common(struct machine *m, struct reader *r) {
   if (read_number(r, 4) != 0) return false; /* the mark of a CIE */
   uint8_t version = read_byte(r);
@@ -369,7 +369,7 @@ static bool read_common(struct machine *m, struct reader *r) {
       read_byte(&details);
     } else if (*c == 'S') {
       m->signal_frame = true;
-    } else if (*c != 'B' && *c != 'G') { /* signed with the other key; with tagged memory */
+    } else if (*c != 'B' && *c != 'G') { /* B: return addresses signed with the other key; G: tagged memory */
       return false;
     }
   }

@@ -1,6 +1,6 @@
 /*
- * How to get from a function's frame to its caller's: the call frame information of DWARF (.eh_frame; LSB Core,
- * "Exception Frames", and DWARF 4, section 6.4), reduced to what stands in the way from malloc to main.
+ * The step from a function's frame to its caller's: the call frame information of DWARF (.eh_frame; LSB Core,
+ * "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
  *
  * Only the stack pointer and the frame pointer are followed, since compilers compute frames from no others. A rule that
  * needs more, or code without information, ends the stack: shorter, never wrong.
@@ -13,21 +13,21 @@
 
 #include "platform/loaded_objects.h"
 
-/* The canonical frame address is the stack pointer before the call; the return address lies below it. */
+/* The base of the canonical frame address, the stack pointer before the call. The return address lies below it. */
 enum frame_base {
-  /* A register plus `cfa_offset`. */
+  /* The stack pointer or the frame pointer, plus `cfa_offset`. */
   BASE_STACK_POINTER,
   BASE_FRAME_POINTER,
-  /* The word at the frame pointer plus `cfa_offset`: functions that align their stack. */
+  /* The word at the frame pointer plus `cfa_offset`, in functions that align their stack. */
   BASE_AT_FRAME_POINTER
 };
 
 enum saved_frame_pointer {
   /* The caller's frame pointer is still in its register. */
   SAVED_NOWHERE,
-  /* At the canonical frame address plus `saved_offset`. */
+  /* The frame pointer is saved at the canonical frame address plus `saved_offset`. */
   SAVED_AT_FRAME,
-  /* At the own frame pointer plus `saved_offset`. */
+  /* The frame pointer is saved at the own frame pointer plus `saved_offset`. */
   SAVED_AT_FRAME_POINTER
 };
 
@@ -36,11 +36,11 @@ struct frame_rule {
   enum saved_frame_pointer saved;
   int32_t cfa_offset;
   int32_t saved_offset;
-  /* Where the return address is, from the canonical frame address on: negative. */
+  /* Distance of the return address from the canonical frame address: negative. */
   int32_t return_offset;
 };
 
-/* The rule for the instruction at `pc`, which lies in `object`. False if there is none, or the stack ends here. */
+/* Finds the rule for the instruction at `pc` in `object`. Returns false if there is none, or the stack ends here. */
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule);
 
 #endif

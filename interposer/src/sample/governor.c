@@ -20,7 +20,7 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
   }
   uint64_t since = __atomic_exchange_n(&governor->settled_ns, end_ns, __ATOMIC_RELAXED);
   const uint64_t longest = (uint64_t)GOVERNOR_MOST_CREDIT_NS * 1000000u / target;
-  uint64_t elapsed = end_ns > since ? end_ns - since : 0; /* another thread may have looked at the clock later */
+  uint64_t elapsed = end_ns > since ? end_ns - since : 0; /* another thread may have read the clock later */
   if (since == 0) elapsed = 0;
   if (elapsed > longest) elapsed = longest;
   int64_t credit = __atomic_load_n(&governor->credit_ns, __ATOMIC_RELAXED);
@@ -44,7 +44,7 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
 
 static double half_to_the(uint32_t power) { return 1.0 / (double)(1u << power); }
 
-/* How many of the halvings fall to those that come after `before`, and are `most` at most. */
+/* Returns the share that is left by halvings beyond `before`, of which at most `most` count. */
 static double share_after(uint32_t halvings, uint32_t before, uint32_t most) {
   uint32_t own = halvings > before ? halvings - before : 0;
   return half_to_the(own < most ? own : most);

@@ -1,22 +1,22 @@
 /*
- * Holds the time that samples take to a share of one processor's time.
+ * Limits the CPU time of samples to a share of one processor.
  *
- * Time is credit: it comes in at the target's rate, and each sample spends what it took, as its work is billed
- * (work.h), 100 us at most. A process begins with 2 ms and saves up to a tenth of a second, so a program that meets new
- * code now and then looks at all of it closely, and one that only starts is not slowed down for code that it never runs
- * again. When the credit is gone and still falls, the probabilities are halved, at most once in five milliseconds;
+ * Time is credit: it comes in at the target's rate, and each sample spends the time of its work (work.h), at most 100
+ * us. A process begins with 2 ms and saves up to a tenth of a second. A program that meets new code now and then
+ * therefore gets all of it sampled closely, and one that only starts is not slowed down for code that it never runs
+ * again. When the credit is used up and still falls, the probabilities are halved, at most once in five milliseconds;
  * when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
  * default target the probabilities are back within three seconds after a burst of new code.
  *
- * What is known best goes first: the first three halvings are of the samples that a busy call path gets (sampler.h),
- * the next six of those of rare code, and only the last three of all that are due by size, without which large memory
- * would be missed. After twelve it stays at that, whatever samples take. The shares are part of each sample's known
- * probability, so estimates stay without bias and only become less certain.
+ * The best known allocations lose first: the first three halvings reduce the samples of busy call paths (sampler.h),
+ * the next six those of rare code, and only the last three all samples that are due by size, without which large memory
+ * would be missed. After twelve halvings the probabilities stay, whatever samples take. The shares are part of each
+ * sample's known probability, so estimates stay without bias and only become less certain.
  *
- * A thread has a limit of its own, so that no request waits for the samples of a whole process's credit: when it has
- * spent a millisecond within 20 ms, what comes then is halved for each further eighth of a millisecond, twelve times at
- * most, and what is due by size three times. Where the target is above a tenth of a processor, its share of the 20 ms
- * stands in place of the two milliseconds. The 20 ms begin with the first sample after the ones before have passed.
+ * A thread has a limit of its own, so that no request waits for the samples of a whole process's credit: once it has
+ * spent a millisecond within 20 ms, its probabilities are halved for each further eighth of a millisecond, twelve times
+ * at most, and those by size three times. If the target is above a tenth of a processor, its share of the 20 ms
+ * replaces the two milliseconds. The 20 ms begin with the first sample after the previous 20 ms.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -29,10 +29,10 @@ struct governor {
   uint32_t target_ppm; /* 0: no limit */
   uint32_t halvings;
   int64_t credit_ns;
-  uint64_t settled_ns; /* when credit was last counted */
+  uint64_t settled_ns; /* time of the latest update of the credit */
   uint64_t changed_ns;
   int64_t credit_at_change_ns;
-  uint64_t spent_ns; /* in all */
+  uint64_t spent_ns; /* total since the start */
 };
 
 #define GOVERNOR_LONGEST_SAMPLE_NS 100000u
@@ -49,11 +49,11 @@ struct governor {
 #define GOVERNOR_BURST_NS 2000000u
 #define GOVERNOR_HALVINGS_OF_BURST 12u
 
-/* Counts a sample that ends at `end` by a clock that nobody sets, and took the time since `begin`. Of two at once one
- * may be lost. */
+/* Counts a sample that took the time from `begin_ns` to `end_ns` by a monotonic clock. One of two concurrent calls may
+ * be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* Each 1, 0.5, 0.25, ... */
+/* Factors, each 1, 0.5, 0.25, ... */
 struct governor_shares {
   double of_busy;
   double of_numbers;
@@ -62,10 +62,10 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Counts what a sample of the thread took that ends at `end_ns`. */
+/* Adds the time of a sample of the thread that ends at `end_ns`. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
-/* What is left of all probabilities in a thread, where samples may take so much of a processor. */
+/* Returns the factor for all probabilities of a thread, given the target for a processor. */
 double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm);
 
 #endif

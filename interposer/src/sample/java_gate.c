@@ -1,4 +1,4 @@
-/* One pointer, and a mark in the block of each thread behind it. See java_gate.h. */
+/* The gate: one pointer, and a mark in the block of each thread in it. See java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include "platform/clock.h"
 #include "platform/wait.h"
 
-#define A_MOMENT_NS 100000u
+#define POLL_NS 100000u
 
 static const struct java_stacks *java;
 
@@ -14,7 +14,7 @@ void java_gate_open(const struct java_stacks *stacks) { __atomic_store_n(&java, 
 
 void java_gate_close(void) { java_gate_open(NULL); }
 
-static bool somebody_is_behind(void) {
+static bool thread_is_in_gate(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     const struct thread_block *block = thread_block_at(i);
     if (block && __atomic_load_n(&block->walks_java, __ATOMIC_SEQ_CST)) return true;
@@ -24,8 +24,8 @@ static bool somebody_is_behind(void) {
 
 void java_gate_close_and_wait(void) {
   java_gate_close();
-  for (unsigned moments = 0; moments < 1000 && somebody_is_behind(); moments++) {
-    wait_until(monotonic_ns() + A_MOMENT_NS);
+  for (unsigned moments = 0; moments < 1000 && thread_is_in_gate(); moments++) {
+    wait_until(monotonic_ns() + POLL_NS);
   }
 }
 
@@ -36,7 +36,7 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* Who closes the gate waits for those whom it sees behind it, so whether it is open is asked again after the mark. */
+/* Reads the pointer again after the mark: a thread that closes the gate waits for the marks that it sees. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

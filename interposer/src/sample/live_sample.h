@@ -1,6 +1,4 @@
-/*
- * What is remembered of a sampled object until it is freed: enough to count it at its call site again, then as freed.
- */
+/* The data of a sampled object until it is freed: enough to count it at its call site as freed. */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 
@@ -12,7 +10,7 @@
 
 struct live_sample {
   uint32_t site;
-  /* live_sample_birth() of then. */
+  /* live_sample_birth() at the allocation. */
   uint32_t born;
   double probability;
   size_t bytes;
@@ -20,13 +18,13 @@ struct live_sample {
 
 #define NO_SITE UINT32_MAX
 #define MOST_SITES 16384u
-/* What an object that is no sample yields. */
+/* The result for an object that is no sample. */
 #define NO_LIVE_SAMPLE ((struct live_sample){.site = NO_SITE})
 
-/* Now, in units of 16.8 ms by the coarse clock: 32 bits last for two years. */
+/* Returns the time in units of 16.8 ms, by the coarse clock: 32 bits last for two years. */
 uint32_t live_sample_birth(void);
 
-/* Which objects are copied; no filter: all. */
+/* Chooses the objects that are copied; a NULL filter chooses all. */
 struct object_filter {
   bool (*wants)(const void *by, const void *object);
   const void *by;
@@ -36,7 +34,7 @@ static inline bool filter_wants(const struct object_filter *filter, const void *
   return !filter || filter->wants(filter->by, object);
 }
 
-/* As the ABI shows it. */
+/* Returns the row of the ABI. */
 struct mallometer_object live_sample_row(const struct live_sample *sample);
 
 #endif

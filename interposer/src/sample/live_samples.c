@@ -1,4 +1,4 @@
-/* The filter, and a table with open addressing whose places remember how far to look. See live_samples.h. */
+/* The filter, and a table with open addressing whose places store how far to probe. See live_samples.h. */
 #include "sample/live_samples.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 enum { PLACES = 65536, PROBES = 64 };
 
 struct live {
-  uintptr_t address; /* or one of the marks below */
+  uintptr_t address; /* the object's address, or a mark below */
   size_t bytes;
   double probability;
   uint32_t site;
-  uint32_t born; /* in units of BIRTH_UNIT */
+  uint32_t born; /* unit: BIRTH_UNIT */
 };
 
 #define BIRTH_UNIT ((uint64_t)1 << 24)
@@ -25,14 +25,14 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* live samples that belong to this place; 255 stays */
-    uint8_t reach;   /* how many places behind it one of them was ever put */
+    uint8_t objects; /* live samples that belong to this place; 255 is never changed */
+    uint8_t reach;   /* the farthest probe at which one of them was ever put */
   } homes[PLACES];
 } * table;
 
 _Alignas(4096) uint8_t live_filter[LIVE_HASHES / 8];
 
-/* How many live samples have a hash. From MANY on nobody counts any more, and the bit stays. */
+/* Numbers of live samples for each hash. MANY is never changed, and its bit stays set. */
 static uint8_t counts[LIVE_HASHES];
 enum { CLOSING = 254, MANY = 255 };
 
@@ -65,10 +65,10 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * The bit of a hash is set whenever a live sample has it. Whoever inserts one counts it first, and then sees to the
- * bit; who takes the last one out closes the count, clears the bit, and only then lets others count again. So no bit is
- * cleared behind the back of a sample that was counted, and each count above 0 finds the bit set or sets it. Nobody
- * waits while a count is closed, for that may be this thread's own, below a signal handler: there is no room then.
+ * The bit of a hash is set whenever a live sample has it. Inserting counts first and then sets the bit. Removing the
+ * last sample closes the count, clears the bit, and then opens the count again. No bit is therefore cleared after a
+ * sample was counted, and each count above 0 finds the bit set or sets it. No thread waits while a count is closed,
+ * since that may be its own, below a signal handler: inserting fails then.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -87,7 +87,7 @@ static bool filter_add(uintptr_t address) {
   return true;
 }
 
-static void filter_take(uintptr_t address) {
+static void filter_remove(uintptr_t address) {
   uint8_t *count = count_of(address), before = __atomic_load_n(count, __ATOMIC_RELAXED), after;
   do {
     if (before == MANY) return;
@@ -98,26 +98,26 @@ static void filter_take(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* A bit that stays set costs a look at the table. */
+/* Opens closed counts. A bit that stays set only costs a look at the table. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)
     *closed = 0;
 }
 
-/* By two hashes that have nothing in common: of frees that the filter lets through, the second stops nearly all. */
-static bool begins_to_live(uintptr_t address) {
+/* Counts a sample under two independent hashes: of frees that the filter passes, the second stops nearly all. */
+static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);
   return true;
 }
 
-static void lives_no_more(uintptr_t address) {
+static void uncount_sample(uintptr_t address) {
   change_count(&home_of(address)->objects, -1);
-  filter_take(address);
+  filter_remove(address);
 }
 
-/* Places that were used once are never EMPTY again, so that only this keeps a look for an object from all PROBES. */
+/* Extends a place's probes. Used entries are never EMPTY again, so only this keeps a search from all PROBES. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&
@@ -127,7 +127,7 @@ static void extend_reach(uintptr_t address, size_t probe) {
 
 bool live_sample_insert(const void *object, const struct live_sample *sample) {
   uintptr_t address = (uintptr_t)object;
-  if (!begins_to_live(address)) return false;
+  if (!count_sample(address)) return false;
   for (size_t probe = 0; probe < PROBES; probe++) {
     struct live *entry = &table->entries[place_of(address, probe) % PLACES];
     uintptr_t mark = __atomic_load_n(&entry->address, __ATOMIC_RELAXED);
@@ -145,15 +145,15 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
     __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
     return true;
   }
-  lives_no_more(address);
+  uncount_sample(address);
   return false;
 }
 
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
   /*
-   * Whoever frees the object comes after who put it: it has the address from there, and these two loads depend on the
-   * address. To take them for another object's is to look in vain, or on for nothing.
+   * A thread that frees the object got its address after the insertion, and these two loads depend on the address.
+   * Values of another object only make the search fail, or take longer.
    */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
@@ -169,7 +169,7 @@ static struct live *find(uintptr_t address) {
 
 bool is_live_sample(const void *object) { return find((uintptr_t)object) != NULL; }
 
-/* NO_LIVE_SAMPLE if somebody else takes it out. */
+/* Returns the sample; NO_LIVE_SAMPLE if another thread takes it out. */
 static struct live_sample take_out(struct live *entry, uintptr_t address) {
   uintptr_t mark = address;
   if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -177,7 +177,7 @@ static struct live_sample take_out(struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
   probe_free((const void *)address);
-  lives_no_more(address);
+  uncount_sample(address);
   __atomic_fetch_sub(&samples, 1, __ATOMIC_RELAXED);
   return sample;
 }
@@ -195,7 +195,7 @@ void live_samples_remove_all(void (*removed)(struct live_sample sample)) {
   }
 }
 
-/* ---- For readers -------------------------------------------------------------------------------------- */
+/* ---- Readers ------------------------------------------------------------------------------------------ */
 
 uint32_t live_samples_count(void) { return __atomic_load_n(&samples, __ATOMIC_RELAXED); }
 
@@ -206,15 +206,15 @@ struct mallometer_object live_sample_row(const struct live_sample *sample) {
                                     .site = sample->site};
 }
 
-/* What is there of the object at this address; NO_LIVE_SAMPLE if it is another's before the copy is whole. */
+/* Copies the sample at this address; NO_LIVE_SAMPLE if the entry changed meanwhile. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
-  /* Who writes another sample here has acquired GONE: whoever copied a word of that sees GONE or later. */
+  /* A writer of another sample has acquired GONE: a reader that copied a word of it sees GONE or a later mark. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }
 
-struct live_sample live_sample_look(const void *object) {
+struct live_sample live_sample_find(const void *object) {
   const struct live *entry = find((uintptr_t)object);
   return entry ? copy(entry, (uintptr_t)object) : NO_LIVE_SAMPLE;
 }

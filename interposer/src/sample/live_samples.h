@@ -1,10 +1,10 @@
 /*
- * The sampled objects that are not freed yet, by address: whoever frees an object asks here whether it was a sample.
+ * The live samples by address: each free asks here whether its object was sampled.
  *
- * A filter of one bit for each of 65,536 hashes answers nearly every free; 8 KiB of it leave most of a processor's
- * first cache to the program. Behind it is a table of 65,536 places with open addressing, each place with a count of
- * the samples that belong to it. Nothing is locked: an entry is claimed, filled and published by its address. The
- * memory is reserved with that of the call sites.
+ * A filter of one bit for each of 65,536 hashes answers nearly every free; its 8 KiB leave most of a processor's first
+ * cache to the program. Behind it is a table of 65,536 places with open addressing, each place with a count of its
+ * samples. There are no locks: an entry is claimed, filled and published by its address. The memory is reserved with
+ * that of the call sites.
  */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLES_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLES_H
@@ -17,49 +17,48 @@
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
-/* Reserves the memory, once. False if there is none now. From any thread, in signal handlers too; may change errno. */
+/* Reserves the memory, once. False if there is none. From any thread and signal handlers; may change errno. */
 bool live_samples_start(void);
 
-/* How much that is. */
+/* Returns the bytes of that memory. */
 size_t live_samples_bytes(void);
 
 #define LIVE_HASHES 65536u
 extern HIDDEN uint8_t live_filter[LIVE_HASHES / 8];
 
-/* Whether an object may be a live sample: false for nearly all that are none. The bit was set before the object was
- * handed out, and where it lies depends on the object's address, so that a relaxed load sees it. */
+/* Returns whether an object may be a live sample: false for nearly all that are none. The bit was set before the object
+ * was handed out, and its place depends on the object's address, so a relaxed load sees it. */
 static inline bool may_be_sampled(const void *object) {
   return __builtin_expect(bit_of_65536(live_filter, (uintptr_t)object >> 4), 0);
 }
 
-/* Whether it is one. The object is being freed: nobody else frees it meanwhile. */
+/* Returns whether an object is a live sample. The caller is freeing the object, so no other thread does. */
 bool is_live_sample(const void *object);
 
-/* False if there is no room, or none just now. No sample has the object's address: what was there before has been
- * removed. */
+/* Adds a sample. Returns false if there is no room, or none at this moment. The address must have no sample. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
 /*
- * NO_LIVE_SAMPLE if it is none. Before the object is given back or moved, since its address may be another's the moment
- * after.
+ * Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Call it before the object is given back
+ * or moved, since another thread may get its address at once.
  */
 struct live_sample live_sample_remove(const void *object);
 
-/* Of all objects, which others may free meanwhile. Some of what `removed` gets are NO_LIVE_SAMPLE. */
+/* Removes all samples, while other threads may free some. `removed` may get NO_LIVE_SAMPLE. */
 void live_samples_remove_all(void (*removed)(struct live_sample sample));
 
 uint32_t live_samples_count(void);
 
-/* In a forked child: what other threads were about when there were others is over. */
+/* Repairs the filter in a forked child, where other threads' changes never end. */
 void live_samples_forked(void);
 
-/* The object's as it is; NO_LIVE_SAMPLE if it is none. Others may free it meanwhile. */
-struct live_sample live_sample_look(const void *object);
+/* Returns the sample of an object; NO_LIVE_SAMPLE if it has none. Other threads may free the object meanwhile. */
+struct live_sample live_sample_find(const void *object);
 
-/* The next one from a place on, which begins at 0 and moves on. False if there is none. */
+/* Reads the next sample from a place on, which begins at 0, and advances the place. Returns false at the end. */
 bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
 
-/* Writes rows from `first` on; returns up to which. */
+/* Writes rows from `first` on; returns the end of the rows. */
 uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity, uint32_t first,
                            const struct object_filter *filter);
 

@@ -17,7 +17,7 @@ static bool is_known(const struct modules *modules, const struct loaded_object *
   return false;
 }
 
-/* Takes `count` of `limit`, or nothing. Returns the first, or `limit`. */
+/* Reserves `count` of `limit`, or nothing. Returns the first, or `limit`. */
 static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
   uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
   do {
@@ -26,9 +26,9 @@ static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
   return first;
 }
 
-/* ---- Noting and reading ------------------------------------------------------------------------------- */
+/* ---- Recording and reading ---------------------------------------------------------------------------- */
 
-/* Of two threads that note the same object at once both do; whoever looks a name up finds the same in either. */
+/* Adds an object. Two threads may add the same object at once; both entries have the same names. */
 static bool keep(struct modules *modules, const struct loaded_object *object) {
   uint32_t bytes = (uint32_t)strnlen(object->path, BYTES_OF_PATHS) + 1;
   if (__atomic_load_n(&modules->taken, __ATOMIC_RELAXED) == MODULES) return false;
@@ -49,7 +49,7 @@ static bool keep(struct modules *modules, const struct loaded_object *object) {
 static void note(struct modules *modules, uintptr_t address) {
   struct loaded_object object;
   if (!loaded_object_at(address, &object) || !object.path || is_known(modules, &object)) return;
-  if (!loaded_object_is_there(&object)) return;
+  if (!loaded_object_remains(&object)) return;
   if (!keep(modules, &object)) __atomic_fetch_add(&modules->without_room, 1, __ATOMIC_RELAXED);
 }
 

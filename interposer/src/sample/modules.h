@@ -1,9 +1,9 @@
 /*
- * The executable and the libraries that stacks lead through, noted when a stack first does so: later they may be
- * unloaded, and their files deleted. Names for addresses are found outside of this library
+ * The executable and the libraries that stacks lead through, recorded when a stack first does so: later they may be
+ * unloaded, and their files deleted. Names of addresses are found outside of this library
  * (io.mallometer.internal.symbol).
  *
- * Nothing here allocates or locks. What finds no room is missing, and its frames have no library.
+ * No function here allocates or locks. A module that finds no room is missing, and its frames have no library.
  */
 #ifndef MALLOMETER_SAMPLE_MODULES_H
 #define MALLOMETER_SAMPLE_MODULES_H
@@ -19,23 +19,23 @@ struct modules {
     uintptr_t begin; /* 0: being written */
     uintptr_t end;
     uintptr_t bias;
-    uint32_t path; /* in `paths` */
+    uint32_t path; /* index in `paths` */
     uint32_t build_id_bytes;
     uint8_t build_id[32];
   } known[MODULES];
   uint32_t taken;
   uint32_t bytes_taken;
-  uint64_t without_room; /* how often a module found none */
+  uint64_t without_room; /* modules that found no room */
   char paths[BYTES_OF_PATHS];
 };
 
-/* Notes the object that holds the code at `address`, which is on the calling thread's stack. Keeps errno. */
+/* Records the object with the code at `address`, which is on the calling thread's stack. Preserves errno. */
 void module_note(struct modules *modules, uintptr_t address);
 
 uint32_t modules_count(const struct modules *modules);
 uint64_t modules_without_room(const struct modules *modules);
 
-/* Copies those with numbers `first` and above. Returns how many. */
+/* Copies the modules with numbers of at least `first`. Returns their number. */
 uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first);
 
 #endif

@@ -1,16 +1,13 @@
-/*
- * How a sampled object may be moved before its program has seen it: to where its use can be observed (src/leak), which
- * needs to know what must come along.
- */
+/* The move of a sampled object into a slot, where accesses are observed (src/leak), before its program has seen it. */
 #ifndef MALLOMETER_SAMPLE_MOVE_H
 #define MALLOMETER_SAMPLE_MOVE_H
 
 #include <stddef.h>
 
 struct move {
-  /* That of its new address, a power of two; 0: it stays. */
+  /* The alignment of the new address, a power of two; 0: it stays. */
   size_t alignment;
-  /* The program's bytes in it, from its begin; the rest is zero or indeterminate. */
+  /* The leading bytes that the program wrote; the rest is zero or undefined. */
   size_t contents;
 };
 

@@ -1,5 +1,5 @@
 /*
- * One step for each frame, by a rule that is remembered; what is read is checked to be readable first. See
+ * One step for each frame, by a rule that is cached; memory is checked to be readable before it is read. See
  * native_stack.h.
  */
 #include "sample/native_stack.h"
@@ -17,11 +17,11 @@
 
 static enum unwinding unwinding;
 static bool objects_are_known;
-static bool kernel_tells; /* what is readable; a sandbox may forbid it */
+static bool kernel_tells; /* the kernel tells which memory is readable; a sandbox may forbid that */
 
-/* ---- What may be read --------------------------------------------------------------------------------- */
+/* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* From `begin` to `end` is known to be readable; from there to `limit` is asked for page by page when it is read. */
+/* Memory from `begin` to `end` is known to be readable; up to `limit` each page is tested when it is first read. */
 struct readable {
   uintptr_t begin, end, limit;
 };
@@ -29,12 +29,12 @@ struct readable {
 static struct readable readable_stack(uintptr_t stack) {
   uintptr_t begin = page_of(stack);
   struct own_stack own;
-  if (own_stack_holds(stack, &own)) return (struct readable){begin, own.end, own.end};
+  if (own_stack_at(stack, &own)) return (struct readable){begin, own.end, own.end};
   return (struct readable){begin, begin + SMALLEST_PAGE,
                            begin + (kernel_tells ? LARGEST_UNKNOWN_STACK : SMALLEST_PAGE)};
 }
 
-static __attribute__((noinline)) bool becomes_known(struct readable *stack, uintptr_t end) {
+static __attribute__((noinline)) bool extend_readable(struct readable *stack, uintptr_t end) {
   while (stack->end < end && stack->end < stack->limit) {
     if (!page_is_readable(stack->end)) {
       stack->limit = stack->end;
@@ -48,17 +48,17 @@ static __attribute__((noinline)) bool becomes_known(struct readable *stack, uint
 static inline __attribute__((always_inline)) bool read_word(struct readable *stack, uintptr_t address,
                                                             uintptr_t *word) {
   if (address % sizeof *word != 0 || address < stack->begin || address > stack->limit - sizeof *word) return false;
-  if (address + sizeof *word > stack->end && !becomes_known(stack, address + sizeof *word)) return false;
+  if (address + sizeof *word > stack->end && !extend_readable(stack, address + sizeof *word)) return false;
   *word = *(const uintptr_t *)address;
   return true;
 }
 
-/* ---- Rules, remembered -------------------------------------------------------------------------------- */
+/* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * The rule of a return address in one word, beside the address mixed with it: two threads that write the same entry at
- * once leave one that nobody takes for his. The address is mixed with the object's table too, so that a library that
- * was loaded where another had been does not inherit its rules.
+ * The rule of a return address in one word, beside the address mixed with the rule: if two threads write the same entry
+ * at once, the result matches no address. The address is also mixed with the object's table, so that a library that was
+ * loaded where another had been does not inherit its rules.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -67,9 +67,9 @@ static struct {
   uint64_t rule;
 } remembered[REMEMBERED_RULES];
 
-#define FRAME_BITS 25 /* of the canonical frame address's offset */
-#define SAVED_BITS 17 /* of each of the others */
-/* There is none: the stack ends here, as nearly every one does at a known place. */
+#define FRAME_BITS 25 /* bits of the canonical frame address's offset */
+#define SAVED_BITS 17 /* bits of each other offset */
+/* The address has no rule: the stack ends here. Nearly all stacks end at a cached address. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
@@ -101,19 +101,19 @@ static void unpack(uint64_t packed, struct frame_rule *rule) {
 
 static uint64_t *place_of(uintptr_t pc) { return &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key; }
 
-/* An object that is gone becomes one without addresses. */
+/* Finds the rule of an address. If its object was unloaded, `object` becomes empty. */
 static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rule *rule, uint32_t *work) {
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
-  /* Two words of different rules, in whatever order they come, do not agree: each key has its rule in it. */
+  /* Two words of different rules do not match, whatever their order: each key contains its rule. */
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
     return packed != NO_RULE;
   }
   *work += WORK_RULE;
-  if (!loaded_object_is_there(object)) {
+  if (!loaded_object_remains(object)) {
     *object = (struct loaded_object){0};
     return false;
   }
@@ -128,8 +128,8 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
 /*
- * The object that a return address leads into, which is most often that of the frame before. A call's return address
- * may belong to the next function already, so the byte before it is asked for.
+ * Finds the object of a return address, usually that of the previous frame. Looks for the byte before the address,
+ * since a call's return address may belong to the next function.
  */
 static bool find_object_of(uintptr_t return_address, struct loaded_object *object) {
   uintptr_t address = return_address - 1;
@@ -169,7 +169,7 @@ static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint6
   return count;
 }
 
-/* Each frame begins with the caller's frame pointer and the return address; frames lie ever higher. */
+/* Walks frame pointers: each frame begins with the caller's and the return address, and callers' frames are higher. */
 static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers r, uint64_t *frames,
                                        uint32_t capacity) {
   struct loaded_object object = {0};
@@ -185,7 +185,7 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
   return count;
 }
 
-/* No program has memory at 0. */
+/* Tests the kernel's answers: no program has memory at 0. */
 static bool kernel_tells_what_is_readable(void) {
   volatile char here = 0;
   return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);
@@ -201,7 +201,7 @@ enum unwinding native_stack_start(enum unwinding wanted) {
 
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work) {
-  /* The registers are as the program's call left them: no frame of ours is in the way. */
+  /* The registers at the program's call: this skips the library's own frames. */
   struct registers here = registers_of_caller(origin.caller, origin.stack);
   return native_stack_at(here, frames, capacity, caller, work);
 }
@@ -225,7 +225,7 @@ uint32_t native_stack_rehearse(void) {
   uint64_t frames[REHEARSED_FRAMES];
   struct origin here = {__builtin_return_address(0), __builtin_dwarf_cfa()};
   uint32_t work = 0;
-  if (!has_room(here.stack, ROOM_FOR_NATIVE_STACK)) return 0;
+  if (!stack_has_room(here.stack, ROOM_FOR_NATIVE_STACK)) return 0;
   __atomic_store_n(place_of((uintptr_t)here.caller - 1), 0, __ATOMIC_RELAXED);
   native_stack(here, frames, REHEARSED_FRAMES, NULL, &work);
   return work;

@@ -1,17 +1,16 @@
 /*
  * The native call stack of the calling thread, from inside of malloc.
  *
- * Frames are followed by call frame information, where the kernel tells what is readable or the C library which objects
- * are loaded, else by frame pointers. Nothing is read that is not known to be readable: of the thread's own stack
- * (platform/own_stack.h) all that is in use is; for other stacks the kernel is asked page by page. So a stack that is
- * smashed, or code without information, makes a short stack and never a fault.
+ * Frames are followed by call frame information if the kernel tells which memory is readable or the C library which
+ * objects are loaded, else by frame pointers. Only readable memory is read: the used part of the thread's own stack
+ * (platform/own_stack.h); for other stacks the kernel tests each page. A smashed stack, or code without information,
+ * therefore yields a short stack and never a fault.
  *
- * Following takes room on the stack that the program may not have left: little is given to coroutines and handlers, and
- * at the end of any stack there is little. Whoever follows one in the middle of an allocation asks before whether there
- * is room.
+ * A walk needs room on the stack that the program may not have left: coroutines and handlers have small stacks, and at
+ * the end of any stack there is little. In the middle of an allocation, callers test for room first.
  *
- * The stack ends at the first return address outside any loaded object: there Java begins, or code that a
- * program generated. Where loaded objects are not known it goes on as far as frame pointers lead.
+ * The stack ends at the first return address outside any loaded object: there Java begins, or code that a program
+ * generated. If loaded objects are unknown it continues as far as frame pointers lead.
  */
 #ifndef MALLOMETER_SAMPLE_NATIVE_STACK_H
 #define MALLOMETER_SAMPLE_NATIVE_STACK_H
@@ -25,32 +24,31 @@
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
-/* Called at start, where entering the loader is allowed. Returns what will be done; tables may not be possible. */
+/* Called at start, where entering the loader is allowed. Returns the method of walks; tables may be impossible. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
-/* Bytes that following one takes below where the program called the hook, on every path there; 2.9 KiB were measured.
- */
+/* Bytes of stack that a walk needs below the program's call, on every path; 2.9 KiB were measured. */
 #define ROOM_FOR_NATIVE_STACK 5120u
 
-/* Whether the thread is on its own stack at this address, and so much of it is left. */
-static inline bool has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
+/* Returns whether the thread is on its own stack at this address, with so many bytes left. */
+static inline bool stack_has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
 
 /*
- * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns how
- * many, at most `capacity`; 0 if nothing is known. Sets `caller`, unless NULL, to what called the outermost of them:
- * code outside any loaded object; all 0 if the stack was not followed up to there. Adds what it did to `work`
- * (sample/work.h). Allocates nothing, locks nothing, keeps errno.
+ * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns their
+ * number, at most `capacity`; 0 if unknown. Sets `caller`, unless NULL, to the registers of the code outside any loaded
+ * object that called the outermost frame; all 0 if the walk did not get there. Adds the work to `work` (sample/work.h).
+ * Does not allocate or lock; preserves errno.
  */
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);
 
-/* The same from given registers on; the first address written is theirs. */
+/* Walks from given registers on; the first address written is theirs. */
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work);
 
 /*
- * Follows the calling thread's stack as a sample does, one rule of it as if that was not known. Returns what it did, 0
- * if nothing. Not inside of malloc.
+ * Walks the calling thread's stack as a sample does, with one rule removed from the cache. Returns the work, 0 if none.
+ * Not inside of malloc.
  */
 uint32_t native_stack_rehearse(void);
 

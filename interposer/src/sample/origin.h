@@ -1,6 +1,6 @@
 /*
- * Where in the program an allocation was asked for: what the hook takes down at its first instruction, and what stacks
- * and call paths are told apart by.
+ * The place of an allocation in the program: recorded at the hook's first instruction, it distinguishes stacks and call
+ * paths.
  */
 #ifndef MALLOMETER_SAMPLE_ORIGIN_H
 #define MALLOMETER_SAMPLE_ORIGIN_H
@@ -8,7 +8,7 @@
 struct origin {
   /* The return address into the calling code. */
   const void *caller;
-  /* Where that code's stack ends then, just above the return address. */
+  /* The end of that code's stack at the call, just above the return address. */
   const void *stack;
 };
 

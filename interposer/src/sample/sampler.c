@@ -11,29 +11,30 @@
 #include "sample/native_stack.h"
 #include "sample/work.h"
 
-#define K 4u
+/* The first allocations of a call path, which have probability 1 without the governor: k in sampler.h. */
+#define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* sample/work.h */
-/* The first finds little in the processor's caches, the others all: together they take what samples take. */
+/* The first walk finds little in the processor's caches, the others all: together they take the time of samples. */
 #define REHEARSALS 3u
-#define CLOSE_INTERVAL 8u
+#define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* The counter ended before an allocation was chosen: it counts to 256 only. Such a visit is none. */
+/* The counter, which counts to 256 only, ended before the drawn allocation. Such a visit takes no sample. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* Samples of a call path by size, of the last two seconds or so. */
+/* Samples of a call path by size in about two seconds; above this its probability falls. */
 #define ENOUGH_SAMPLES 512.0
-/* So that what has eight intervals is looked at whatever samples take. */
+/* The lowest factor for sizes, so that allocations of eight intervals are always sampled. */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* So many visits of a thread are billed at once. */
-#define VISITS_ON_A_BILL 64u
+/* Visits of a thread that are added to the cost at once. */
+#define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
-static uint64_t unit_ps = USUAL_UNIT_PS; /* what a unit of work takes, in picoseconds */
+static uint64_t unit_ps = USUAL_UNIT_PS; /* time of a unit of work, in picoseconds */
 static size_t interval = DEFAULT_SAMPLE_INTERVAL;
 static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 uint32_t interval_number;
@@ -43,9 +44,8 @@ static uint64_t unknown_paths;
 static uint64_t visits_ns;
 
 /*
- * The next allocation of each bucket is visited for certain, which is what level 0 says: so a counter that was drawn
- * for a longer interval does not keep waiting what the shorter one wants to see. A thread that draws one at this moment
- * may keep it.
+ * Makes sure that the next allocation of each bucket is visited, which level 0 means. Otherwise a counter drawn for a
+ * longer interval would delay samples of a shorter one. A thread that draws a counter at this moment may keep it.
  */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -57,8 +57,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* Who reads the two in between takes the probability of either: each is known, and any will do. */
-void sampler_configure(size_t bytes) {
+/* A reader between the two stores uses the old or the new probability: both are known, so the weight is right. */
+void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
   __atomic_store_n(&interval, bytes, __ATOMIC_RELAXED);
@@ -68,13 +68,13 @@ void sampler_configure(size_t bytes) {
 
 size_t sampler_interval(void) { return __atomic_load_n(&interval, __ATOMIC_RELAXED); }
 
-void sampler_aim(uint32_t target_ppm) { __atomic_store_n(&governor.target_ppm, target_ppm, __ATOMIC_RELAXED); }
+void sampler_set_target(uint32_t target_ppm) { __atomic_store_n(&governor.target_ppm, target_ppm, __ATOMIC_RELAXED); }
 
 uint32_t sampler_target(void) { return __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED); }
 
 /* ---- Random numbers ----------------------------------------------------------------------------------- */
 
-/* Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014): SplitMix64. Any state will do. */
+/* Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014): SplitMix64. Any state is valid. */
 static uint64_t mix(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -86,8 +86,8 @@ static uint64_t draw(uint64_t *state) { return mix(*state += 0x9e3779b97f4a7c15u
 static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
 
 /*
- * -log2 of a random number between 0 and 1. With (1 + f) 2^-n that is n - log2(1 + f), where the polynomial is off by
- * 0.00013 at most.
+ * Returns -log2 of a random number between 0 and 1. For (1 + f) 2^-n that is n - log2(1 + f), of which the polynomial
+ * has an error of at most 0.00013.
  */
 static double negative_log2(uint32_t random) {
   unsigned zeros = (unsigned)__builtin_clz(random | 1);
@@ -96,8 +96,8 @@ static double negative_log2(uint32_t random) {
 }
 
 /*
- * Sets the counter so that each later allocation of this bucket is visited with probability 2^-level: how many are
- * spared before the first that is not, is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
+ * Sets the counter so that each later allocation of this bucket is visited with probability 2^-level: the number of
+ * allocations before the next visit is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
  * 1).
  */
 static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
@@ -112,20 +112,20 @@ static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t
 /* ---- Call paths --------------------------------------------------------------------------------------- */
 
 /*
- * Whose allocations have been seen how often, by estimate. Open addressing. All is written without lock and may lose
- * some, or be of two paths for a moment when one gives way to the other: p only has to be known, not to be exactly what
- * was wanted.
+ * The estimated number of allocations seen for each call path, with open addressing. All is written without lock and
+ * may lose counts, or mix two paths briefly when one replaces the other: p must be known, but need not be exactly as
+ * wanted.
  */
 struct path {
   uint32_t tag; /* 0: free */
   uint32_t seen;
   float due;     /* samples by size, halved every eight ticks */
-  uint32_t tick; /* of the latest visit */
+  uint32_t tick; /* tick of the latest visit */
 };
 
 static struct path paths[PATHS];
-/* All that find no room. */
-static struct path strangers = {.seen = UINT32_MAX};
+/* The shared entry of all call paths without room. */
+static struct path overflow_path = {.seen = UINT32_MAX};
 
 static uint32_t tick_of(uint64_t ns) { return (uint32_t)(ns >> TICK_SHIFT); }
 
@@ -140,7 +140,7 @@ static bool claim(struct path *path, uint32_t found, uint32_t tag, uint32_t now)
   return true;
 }
 
-/* NULL if there is no room for it. */
+/* Returns the entry of a call path, new or known; NULL if there is no room. */
 static struct path *known_path(uint64_t hash, uint32_t now) {
   uint32_t tag = (uint32_t)(hash >> 32) | 1, stalest_tag = 0, longest = 0;
   struct path *stalest = NULL;
@@ -161,28 +161,28 @@ static struct path *path_at(uint64_t hash, uint32_t now) {
   struct path *path = known_path(hash, now);
   if (path) return path;
   __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
-  return &strangers;
+  return &overflow_path;
 }
 
-/* What is left of a sum that is halved every eight ticks; between halvings it falls in a straight line. */
-static double faded(double sum, uint32_t ticks) {
+/* Returns the rest of a sum that is halved every eight ticks; between halvings it falls linearly. */
+static double fade(double sum, uint32_t ticks) {
   if (ticks >= 8 * 31) return 0;
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Counts allocations that are due so many samples by size; returns what the path was due before. */
+/* Adds samples that a path is due by size; returns the earlier sum. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
   int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
-  double left = faded((double)before, ago > 0 ? (uint32_t)ago : 0); /* another thread may have looked later */
+  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* another thread may have read the clock later */
   float after = (float)(left + samples_due);
   __atomic_store(&path->due, &after, __ATOMIC_RELAXED);
   __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
   return left;
 }
 
-/* Counts what a visit stands for; returns how many there were before. */
+/* Adds the allocations that a visit stands for; returns their earlier number. */
 static uint32_t count_seen(struct path *path, double visits) {
   uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
@@ -191,7 +191,7 @@ static uint32_t count_seen(struct path *path, double visits) {
   return before;
 }
 
-/* By the distance to an address of the thread's own, so that threads share paths. */
+/* Hashes a call path. The stack height is the distance from an address of the thread's own, so threads share paths. */
 static uint64_t path_of(struct origin origin, size_t size_class) {
   uintptr_t height = thread_pointer() - (uintptr_t)origin.stack;
   return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
@@ -199,7 +199,7 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The visit ---------------------------------------------------------------------------------------- */
 
-/* The highest level whose probability is not below the wanted one: the difference of the exponents, rounded down. */
+/* Returns the highest level with at least the wanted probability: the difference of the exponents, rounded down. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -214,7 +214,7 @@ static bool is_governed(void) {
   return sampler_interval() != 1 && __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED) != 0;
 }
 
-/* What is left in a thread; `block` may be NULL. */
+/* Returns the factors for a thread; `block` may be NULL. */
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   if (!is_governed()) return (struct governor_shares){1, 1, 1};
   struct governor_shares left = governor_shares(&governor);
@@ -224,13 +224,13 @@ static struct governor_shares shares(struct thread_block *block, uint64_t now) {
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
 }
 
-/* No object is smaller than the interval: each is to be looked at, however busy its path is. */
-static bool is_close(void) { return sampler_interval() <= CLOSE_INTERVAL; }
+/* Returns whether the interval is so small that each allocation is sampled, even of busy paths. */
+static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL; }
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* The probability with which the next allocation of this path is to be looked at; counts what this visit stands for. */
-static double wanted(const struct sample *allocation, double visits) {
+/* Returns the sampling probability of this path's next allocation, and counts the allocations of this visit. */
+static double wanted_probability(const struct sample *allocation, double visits) {
   uint64_t now = coarse_monotonic_ns();
   struct governor_shares left = shares(allocation->block, now);
   struct path *path = path_at(path_of(allocation->origin, size_class(allocation->requested)), tick_of(now));
@@ -239,8 +239,8 @@ static double wanted(const struct sample *allocation, double visits) {
   double by_size = (double)(allocation->bytes ? allocation->bytes : 1) * rate;
   double due = count_due(path, at_most_1(by_size) * visits, tick_of(now)), enough = ENOUGH_SAMPLES * left.of_busy;
   by_size = at_most_1(by_size * left.of_sizes);
-  if (due > enough && !is_close()) by_size *= enough / due;
-  double by_number = at_most_1((double)K / (count_seen(path, visits) + 1.0)) * left.of_numbers;
+  if (due > enough && !samples_all()) by_size *= enough / due;
+  double by_number = at_most_1((double)FIRST_SAMPLES / (count_seen(path, visits) + 1.0)) * left.of_numbers;
   return by_number > by_size ? by_number : by_size;
 }
 
@@ -248,37 +248,37 @@ static uint64_t time_of(uint32_t work) { return work * __atomic_load_n(&unit_ps,
 
 void sampler_spend(struct thread_block *block, uint32_t work) {
   uint64_t took = time_of(work);
-  coarse_clock_passes(took);
+  coarse_clock_advance(took);
   uint64_t now = coarse_monotonic_ns();
   governor_spend(&governor, now - took, now);
   if (block) burst_spend(&thread_sampling(block)->burst, took, now);
 }
 
-static void bill_visit(struct thread_block *block) {
+static void count_visit_cost(struct thread_block *block) {
   uint32_t visits = 1;
   if (block) {
     struct thread_sampling *sampling = thread_sampling(block);
-    if (++sampling->visits < VISITS_ON_A_BILL) return;
+    if (++sampling->visits < VISITS_PER_COST_COUNT) return;
     visits = sampling->visits;
     sampling->visits = 0;
   }
   __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
 
-/* What is done with an allocation changes where its object is. */
+/* Samples an allocation, whose object may move. */
 static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
   if (!call_sites_on()) return;
   allocation->probability = probability;
-  allocation->closely = is_close();
-  allocation->object = call_sites_take(allocation);
+  allocation->samples_all = samples_all();
+  allocation->object = call_sites_record(allocation);
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
+/* Takes a sample or not, at one of `visits` allocations. Returns the level for the next allocation of its path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
-  double probability = wanted(allocation, visits);
+  double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
   if (happens(random, probability * visits)) take(allocation, probability);
@@ -286,14 +286,15 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
 }
 
 /*
- * Down at once, up one step in four visits: call paths that share a counter with a hot one come in bursts, and while
- * one lasts its later allocations should be met as well. That costs a hot counter some 30 visits now and then.
+ * Returns the next level: a lower one at once, a higher one in steps, at one of four visits. Call paths that share a
+ * counter with a hot one come in bursts, whose later allocations should be visited too. A hot counter thus has some 30
+ * visits more now and then.
  */
-static unsigned towards(unsigned wanted_level, unsigned level, uint32_t random) {
+static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
-/* A step at a time: one measurement that was interrupted must not count for much. */
+/* Changes the time by an eighth at most, so that an interrupted measurement has little weight. */
 void sampler_measure(void) {
   uint64_t before = monotonic_ns(), begin = monotonic_ns();
   uint32_t work = 0;
@@ -312,16 +313,16 @@ uint64_t sampler_random(struct thread_block *block) {
   return draw(state);
 }
 
-/* With an interval of 1 all counters stay at zero, where they began. */
+/* Samples every allocation. With an interval of 1 all counters stay at zero, where they began. */
 static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
   take(allocation, 1);
 }
 
-/* How the counter was drawn by which the allocation comes here, and where the next is put. */
+/* Visits an allocation. `drawn` is the level of its counter; `left` and `level_of_left` get the next counter. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
-  bill_visit(allocation->block);
+  count_visit_cost(allocation->block);
   if (sampler_interval() == 1) {
     take_every(allocation, left);
     return;
@@ -331,7 +332,7 @@ __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t d
   if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
   } else if (!(drawn & UNFINISHED)) {
-    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), allocation), level, (uint32_t)bits);
+    level = step_level(consider((uint32_t)(bits >> 32), (double)(1u << level), allocation), level, (uint32_t)bits);
   }
   draw_counter((uint32_t)bits, level, left, level_of_left);
 }
@@ -347,7 +348,7 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* A path that was not there is visited always: level 0. Without samples nothing is drawn, and so nothing counts. */
+/* Visits a new path always: level 0. Without samples nothing is drawn, and the counters have no effect. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));
@@ -368,7 +369,7 @@ void *sampler_visit_large(struct thread_block *block, void *object, size_t reque
 }
 
 __attribute__((noinline)) static void visit_always(struct sample *allocation) {
-  bill_visit(allocation->block);
+  count_visit_cost(allocation->block);
   consider((uint32_t)(sampler_random(allocation->block) >> 32), 1, allocation);
 }
 

@@ -43,7 +43,7 @@ static bool add_user(struct stack_tree *tree, uint32_t node) {
   return true;
 }
 
-/* Takes back what add_user() did for a node that does not come. */
+/* Undoes add_user() for a node that is not made. */
 static void remove_user(struct stack_tree *tree, uint32_t caller) {
   if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
 }
@@ -83,7 +83,7 @@ struct gap {
 };
 
 /* Returns 1 + the number of a node, or 0 and the gap where it belongs. */
-static uint32_t look(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
+static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
@@ -100,11 +100,12 @@ static uint32_t look(struct stack_tree *tree, uint32_t caller, uint64_t frame, s
  * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index releases a new node.
  * Not inlined: a sample without a stack, whose thread may have little room, does not come here.
  */
-static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
+static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
+                                                  uint32_t *work) {
   uint32_t fresh = 0, found = 0;
   struct gap gap;
   for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-    found = look(tree, caller, frame, &gap);
+    found = find_node(tree, caller, frame, &gap);
     if (found || !gap.slot) break;
     if (!fresh) fresh = new_node(tree, caller, frame);
     if (!fresh) return 0;

@@ -57,8 +57,8 @@ static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
 }
 
 /*
- * Adds a stack, innermost frame first, as far as it is not there. Sets the innermost node, 1 + its number (0 for a
- * stack without frames), and adds what it did to `work` (sample/work.h). False if there is no room.
+ * Adds the missing nodes of a stack, innermost frame first. Sets the innermost node, 1 + its number (0 for a stack
+ * without frames), and adds the work to `work` (sample/work.h). Returns false if there is no room.
  */
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
@@ -69,7 +69,7 @@ void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 /* Frees the nodes that left. No thread may still hold one that it found in the index. */
 void stack_tree_reuse(struct stack_tree *tree);
 
-/* Copies at most `capacity` frames, innermost first. Returns how many. */
+/* Copies at most `capacity` frames, innermost first. Returns their number. */
 uint32_t stack_tree_copy(const struct stack_tree *tree, uint32_t innermost, uint64_t *frames, uint32_t capacity);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * What samples cost, without a clock: inside of malloc there is none that is exact (platform/clock.h). A sample counts
- * what it does, and is billed that work times the time that a unit of it takes. That is measured where clocks may be
- * read, by threads of the library: sampler_measure().
+ * The cost of samples, without a clock: inside of malloc there is no exact one (platform/clock.h). A sample counts its
+ * units of work, and its time is that number times the time of a unit. Threads of the library, which may read clocks,
+ * measure that time: sampler_measure().
  *
- * A unit is a frame that is followed by a rule that is known: 25 ns on a processor of 2.6 GHz. The others are as many
- * times as expensive as they were there, by regression over the samples of a JVM and of a compiler at the default
- * interval, which are so rare that little of what they need is in the processor's caches.
+ * A unit is a frame that is followed by a cached rule: 25 ns on a processor of 2.6 GHz. The factors of other work were
+ * measured there, by regression over the samples of a JVM and of a compiler at the default interval, which are so rare
+ * that little of their data is in the processor's caches.
  */
 #ifndef MALLOMETER_SAMPLE_WORK_H
 #define MALLOMETER_SAMPLE_WORK_H
@@ -13,21 +13,21 @@
 #include <stdint.h>
 
 enum {
-  /* Sums, and the table of live samples, both ways. */
+  /* The sums, and both insertion into and removal from the table of live samples. */
   WORK_SAMPLE = 20,
   WORK_FRAME = 1,
-  /* A rule that has to be found in the tables of its object. */
+  /* A rule that has to be found in its object's tables. */
   WORK_RULE = 80,
-  /* A frame that no stack had before. */
+  /* A frame without a node in the tree of stacks. */
   WORK_NEW_FRAME = 24,
-  /* To ask the JVM, and for each frame that it tells. */
+  /* A request to the JVM, and each frame that it returns. */
   WORK_JAVA = 40,
   WORK_JAVA_FRAME = 1,
-  /* To move an object into a slot. */
+  /* The move of an object into a slot. */
   WORK_SLOT = 100,
-  /* To clear the pages of a slot, and what other processors know of them. */
+  /* Clearing the pages of a slot, also in other processors' translation caches. */
   WORK_SLOT_BACK = 100,
-  /* A visit, whether it takes the allocation or not. */
+  /* A visit, with or without a sample. */
   WORK_VISIT = 3
 };
 

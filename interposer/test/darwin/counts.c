@@ -1,7 +1,7 @@
 /*
- * A known number of calls of each kind is counted on macOS: in a program that starts with the library
- * (DYLD_INSERT_LIBRARIES), and, with the library's path as the second argument, in one that loads and attaches it.
- * It is compiled on Linux, and has never run.
+ * Counts a known number of calls of each kind on macOS: in a program that starts with the library
+ * (DYLD_INSERT_LIBRARIES), and, with the library's path as the second argument, in one that loads and attaches it. It
+ * is compiled on Linux, and has never run.
  */
 #include <dlfcn.h>
 #include <malloc/malloc.h>
@@ -51,7 +51,7 @@ static struct sums sums(void) {
                        (int64_t)(now.allocated_bytes - now.freed_bytes)};
 }
 
-/* The calls in between came and went. */
+/* Checks the allocations and frees since `before`. */
 static void check_since(struct sums before, int64_t allocations, int64_t frees) {
   struct sums now = sums();
   CHECK_EQUAL(now.allocations - before.allocations, allocations);
@@ -91,7 +91,7 @@ static void zones(void) {
   check_since(before, 9 * ROUNDS, 9 * ROUNDS);
 }
 
-/* What the system's own libraries allocate. */
+/* The system's own libraries allocate. */
 static void of_system(void) {
   struct sums before = sums();
   for (unsigned i = 0; i < ROUNDS; i++) free(strdup("a string of some length"));
@@ -104,7 +104,7 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Whatever a thread itself takes is freed by its end, or kept for the next. */
+/* Memory that a thread takes itself is freed at its end, or kept for the next thread. */
 static void threads(void) {
   struct sums before = sums();
   for (unsigned round = 0; round < 20; round++) {
@@ -138,7 +138,7 @@ static void late_destructors(void) {
   }
   struct mallometer_counters now = {0};
   CHECK(snapshot_of(&now) == 0);
-  CHECK(now.threads < 20); /* each has handed its block over */
+  CHECK(now.threads < 20); /* the others have handed their blocks over */
 }
 
 static void forks(void) {
@@ -162,7 +162,7 @@ static __attribute__((noinline)) void *keeps(size_t size) {
 
 static void stacks(void) {
   static struct mallometer_site sites[64];
-  (void)sites_of(sites, 64, 0); /* they are recorded from now on */
+  (void)sites_of(sites, 64, 0); /* starts the recording of call sites */
   for (unsigned i = 0; i < 1000; i++) CHECK(keeps(65536));
   int count = sites_of(sites, 64, 0);
   uint32_t deepest = 0;

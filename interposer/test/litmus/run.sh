@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that the memory model of aarch64 forbids what the library relies on: each file says in its second line how often
-# its last line may hold. Needs herd7 (Debian: herdtools7); 77 without it.
+# Checks that the memory model of aarch64 forbids what must not happen to the library: the second line of each file says
+# how often its last line may hold. Needs herd7 (Debian: herdtools7); skipped (77) without.
 set -eu
 cd "$(dirname "$0")"
 command -v herd7 >/dev/null || exit 77

@@ -1,7 +1,6 @@
 /*
- * The processor made for tests: plain C, but in the middle of each addition there is a point at which something else
- * can happen (given.h), and a caller's frame pointer is what the test says. It stands before src/platform/arch.h in the
- * order of include directories.
+ * The processor for tests of the logic: plain C with a point of interruption (given.h) in the middle of each addition,
+ * and with the test's value as the caller's frame pointer. Include directories have it before src/platform/arch.h.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H

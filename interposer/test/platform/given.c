@@ -40,7 +40,7 @@ uint64_t coarse_monotonic_ns(void) { return given_monotonic_ns; }
 
 uint64_t coarse_realtime_ns(void) { return given_realtime_ns; }
 
-void coarse_clock_passes(uint64_t ns) {
+void coarse_clock_advance(uint64_t ns) {
   if (given_clock_passes) given_monotonic_ns += ns;
 }
 
@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* What is not the last of it is not taken again. */
+/* The last array's memory is given out again, that of others is not. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -167,7 +167,7 @@ struct process_memory process_memory(void) {
   return (struct process_memory){.resident = given_resident_bytes};
 }
 
-/* ---- All memory ---------------------------------------------------------------------------------------- */
+/* ---- The process's memory ------------------------------------------------------------------------------ */
 
 const struct mapping *given_rows;
 size_t given_row_count;
@@ -199,7 +199,7 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t count, uint8_t 
   return true;
 }
 
-bool pagemap_tells(void) { return !given_no_pagemap; }
+bool pagemap_is_readable(void) { return !given_no_pagemap; }
 
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
   given_copying = (int)by;
@@ -212,6 +212,8 @@ bool random_bytes(void *to, size_t bytes) {
   memset(to, 0x5a, bytes);
   return true;
 }
+
+uintptr_t memory_break(void) { return 0; }
 
 uint64_t process_swapped_bytes(void) { return given_swapped_bytes; }
 
@@ -234,7 +236,7 @@ static struct page {
   uint8_t mark;
 } pages[RANGE_BYTES / SMALLEST_PAGE_BYTES];
 
-/* Whole pages of the range. */
+/* Returns the pages of bytes in the range, which must be whole pages. */
 static struct page *pages_at(uintptr_t begin, size_t bytes) {
   size_t offset = begin - (uintptr_t)range;
   CHECK(offset <= range_taken && bytes <= range_taken - offset);
@@ -340,7 +342,7 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* The range lies between two mappings of the program, both of which are used. */
+/* The range lies between two mappings of the program, both of which are accessed. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;
@@ -393,7 +395,7 @@ bool thread_keys_exist(void) { return true; }
 bool given_threads_refused;
 void (*given_while_waiting)(void);
 
-/* Of the test and this thread, one runs at a time. */
+/* Either the test or this thread runs. */
 static struct {
   enum { NOT_STARTED, STARTED, WAITS, RUNS, ENDED } state;
   void *(*run)(void *);
@@ -457,7 +459,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
   sem_wait(&thread.may_go_on);
 }
 
-/* Whether the word has changed is asked when the test lets time pass. */
+/* The word is checked when the test lets time pass. */
 void wait_wake(const uint32_t *word) { (void)word; }
 
 void wait_until(uint64_t moment_ns) {
@@ -468,6 +470,25 @@ void wait_until(uint64_t moment_ns) {
 uint32_t thread_id(void) { return 1; }
 
 uint32_t thread_id_known(void) { return 1; }
+
+struct given_thread given_threads[2];
+size_t given_thread_count;
+
+/* Includes the calling thread. */
+size_t thread_ids(uint32_t *ids, size_t capacity) {
+  size_t count = 0;
+  for (; count <= given_thread_count && count < capacity; count++) ids[count] = (uint32_t)count + 1;
+  return count;
+}
+
+bool thread_waits(uint32_t id, struct waiting_thread *thread) {
+  *thread = given_threads[id - 2].waiting;
+  return given_threads[id - 2].waits;
+}
+
+bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
+  return count > 0 && words[0] == thread->pc;
+}
 
 void thread_name(char name[THREAD_NAME_BYTES]) {
   point_of_interruption();
@@ -485,19 +506,19 @@ uintptr_t given_frame_pointer;
 
 void own_stacks_start(void) {}
 
-bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
+bool own_stack_at(uintptr_t stack, struct own_stack *own) {
   *own = given_stack;
   return stack >= own->begin && stack < own->end;
 }
 
 size_t own_stack_left(uintptr_t stack) {
   struct own_stack own;
-  return own_stack_holds(stack, &own) ? stack - own.begin : 0;
+  return own_stack_at(stack, &own) ? stack - own.begin : 0;
 }
 
 bool loaded_objects_start(bool kernel_tells) { return kernel_tells && given_objects != NULL; }
 
-bool loaded_object_is_there(const struct loaded_object *object) { return object->unwind_table || !object->mark; }
+bool loaded_object_remains(const struct loaded_object *object) { return object->unwind_table || !object->mark; }
 
 bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   for (size_t i = 0; i < given_object_count; i++) {
@@ -513,14 +534,14 @@ uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id,
   return 0;
 }
 
-/* What is of the test can be read; nobody else's is asked for. */
+/* The test's memory is readable, and no other is asked for. */
 bool page_is_readable(uintptr_t page) { return page != 0; }
 
 /* ---- The allocator, and what stops the program --------------------------------------------------------- */
 
 static void free_nothing(void *object) { (void)object; }
 
-/* Objects are the test's; so much of each is usable. */
+/* Objects are the test's, and 1000 bytes of each are usable. */
 static size_t usable_bytes(void *object) {
   (void)object;
   return 1000;
@@ -530,7 +551,7 @@ struct next_allocator next = {.free = free_nothing, .usable_size = usable_bytes}
 
 void glibc_free_unnoticed(void *object) { next.free(object); }
 
-/* In front of an object in pages of its own: where it lies in them, and how many bytes they are. */
+/* Writes what precedes an object in pages of its own: its offset in them, and their bytes. */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes) {
   size_t *object = (size_t *)(begin + offset);
   object[-2] = offset;

@@ -1,6 +1,6 @@
 /*
- * Included before each file of the logic: before each atomic load, each compare-and-exchange and each change of bits is
- * a point at which another thread can act (given.h).
+ * Included before each file of the logic: makes each atomic load, compare-and-exchange and change of bits a point at
+ * which another thread can act (given.h).
  */
 #ifndef MALLOMETER_TEST_PLATFORM_INTERRUPT_H
 #define MALLOMETER_TEST_PLATFORM_INTERRUPT_H

@@ -2,7 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.Deflater;
 
-/** An application that nobody changed: takes a little more native memory each second, until its standard input ends. */
+/** An unprepared application: allocates more native memory each second, until its standard input ends. */
 public final class Grow {
   private static final List<Deflater> KEPT = new ArrayList<>();
 

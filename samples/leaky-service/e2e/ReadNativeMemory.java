@@ -7,8 +7,8 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * Prints every attribute of the native memory MBean of another JVM as {@code name=value}, read over remote JMX as any
- * monitoring tool would. Run it with {@code java ReadNativeMemory.java HOST:PORT}.
+ * Prints every attribute of the native memory MBean of another JVM as {@code name=value}, read over
+ * remote JMX like a monitoring tool. Run it with {@code java ReadNativeMemory.java HOST:PORT}.
  */
 final class ReadNativeMemory {
   public static void main(String[] arguments) throws Exception {

@@ -2,7 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import jdk.crac.Core;
 
-/** A program that comes to a checkpoint and is restored when its input says so, as far as the interface of CRaC goes. */
+/** A program that calls CRaC's interface for a checkpoint and for a restore when its input says so. */
 public final class Checkpointed {
 
   private static final int EXIT_CODE = 7;

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * A program without a framework, for any Java since 8: keeps native memory that one method of its own asked for, starts
- * another program, and ends with an exit code of its own when its input ends. Its last line tells of the place.
+ * A program without a framework, for Java 8 and newer. It keeps native memory that one of its methods allocated, starts
+ * another program, and ends with an exit code of its own when its input ends. Its last line describes its surroundings.
  */
 public final class Work {
 
@@ -21,7 +21,7 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // Java frames are known only once the bridge runs, so memory is asked for until then.
+    // Java frames are known only while the bridge runs, so this thread allocates until then.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();
@@ -45,7 +45,7 @@ public final class Work {
     }
   }
 
-  /** The name of this method is to be found in a call site. */
+  /** Allocates a deflater. The runner looks for the name of this method in a call site. */
   static void keepDeflater() {
     Deflater deflater = new Deflater();
     deflater.setInput(new byte[1000]);
@@ -53,7 +53,7 @@ public final class Work {
     KEPT.add(deflater);
   }
 
-  /** Tells the runner in what surroundings this ran. The name of the user is the one that /etc/passwd has for the uid. */
+  /** Returns the surroundings for the runner. The name of the user is the one that /etc/passwd has for the uid. */
   private static String place() {
     return String.format(
         "user=%s HOME=%s /tmp=%s /proc/self=%s /proc/1=%s",

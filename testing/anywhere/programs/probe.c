@@ -1,6 +1,6 @@
 /*
- * Tells the runner that a process counts: preloaded behind the library, it writes a line with the name of the program and
- * its allocations into the descriptor that ANYWHERE_PROBE names, when the process ends.
+ * Tells the runner that a process counts. Preloaded behind the library, it writes the name of the program and its
+ * allocations to the file descriptor in ANYWHERE_PROBE when the process ends.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * sandbox [NAME=VALUE...] PROGRAM ARGUMENT... : becomes a program for which perf_event_open, process_vm_readv,
  * memfd_create and every execve but this one end with EPERM, as under the seccomp filters of containers and services.
  *
- * A filter sees the arguments of a call, but not what they point to. So the program's path lies at an address that no
- * other execve will name, and the lower half of that address, 32 bits being what a filter compares, is what passes.
+ * A filter sees the arguments of a call, but not what they point to. So the program's path is put at an address that no
+ * other execve will use. The filter lets the lower 32 bits of that address pass, because it compares 32 bits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static int fail(const char *what) {
   return 99;
 }
 
-/* The filter holds from here on: what it does not refuse would be found in this process already. */
+/* Returns whether the filter refuses a call with these arguments. */
 static int refuses(long call) { return syscall(call, 0, 0, 0, 0, 0, 0) == -1 && errno == EPERM; }
 
 int main(int count, char *words[]) {

@@ -48,7 +48,7 @@ async function variablesOf(dashboard: any, given: URLSearchParams): Promise<Vari
 /** The panels at their places; of closed rows only the headings, unless all are wanted. */
 function placed(dashboard: any, all: boolean): any[] {
   const shown: any[] = [];
-  // By how much what comes next moves up, because rows above it are closed.
+  // The rows by which later panels move up, because rows above them are closed.
   let gap = 0;
   let bottom = 0;
   for (const panel of dashboard.panels) {

@@ -1,5 +1,5 @@
-// From a dashboard's target to the data frames that Grafana's components draw: variables are filled in, Prometheus is asked,
-// and its answer is shaped as Grafana's Prometheus data source shapes it.
+// Makes the data frames that Grafana's components draw from a dashboard's target: fills in variables, asks Prometheus, and
+// shapes the answer as Grafana's Prometheus data source does.
 import { FieldType, toDataFrame, type DataFrame } from '@grafana/data';
 
 export type Target = {
@@ -40,7 +40,7 @@ async function ask(path: string, parameters: Record<string, string>): Promise<Se
 
 const QUERY_RESULT = /^query_result\((.+)\)$/;
 
-/** What a variable that is a query's result chooses first, as Grafana finds it in each series as text; empty if it offers nothing. */
+/** Returns the first choice of a query variable, as Grafana finds it in each series as text; empty if it offers nothing. */
 export async function firstChoice(variable: { query: string; regex: string }, variables: Variables, time: number): Promise<string> {
   const query = substitute(variable.query.match(QUERY_RESULT)![1], variables);
   const texts = (await ask('query', { query, time: String(time) })).map(
@@ -58,7 +58,7 @@ function nameOf(legend: string | undefined, labels: Record<string, string>): str
   return (legend ?? '').replace(/\{\{\s*(\w+)\s*\}\}/g, (_, label) => labels[label] ?? '');
 }
 
-/** One frame for all series, a field for each label: what tables are made of. */
+/** Returns the frame of a table: one for all series, with a field for each label. */
 function asTable(target: Target, series: Series[], several: boolean): DataFrame {
   const labels = [...new Set(series.flatMap(({ metric }) => Object.keys(metric)))].filter((label) => label !== '__name__');
   return toDataFrame({

@@ -1,4 +1,4 @@
-// What Grafana's application registers when it starts and its component library expects to be there: field options, with
+// Registers what Grafana's application registers when it starts and its component library expects: field options, with
 // thresholds and value mappings, and the standard transformations.
 import {
   FieldConfigOptionsRegistry,
@@ -15,7 +15,7 @@ const OPTIONS = [
   'actions',
 ];
 
-/** How Grafana draws time series where a dashboard says nothing. */
+/** Grafana's defaults for time series. */
 export const TIME_SERIES_DEFAULTS = {
   drawStyle: 'line',
   lineInterpolation: 'linear',

@@ -168,7 +168,7 @@ async function everyPanelIsDrawn(page, hasSuspect = false) {
   assert.match(texts.sizes, /4 KiB\s+[\d,]+/);
   assert.match(texts.allocator, /glibc[\s\S]*Live[\s\S]*MiB[\s\S]*Retained/);
   assert.match(texts.budget, /Java heap\s+128 MiB/);
-  assert.match(texts.own, /Counting\s+by preload[\s\S]*Samples\s+[\d,]+[\s\S]*This run is recorded in .*recording/);
+  assert.match(texts.own, /Counting\s+preloaded[\s\S]*Samples\s+[\d,]+[\s\S]*This run is recorded in .*recording/);
   for (const exported of ['collapsed', 'flamegraph', 'pprof', 'dhat', 'table', 'leaks-text', 'leaks-html', 'breakdown', 'history']) {
     assert.match(texts.downloads, new RegExp(`\\b${exported}\\b`));
   }
@@ -389,6 +389,15 @@ describe('on the sample', () => {
   it('asks politely, and not at all while it is hidden or paused', async () => {
     const page = await open(samplePage(), {}, async page => {
       await page.clock.install();
+      // A busy browser tells of a request only later.
+      await page.addInitScript(() => {
+        window.pending = 0;
+        const {fetch} = window;
+        window.fetch = (...request) => {
+          window.pending++;
+          return fetch(...request).finally(() => window.pending--);
+        };
+      });
       await concluding({state: 'watch', sentence: 'Memory grows', findings: []})(page);
     });
     // The last of what is asked for at first.
@@ -403,7 +412,7 @@ describe('on the sample', () => {
         await page.clock.runFor(2_000);
         do {
           await page.waitForTimeout(15);
-        } while (answered < asked);
+        } while (answered < asked || await page.evaluate(() => window.pending) > 0);
       }
       return asked;
     };
@@ -480,6 +489,26 @@ describe('on the sample', () => {
     await close(page);
   });
 
+  it('lists the rows of the account that changed, and their total last', async () => {
+    const MIB = 1 << 20;
+    const row = (kind, name, growthBytes, place = '') => ({kind, name, place, bytes: 80 * MIB, growthBytes});
+    const account = (minutes, total, ...rows) => ({from: new Date(Date.now() - minutes * 60_000).toISOString(), to: new Date().toISOString(), basis: 'charged', total: row('total', 'memory', total), counts: [], files: [], rows});
+    const page = await open(samplePage(), {}, answering(({overview}) => {
+      if (overview) {
+        overview.diagnosis.account = account(10, 30 * MIB, row('site', 'a.B.pack', 40 * MIB, 'B.java:12'), row('code', 'code cache', 1024), row('retained', 'malloc retained', -10 * MIB));
+        overview.diagnosis.hour = account(60, 90 * MIB, row('site', 'a.B.pack', 90 * MIB));
+      }
+    }));
+    await page.click('#why summary');
+    assert.match(await page.innerText('#account caption'), /^Growth of charged memory until /);
+    assert.deepEqual(await page.$$eval('#account tbody tr', rows => rows.map(row => [...row.cells].map(cell => cell.innerText))), [
+      ['a.B.pack (B.java:12)', '80 MiB', '+40 MiB', '+90 MiB'],
+      ['malloc retained', '80 MiB', '−10 MiB', '–'],
+      ['Total', '80 MiB', '+30 MiB', '+90 MiB'],
+    ]);
+    await close(page);
+  });
+
   it('says the diagnosis in a word, a symbol and a sentence, with what to do, and tells when it changes', async () => {
     const findings = [{topic: 'growth', state: 'watch', text: 'Memory grows'}];
     let diagnosis = {state: 'healthy', since: new Date().toISOString(), sentence: 'Memory shows no steady growth in 9 min', actions: [], findings};
@@ -489,7 +518,7 @@ describe('on the sample', () => {
         if (overview) {
           overview.views = overview.views.filter(view => view !== 'evidence');
           overview.exports = overview.exports.filter(file => file.name !== 'evidence');
-          Object.assign(overview.diagnosis, diagnosis);
+          Object.assign(overview.diagnosis, diagnosis, {account: null});
         }
       })(page);
     });
@@ -508,6 +537,7 @@ describe('on the sample', () => {
     await page.click('#why summary');
     assert.match(await page.innerText('#findings'), /!\s+Watch:\s*Memory grows\./);
     assert.equal(await page.$('#actions button'), null);
+    assert.equal(await page.isVisible('#account'), false);
     await close(page);
   });
 
@@ -585,7 +615,7 @@ describe('on the sample', () => {
 
   it('a run that was killed is told above the diagnosis, one that exited is not', async () => {
     let reason = 'exit';
-    const sentence = 'The previous run was OOM-killed at 14:02 UTC at 99 % of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min';
+    const sentence = 'The previous run was OOM-killed at 14:02 UTC at 99 % of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min';
     const page = await open(samplePage(), {}, answering(({recording}) => recording && Object.assign(recording, {previousRun: {reason, sentence, report: 'the way there'}})));
     await page.waitForFunction(() => document.querySelector('#recording').textContent !== '');
     assert.ok(await page.isHidden('#killed'));
@@ -681,7 +711,7 @@ describe('on the sample', () => {
 
   it('no name of a thread, class, library or file becomes markup', async () => {
     const hostile = '<img src=x onerror="window.hacked=1"><b class="hacked">"\'</b><script>window.hacked=1</script>';
-    const KEPT = new Set(['since', 'observedSince', 'reason', 'state', 'time', 'started', 'ended', 'verdict', 'mode']);
+    const KEPT = new Set(['since', 'from', 'to', 'observedSince', 'reason', 'state', 'time', 'started', 'ended', 'verdict', 'mode']);
     const poison = (value, key) => typeof value === 'string' ? (KEPT.has(key) ? value : hostile + value)
       : Array.isArray(value) ? value.map(one => poison(one, key))
       : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [key === 'parts' ? hostile + name : name, poison(one, name)])) : value;

@@ -17,8 +17,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * A Spring Boot application for any Spring Boot since 2.7. It knows nothing of mallometer; the line "observe" on its input
- * makes it tell what MBeans of mallometer there are, which the runner takes out of its output.
+ * A Spring Boot application for Spring Boot 2.7 and newer, without code for mallometer. After the line "observe" on its
+ * input it prints mallometer's MBeans, which the runner takes from its output.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -1,4 +1,4 @@
-/* What logic_interposing.c defines in the place of libsystem_malloc, declared as Apple's header of this name does. */
+/* The functions that logic_interposing.c defines instead of libsystem_malloc, declared as in Apple's header. */
 #ifndef MALLOMETER_TEST_GIVEN_MALLOC_H
 #define MALLOMETER_TEST_GIVEN_MALLOC_H
 

@@ -11,8 +11,8 @@ import org.apache.catalina.LifecycleEvent;
 import org.apache.catalina.LifecycleListener;
 
 /**
- * In a Tomcat that has started, obeys its input: "observe" tells of the port and of MBeans, "undeploy NAME" takes a web
- * application away as people do, by deleting its file. Ends Tomcat with the input.
+ * Obeys its input in a Tomcat that has started: "observe" prints the port and the MBeans, "undeploy NAME" deletes the
+ * file of a web application, as people do. Ends Tomcat when the input ends.
  */
 public final class InTomcat implements LifecycleListener {
 

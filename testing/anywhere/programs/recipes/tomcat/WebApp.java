@@ -8,7 +8,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.servlet.support.SpringBootServletInitializer;
 import org.springframework.context.annotation.Configuration;
 
-/** A web application of Spring Boot, which keeps some native memory and knows nothing of mallometer. */
+/** A web application of Spring Boot that keeps some native memory and has no code for mallometer. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class WebApp extends SpringBootServletInitializer {

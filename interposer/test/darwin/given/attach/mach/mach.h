@@ -1,4 +1,4 @@
-/* What logic_attach.c defines in the place of Mach, declared as Apple's headers do. */
+/* The functions that logic_attach.c defines instead of Mach, declared as in Apple's headers. */
 #ifndef MALLOMETER_TEST_GIVEN_MACH_H
 #define MALLOMETER_TEST_GIVEN_MACH_H
 

@@ -1,4 +1,4 @@
-/* The zone of version 13 as Apple's header of this name has it, with what logic_attach.c defines. */
+/* The zone of version 13 as in Apple's header of this name, and the functions that logic_attach.c defines. */
 #ifndef MALLOMETER_TEST_GIVEN_ZONES_H
 #define MALLOMETER_TEST_GIVEN_ZONES_H
 

@@ -1,7 +1,8 @@
 package io.mallometer;
 
-import io.mallometer.internal.engine.HandFedInterposer;
-import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.engine.Engine;
+import io.mallometer.internal.engine.Sources;
+import io.mallometer.internal.library.FakeLibrary;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
@@ -31,18 +32,18 @@ import java.util.concurrent.ThreadFactory;
  * }
  * }</pre>
  *
- * <p>What is set is in the next snapshot, that is after {@link #poll()}: nothing else polls.
- * Verdicts, histories and the diagnosis are drawn as in the real facade. Thread-safe.
+ * <p>A figure that is set appears after the next {@link #poll()}: no thread polls. Verdicts,
+ * histories and the diagnosis are drawn as in the real facade. Thread-safe.
  */
-public final class FakeMallometer extends PolledMallometer {
+public final class FakeMallometer extends Mallometer {
 
-  /** Longer than any test. */
+  /** An interval that exceeds the duration of any test. */
   private static final Duration NEVER = Duration.ofDays(1);
 
   private static final ThreadFactory NO_THREAD = work -> new Thread(() -> {});
 
-  private final HandFedInterposer library;
-  private final Poller poller;
+  private final FakeLibrary library;
+  private final Engine engine;
 
   /** Creates a facade that has counted nothing yet. */
   public FakeMallometer() {
@@ -54,25 +55,27 @@ public final class FakeMallometer extends PolledMallometer {
 
   /** Creates a facade with these counters and this report of the library. */
   public FakeMallometer(NativeCounters counters, SelfReport self) {
-    this(new HandFedInterposer(counters, self));
+    this(new FakeLibrary(counters, self));
   }
 
-  FakeMallometer(HandFedInterposer library) {
+  FakeMallometer(FakeLibrary library) {
     this(
         library,
-        new Poller(library, MemorySource.none(), library.clock(), library::nanoTime, NO_THREAD));
+        new Engine(
+            Sources.of(
+                library, MemorySource.none(), library.clock(), library::nanoTime, NO_THREAD)));
   }
 
-  private FakeMallometer(HandFedInterposer library, Poller poller) {
+  private FakeMallometer(FakeLibrary library, Engine engine) {
     super(
-        poller,
+        engine,
         Optional.of(
             MallometerOptions.defaults()
                 .with(Setting.POLL_INTERVAL, NEVER)
                 .with(Setting.OWNERS_MAX_PAUSE, NEVER)
                 .with(Setting.OWNERS_MAX_TOTAL_PAUSE, NEVER)));
     this.library = library;
-    this.poller = poller;
+    this.engine = engine;
   }
 
   /** Sets whether the library counts. */
@@ -114,7 +117,7 @@ public final class FakeMallometer extends PolledMallometer {
    * Polls, and keeps the call sites if live bytes are at their peak, as the poller's thread does.
    */
   public void keepPeak() {
-    poller.profileKeeper().observe(poller.poll());
+    engine.profiles().published(engine.poller().poll());
   }
 
   /** Sets the latest huge allocations. */
@@ -124,7 +127,7 @@ public final class FakeMallometer extends PolledMallometer {
 
   /** Publishes verdicts at once. */
   public void setLeaks(LeakReport report) {
-    poller.leakWatch().publish(report);
+    engine.leaks().publish(report);
   }
 
   /** Moves {@link #clock()} forward, and runs everything that is due by then. */
@@ -137,12 +140,7 @@ public final class FakeMallometer extends PolledMallometer {
     return library.trims();
   }
 
-  /** The library itself, for tests of this package. */
-  HandFedInterposer library() {
-    return library;
-  }
-
-  Poller poller() {
-    return poller;
+  Engine engine() {
+    return engine;
   }
 }

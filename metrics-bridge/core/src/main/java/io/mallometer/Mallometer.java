@@ -1,5 +1,18 @@
 package io.mallometer;
 
+import io.mallometer.internal.engine.Engine;
+import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.engine.Sources;
+import io.mallometer.internal.leak.LeakNews;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.OpenScope;
+import io.mallometer.internal.library.load.ProcessLibrary;
+import io.mallometer.internal.monitor.AutomaticTrim;
+import io.mallometer.internal.monitor.HugeAllocationWatch;
+import io.mallometer.internal.monitor.ReadyMadeMonitors;
+import io.mallometer.internal.process.Checkpoints;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.text.Log;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
@@ -28,10 +41,15 @@ import io.mallometer.model.TrimReport;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * The facade: native memory of this process, as the library counts it.
@@ -45,141 +63,300 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>Thread-safe. Nothing here throws because the library is absent: {@link #status()} then says
- * why, and what to do. While any facade is open, one daemon thread shared by all of them polls the
- * library. Tests of code that takes a facade use {@link FakeMallometer}.
+ * <p>Thread-safe. No method throws for an absent library: {@link #status()} has the reason and the
+ * remedy. While any facade is open, one daemon thread shared by all of them polls the library.
+ * Tests of code that takes a facade use {@link FakeMallometer}.
  */
-public interface Mallometer extends AutoCloseable {
+public class Mallometer implements AutoCloseable {
 
   /**
-   * Opens a facade that has no options of its own: those of another open facade hold, or {@link
+   * The one piece of static state: a process has one set of counters, and its facades share one
+   * engine. Created at first use.
+   */
+  private static final class Shared {
+    static final Engine ENGINE =
+        new Engine(
+            Sources.of(new ProcessLibrary(), MemorySource.ofThisProcess(), Clock.systemUTC()));
+
+    static {
+      if (Checkpoints.possible()) {
+        Checkpoints.around(ENGINE.poller()::suspend, ENGINE.poller()::resume);
+      }
+    }
+  }
+
+  private static final String ON_A_VIRTUAL_THREAD =
+      "a virtual thread has no counters of its own: its carrier thread, which changes, has them";
+
+  /** Facades that are open in this class loader. */
+  private static final AtomicInteger OPEN = new AtomicInteger();
+
+  private final Engine engine;
+  private final Poller poller;
+  private final Poller.Lease lease;
+  private final Counting counting = new Counting();
+  private final Sites sites = new Sites();
+  private final Leaks leaks = new Leaks();
+  private final Allocator allocator = new Allocator();
+  private final History history = new History();
+  private final Monitors monitors = new Monitors();
+
+  /** Monitors that are not closed yet; guarded by {@link #subscribers}. */
+  private final Set<ReadyMadeMonitors.Running> running = new HashSet<>();
+
+  /** Listeners of monitors; guarded by {@link #subscribers}. */
+  private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
+
+  /** Subscriptions made here; guarded by itself, as is {@link #closed}. */
+  private final Set<Poller.Subscriber> subscribers = new HashSet<>();
+
+  private boolean closed;
+
+  Mallometer(Engine engine, Optional<MallometerOptions> options) {
+    this.engine = engine;
+    this.poller = engine.poller();
+    this.lease = poller.acquire(options);
+    OPEN.incrementAndGet();
+  }
+
+  /**
+   * Opens a facade without options: the options of another open facade apply, or {@link
    * MallometerOptions#defaults()}. Never throws for an absent or unreachable library.
    */
-  static Mallometer open() {
-    return new PolledMallometer(PolledMallometer.ofThisProcess(), Optional.empty());
+  public static Mallometer open() {
+    return new Mallometer(ofThisProcess(), Optional.empty());
   }
 
   /**
    * Opens a facade. A process has one configuration: the options of the facade that was opened
-   * first hold until it is closed. Other options are logged at level WARNING and wait until then.
+   * first apply until it is closed. Other options are logged at level WARNING and wait until then.
    * Never throws for an absent or unreachable library.
    */
-  static Mallometer open(MallometerOptions options) {
-    return new PolledMallometer(PolledMallometer.ofThisProcess(), Optional.of(options));
+  public static Mallometer open(MallometerOptions options) {
+    return new Mallometer(ofThisProcess(), Optional.of(options));
   }
 
   /**
    * Returns whether native allocations were counted at the latest poll, or why not and what to do.
    */
-  default Status status() {
+  public Status status() {
     return snapshot().status();
   }
 
   /** Returns the latest poll's reading. Takes no lock and makes no native call. */
-  Snapshot snapshot();
+  public Snapshot snapshot() {
+    return poller.latest();
+  }
 
   /**
-   * Returns the snapshot of the calling thread's scrape, for a face whose figures are asked for one
-   * by one. The first that a thread reads serves it until it has read none for 250 ms, and for 5 s
-   * at most; a thread that calls {@link #poll()} sees the new one.
+   * Returns the snapshot of the calling thread's scrape, for a face that reads figures one by one.
+   * The first snapshot that a thread reads serves it until the thread has read none for 250 ms, for
+   * at most 5 s. A thread that calls {@link #poll()} sees the new snapshot.
    */
-  Snapshot scraped();
+  public Snapshot scraped() {
+    return poller.scraped();
+  }
 
   /**
-   * Reads the counters, which becomes the latest snapshot. If that fails, the previous snapshot
-   * stays and is returned; its {@link Snapshot#time()} tells.
+   * Reads the counters into a new snapshot, which becomes the latest. If the reading fails, returns
+   * the previous snapshot, which stays the latest; its {@link Snapshot#time()} shows it.
    */
-  Snapshot poll();
+  public Snapshot poll() {
+    return orElse(poller::poll, poller::latest);
+  }
 
   /**
-   * Says that the application starts, or that it has started. From then on growth counts; without
-   * this call from two minutes after the start of the JVM. Only the first start of a process
-   * counts.
+   * Reports that the application starts, or that it has started. Growth counts from then on, or
+   * without this call from two minutes after the start of the JVM. Only the first start of a
+   * process counts.
    */
-  void starting(boolean begins);
+  public void starting(boolean begins) {
+    engine.starting(begins);
+  }
 
   /**
    * Calls {@code listener} after each poll, on the thread that polled, until the subscription or
-   * this facade is closed; after that it does nothing. The first exception of a listener is logged.
-   * Without the library nothing polls, except callers of {@link #poll()}.
+   * this facade is closed. A closed facade ignores the call. The first exception of a listener is
+   * logged. Without the library nothing polls, except callers of {@link #poll()}.
    */
-  Subscription onPoll(Consumer<Snapshot> listener);
+  public Subscription onPoll(Consumer<Snapshot> listener) {
+    Poller.Subscriber subscriber = new Poller.Subscriber(listener);
+    synchronized (subscribers) {
+      if (!closed) {
+        subscribers.add(subscriber);
+        poller.subscribe(subscriber);
+      }
+    }
+    return () -> unsubscribe(subscriber);
+  }
 
   /** Returns the clock that {@link Snapshot#time()} is taken from. */
-  Clock clock();
+  public Clock clock() {
+    return engine.clock();
+  }
 
   /** Returns the control of counting, which also measures pieces of work. */
-  Counting counting();
+  public Counting counting() {
+    return counting;
+  }
 
   /** Returns the call sites. */
-  Sites sites();
+  public Sites sites() {
+    return sites;
+  }
 
   /** Returns the verdicts on call sites. */
-  Leaks leaks();
+  public Leaks leaks() {
+    return leaks;
+  }
 
   /** Returns what can be done with the allocator. */
-  Allocator allocator();
+  public Allocator allocator() {
+    return allocator;
+  }
 
   /** Returns the ready-made monitors, and the phases. */
-  Monitors monitors();
+  public Monitors monitors() {
+    return monitors;
+  }
 
-  /** Returns the last hour, and the run before this one. */
-  History history();
+  /** Returns the last hour, and the previous run. */
+  public History history() {
+    return history;
+  }
 
   /**
-   * Ends this facade's part in the poller, which stops when the last facade closes, and every
-   * subscription made here. The latest snapshot, {@link #poll()} and scopes go on working. Does
-   * nothing the second time.
+   * Closes this facade and its subscriptions. The poller stops when the last facade closes. The
+   * latest snapshot, {@link #poll()} and scopes continue to work. A second call does nothing.
    *
-   * <p>A face is closed by the code that opened it, best before this; the other order is safe. A
-   * face that is left open goes on showing the latest snapshot, whose {@link Snapshot#age age}
-   * grows.
+   * <p>The code that opened a face closes it, best before the facade; the other order is safe. A
+   * face that stays open shows the latest snapshot, whose {@link Snapshot#age age} grows.
    */
   @Override
-  void close();
+  public void close() {
+    synchronized (subscribers) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      subscribers.forEach(poller::unsubscribe);
+      subscribers.clear();
+    }
+    monitors.close();
+    synchronized (subscribers) {
+      monitorListeners.forEach(engine.monitorBook()::unsubscribe);
+      monitorListeners.clear();
+    }
+    OPEN.decrementAndGet();
+    poller.release(lease);
+  }
 
-  /** Undoes a subscription. */
+  /** Returns whether a facade is open in this class loader. The agent calls this by its name. */
+  static boolean isAnyOpen() {
+    return OPEN.get() > 0;
+  }
+
+  static Engine ofThisProcess() {
+    return Shared.ENGINE;
+  }
+
+  private void unsubscribe(Poller.Subscriber subscriber) {
+    synchronized (subscribers) {
+      subscribers.remove(subscriber);
+      poller.unsubscribe(subscriber);
+    }
+  }
+
+  /** Subscribes to the polls, and tells of the latest one at once. */
+  private Subscription andOnPoll(Consumer<Snapshot> watch, Runnable end) {
+    Subscription polls = onPoll(watch);
+    watch.accept(snapshot());
+    return () -> {
+      polls.close();
+      end.run();
+    };
+  }
+
+  private static <T> T orElse(Supplier<T> reading, Supplier<T> otherwise) {
+    try {
+      return reading.get();
+    } catch (RuntimeException | LinkageError e) {
+      return otherwise.get();
+    }
+  }
+
+  private static String unreadable(Throwable cause) {
+    return "the call sites cannot be read: " + cause;
+  }
+
+  static NativeScope threadScope(Engine engine, ScopeOptions options) {
+    return isVirtual(Thread.currentThread())
+        ? new NativeScope(OpenScope.none(ON_A_VIRTUAL_THREAD))
+        : opened(() -> engine.library().threadScope(options));
+  }
+
+  /** Returns whether a thread is virtual, by its group: {@code Thread.isVirtual()} needs JDK 21. */
+  private static boolean isVirtual(Thread thread) {
+    ThreadGroup group = thread.getThreadGroup();
+    return group != null && group.getName().equals("VirtualThreads");
+  }
+
+  private static NativeScope opened(Supplier<OpenScope> opening) {
+    try {
+      return new NativeScope(opening.get());
+    } catch (RuntimeException | LinkageError e) {
+      return new NativeScope(OpenScope.none("the library cannot be called: " + e));
+    }
+  }
+
+  /** A subscription, which can be ended. */
   @FunctionalInterface
-  interface Subscription extends AutoCloseable {
-    /** Ends the subscription. Does nothing the second time. */
+  public interface Subscription extends AutoCloseable {
+    /** Ends the subscription. A second call does nothing. */
     @Override
     void close();
 
     /**
-     * Returns why less is told than was asked for, as by a monitor for which the native library has
-     * no place; empty if there is no such reason.
+     * Returns why the subscription reports less than requested, such as a monitor for which the
+     * native library has no place; empty if it reports everything.
      */
     default String reason() {
       return "";
     }
   }
 
-  /** Attaching to this process, and counting what a piece of code does. */
-  interface Counting {
+  /** Attaching to this process, and measuring pieces of work. */
+  public final class Counting {
+
+    private Counting() {}
 
     /**
-     * Begins to count in a JVM that was started without the library; of what was allocated before
-     * only the sum is known. Does nothing where something counts already. Holds for the whole
-     * process until {@link #detach} or its end, also after the facade is closed.
+     * Begins to count in a JVM that was started without the library. Of earlier allocations only
+     * the sum is known. Does nothing if a library counts already. Counting continues until {@link
+     * #detach} or the end of the process, also after the facade is closed.
      *
-     * <p>Takes up to half a second, most of it for JNA's start: call it on a thread that nobody
-     * waits for. Never throws: a refusal leaves the process as it was, and is the reason of the
-     * status. {@code MALLOMETER_ATTACH=off} in the environment refuses.
+     * <p>Takes up to half a second, most of it for JNA's start: call it on a thread that no other
+     * thread waits for. Never throws: a refusal leaves the process unchanged, and the status has
+     * the reason. {@code MALLOMETER_ATTACH=off} in the environment refuses.
      *
      * @return the status afterwards
      */
-    Status attach();
+    public Status attach() {
+      return orElse(poller::attach, Mallometer.this::status);
+    }
 
     /**
-     * Ends what {@link #attach} began, for the whole process; the counters end with it. A preloaded
-     * library goes on counting.
+     * Ends the counting that {@link #attach} began, for the whole process, and its counters. A
+     * preloaded library continues to count.
      *
      * @return the status afterwards
      */
-    Status detach();
+    public Status detach() {
+      return orElse(poller::detach, Mallometer.this::status);
+    }
 
     /** Opens a scope over the calling thread, with {@link ScopeOptions#defaults()}. */
-    default NativeScope threadScope() {
+    public NativeScope threadScope() {
       return threadScope(ScopeOptions.defaults());
     }
 
@@ -187,19 +364,25 @@ public interface Mallometer extends AutoCloseable {
      * Opens a scope over the calling thread. On a virtual thread the scope is empty, with that
      * reason: a virtual thread changes its carrier thread, and the counters belong to the carrier.
      */
-    NativeScope threadScope(ScopeOptions options);
+    public NativeScope threadScope(ScopeOptions options) {
+      return Mallometer.threadScope(engine, options);
+    }
 
     /** Opens a scope over the whole process, with {@link ScopeOptions#defaults()}. */
-    NativeScope processScope();
+    public NativeScope processScope() {
+      return opened(() -> engine.library().processScope());
+    }
 
     /**
      * Returns an executor that measures each task which it passes on, whichever platform thread
      * runs it.
      */
-    ScopedExecutor across(Executor executor, ScopeOptions options);
+    public ScopedExecutor across(Executor executor, ScopeOptions options) {
+      return new ScopedExecutor(executor, () -> threadScope(options));
+    }
 
-    /** Returns such an executor, with {@link ScopeOptions#defaults()}. */
-    default ScopedExecutor across(Executor executor) {
+    /** Returns an executor that measures each task, with {@link ScopeOptions#defaults()}. */
+    public ScopedExecutor across(Executor executor) {
       return across(executor, ScopeOptions.defaults());
     }
 
@@ -207,99 +390,161 @@ public interface Mallometer extends AutoCloseable {
      * Opens a scope over the whole process, as {@link #processScope()} does. {@link
      * NativeScope#unhook()} closes it and returns its figures.
      */
-    default NativeScope hook() {
+    public NativeScope hook() {
       return processScope();
     }
   }
 
-  /** The code that allocates. Nothing here throws: what prevents a reading is its reason. */
-  interface Sites {
+  /** The call sites. No method throws: a reading that fails is empty and has the reason. */
+  public final class Sites {
+
+    private Sites() {}
 
     /**
-     * Reads which call site allocated what, and what of it is live; takes milliseconds. If the
-     * latest reading is less than a second old, that is returned.
+     * Returns what each call site allocated, and what of it is live. Takes milliseconds; a reading
+     * that is less than a second old is returned again.
      */
-    CallSites read();
+    public CallSites read() {
+      try {
+        return engine.callSites().callSites();
+      } catch (RuntimeException | LinkageError e) {
+        return CallSites.none(clock().instant(), unreadable(e));
+      }
+    }
 
     /**
-     * Samples nearly every allocation until the result is closed, so that the call sites of what is
-     * allocated meanwhile are exact, or very nearly. Each allocation of the process takes some
+     * Samples nearly every allocation until the result is closed, so that the figures of call sites
+     * are exact, or very nearly, for this time. Each allocation of the process takes some
      * microseconds more: use this in tests and for short times.
      */
-    CloseLook closely();
+    public CloseLook closely() {
+      return new CloseLook(engine.library());
+    }
 
     /**
-     * Returns what changed of the call sites between two moments of the last hour, of which five
-     * minutes are kept by 15 s and the rest by the minute; the second may be the present. The
-     * moments nearest to those asked for are compared, if they are at most two minutes away; from
-     * before the first reading on, the changes are those since it.
+     * Returns the changes of the call sites between two moments of the last hour; the second may be
+     * the present. Compares the nearest kept moments, if they are at most two minutes away: ten
+     * minutes are kept by 15 s, and the rest by the minute. If {@code from} is before the first
+     * reading, the changes are those since that reading.
      */
-    SiteChanges changes(Instant from, Instant to);
+    public SiteChanges changes(Instant from, Instant to) {
+      try {
+        return engine.callSites().changes(from, to);
+      } catch (RuntimeException | LinkageError e) {
+        return SiteChanges.none(unreadable(e));
+      }
+    }
 
     /**
-     * Returns what changed of the call sites over this time, up to a reading. It compares with the
-     * kept moment that is nearest, as in {@link #changes(Instant, Instant)}; the result names that
-     * moment. Reads nothing.
+     * Returns the changes of the call sites over a time, up to a reading. Compares with the nearest
+     * kept moment, as {@link #changes(Instant, Instant)} does; the result names that moment. Reads
+     * nothing.
      *
-     * @param now what {@link #read()} returned
+     * @param now the result of {@link #read()}
      */
-    SiteChanges changes(Duration over, CallSites now);
+    public SiteChanges changes(Duration over, CallSites now) {
+      try {
+        return engine.callSites().changes(over, now);
+      } catch (RuntimeException | LinkageError e) {
+        return SiteChanges.none(unreadable(e));
+      }
+    }
 
     /**
-     * Returns the call sites as they were at a moment that is kept until the next of its kind: at
-     * most 2,048 of them, those with most live and with most allocated bytes. Without such a moment
-     * there are no sites, and the reason says why.
+     * Returns the call sites at a moment that is kept until the next of its kind: at most 2,048
+     * sites, those with most live and with most allocated bytes. Without such a moment the result
+     * has no sites, and the reason says why.
      */
-    CallSites at(KeptMoment moment);
+    public CallSites at(KeptMoment moment) {
+      try {
+        return engine.profiles().at(moment);
+      } catch (RuntimeException | LinkageError e) {
+        return CallSites.none(clock().instant(), unreadable(e));
+      }
+    }
 
     /**
-     * Returns what groups of call sites held in the last hour: those with most live bytes and those
-     * that grew most. As of a reading that is at most 15 s old or, where that would take more than
-     * a thousandth of the time, at most a minute.
+     * Returns the live bytes in the last hour of the groups of call sites with most live bytes and
+     * of those that grew most. The latest reading is at most 15 s old, or at most a minute where
+     * readings every 15 s would take more than a thousandth of the time.
      *
-     * @param most so many of each
+     * @param most the number of groups of each kind
      */
-    SiteTrends trends(Grouping grouping, int most);
+    public SiteTrends trends(Grouping grouping, int most) {
+      try {
+        return engine.callSites().trends(grouping, most);
+      } catch (RuntimeException | LinkageError e) {
+        return new SiteTrends(List.of(), List.of(), unreadable(e));
+      }
+    }
   }
 
-  /** A time in which nearly every allocation is sampled. */
-  interface CloseLook extends AutoCloseable {
+  /** A period in which nearly every allocation is sampled. */
+  public final class CloseLook implements AutoCloseable {
+    private final NativeLibrary library;
+    private final AtomicBoolean ended = new AtomicBoolean();
+
+    CloseLook(NativeLibrary library) {
+      this.library = library;
+      library.sampleClosely(true);
+    }
 
     /**
-     * Reads the call sites anew, without ages. Nothing here throws: what prevents a reading is its
-     * reason.
+     * Reads the call sites anew, without ages. Never throws: a reading that fails has the reason.
      */
-    CallSites read();
+    public CallSites read() {
+      try {
+        return library.callSites(clock().instant(), List.of(), true);
+      } catch (RuntimeException | LinkageError e) {
+        return CallSites.none(clock().instant(), unreadable(e));
+      }
+    }
 
-    /** Ends it. When all have ended, as few allocations are sampled as before. */
+    /** Ends the period. When all periods have ended, as few allocations are sampled as before. */
     @Override
-    void close();
+    public void close() {
+      if (ended.compareAndSet(false, true)) {
+        library.sampleClosely(false);
+      }
+    }
   }
 
   /** The verdicts on call sites. */
-  interface Leaks {
+  public final class Leaks {
+
+    private Leaks() {}
 
     /**
-     * Returns the latest verdicts. Call sites are judged every 15 s. If that is expensive, less
-     * often, so that it uses at most 0.1 % of a processor, but at least once a minute.
+     * Returns the latest verdicts. Call sites are judged every 15 s, or less often, down to once a
+     * minute, to use at most 0.1 % of a processor.
      */
-    LeakReport report();
+    public LeakReport report() {
+      Status status = status();
+      return status.active()
+          ? engine.leaks().latest()
+          : LeakReport.none(clock().instant(), status.reason());
+    }
 
     /**
-     * Acknowledges the call sites of a name, whatever their verdict, or takes that back. Holds for
-     * all facades until the process ends, or for longer with {@link
+     * Acknowledges the call sites of a name, whatever their verdict, or withdraws the
+     * acknowledgement. Applies to all facades until the process ends, or longer with {@link
      * Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
      *
      * @param site the name; one that ends in {@code *} is the beginning of a name
      */
-    void acknowledge(String site, boolean fine);
+    public void acknowledge(String site, boolean acknowledged) {
+      engine.leaks().acknowledge(site, acknowledged);
+    }
 
     /**
-     * Calls {@code listener} for each site that becomes a leak and for those that are one, until
-     * the subscription or the facade is closed. A site that ceases to be one and becomes one again
-     * is told again. The first exception of a listener is logged.
+     * Calls {@code listener} for each site that is or becomes a leak, until the subscription or the
+     * facade is closed. A site that becomes a leak again is reported again. The first exception of
+     * a listener is logged.
      */
-    Subscription onLeak(Consumer<SiteVerdict> listener);
+    public Subscription onLeak(Consumer<SiteVerdict> listener) {
+      LeakNews news = new LeakNews(this::report, listener, engine.listenerThread());
+      return andOnPoll(news, news::close);
+    }
 
     /**
      * Searches the Java heap for the objects that hold the live samples of a call site. Runs on the
@@ -308,80 +553,145 @@ public interface Mallometer extends AutoCloseable {
      * the reason.
      *
      * @param site the call site's number
-     * @param links over how many links what keeps these objects is looked for, each of which takes
-     *     a walk of its own: 0 to 8
+     * @param links how many references the search follows from these objects to what keeps them, 0
+     *     to 8; each takes a walk of its own
      */
-    OwnerReport owners(int site, int links);
+    public OwnerReport owners(int site, int links) {
+      return engine.owners().search(site, links);
+    }
 
-    /** The same within another budget of pauses than the options state. */
-    OwnerReport owners(int site, int links, OwnerBudget budget);
+    /** Searches as {@link #owners(int, int)} does, with a budget of pauses of its own. */
+    public OwnerReport owners(int site, int links, OwnerBudget budget) {
+      return engine.owners().search(site, links, budget);
+    }
 
-    /** Returns what such a search would do now, without doing it. */
-    OwnerReport.Outlook ownerOutlook();
+    /** Returns the estimated pause of a search, or why it would be refused, without searching. */
+    public OwnerReport.Outlook ownerOutlook() {
+      return engine.owners().outlook();
+    }
 
-    /** Returns the latest search that was done; empty if none was. */
-    Optional<OwnerReport> latestOwners();
+    /** Returns the report of the latest search that was done; empty if there is none. */
+    public Optional<OwnerReport> latestOwners() {
+      return engine.owners().latest();
+    }
   }
 
   /** The allocator of this process. */
-  interface Allocator {
+  public final class Allocator {
+
+    private Allocator() {}
 
     /**
-     * Asks the allocator to return retained memory to the operating system. Runs on the calling
-     * thread, which may take seconds; threads that allocate wait for the part of it that concerns
-     * their arena. Refused if the latest trim of this class loader is less than {@link
-     * Setting#TRIM_MINIMUM_INTERVAL} ago. A new snapshot is read afterwards.
+     * Asks the allocator to return retained memory to the operating system. Takes up to seconds on
+     * the calling thread; a thread that allocates waits while its arena is trimmed. Refused if the
+     * latest trim of this class loader is less than {@link Setting#TRIM_MINIMUM_INTERVAL} ago. A
+     * new snapshot is read afterwards.
      */
-    TrimReport trim();
+    public TrimReport trim() {
+      TrimReport report = engine.trim();
+      if (report.outcome() == TrimReport.Outcome.DONE) {
+        poll();
+      }
+      return report;
+    }
 
     /**
      * Trims at an interval, whenever a trim would return at least {@code leastShare} of the
      * resident set, until the subscription is closed. Each trim is logged at level INFO. {@link
-     * Setting#TRIM_MINIMUM_INTERVAL} holds as for {@link #trim()}.
+     * Setting#TRIM_MINIMUM_INTERVAL} applies as to {@link #trim()}.
      *
      * @param leastShare 0 to 1
      */
-    Subscription trimEvery(Duration interval, double leastShare);
+    public Subscription trimEvery(Duration interval, double leastShare) {
+      AutomaticTrim trims =
+          new AutomaticTrim(Mallometer.this::snapshot, this::trim, interval, leastShare);
+      trims.start();
+      return trims::close;
+    }
 
     /**
      * Calls {@code listener} once for each request above {@link SelfReport#hugeThresholdBytes()},
-     * also for earlier ones that are still known, until the subscription or the facade is closed.
-     * At most 64 a second; further ones are missed and counted. The first exception of a listener
-     * is logged.
+     * also for earlier ones that the library still keeps, until the subscription or the facade is
+     * closed. Reports at most 64 requests a second; further ones are missed and counted. The first
+     * exception of a listener is logged.
      */
-    Subscription onHugeAllocation(HugeAllocationListener listener);
+    public Subscription onHugeAllocation(HugeAllocationListener listener) {
+      HugeAllocationWatch watch =
+          new HugeAllocationWatch(listener, engine.listenerThread(), engine.nanoTime());
+      return andOnPoll(watch, watch::close);
+    }
   }
 
   /**
-   * Ready-made monitors. The library counts and the polls look: no Java code runs inside of an
-   * allocation, and an event comes up to a poll interval after what it tells of. An event is logged
-   * at level WARNING, kept, and told to listeners. No monitor aborts anything.
+   * The ready-made monitors. The library counts, and the polls evaluate the counts: no Java code
+   * runs inside an allocation, and an event arrives up to a poll interval after its cause. An event
+   * is logged at level WARNING, kept, and passed to listeners. No monitor aborts the program.
    */
-  interface Monitors {
+  public final class Monitors {
+
+    private Monitors() {}
 
     /**
-     * Starts a monitor of the process. It goes on until the subscription or this facade is closed.
-     * Closing a {@link MonitorOptions#threshold} first tells of the requests that were not told
-     * yet, on the calling thread.
+     * Starts a monitor of the process, which runs until the subscription or this facade is closed.
+     * Closing a {@link MonitorOptions#threshold} first reports its remaining requests, on the
+     * calling thread.
      */
-    Subscription start(MonitorOptions monitor);
+    public Subscription start(MonitorOptions monitor) {
+      ReadyMadeMonitors.Running started = ReadyMadeMonitors.of(monitor, engine.monitorParts());
+      synchronized (subscribers) {
+        if (closed) {
+          return () -> {};
+        }
+        running.add(started);
+      }
+      Subscription polls = andOnPoll(started, () -> end(started));
+      return new Subscription() {
+        @Override
+        public void close() {
+          polls.close();
+        }
+
+        @Override
+        public String reason() {
+          return started.reason();
+        }
+      };
+    }
 
     /**
      * Calls {@code listener} for each event of any monitor of the process, whichever facade started
-     * it, until the subscription or this facade is closed. Called on a thread of mallometer's on
-     * which only other listeners wait. The first exception of a listener is logged.
+     * it, until the subscription or this facade is closed. Runs on a thread of mallometer that only
+     * listeners share. The first exception of a listener is logged.
      */
-    Subscription onEvent(Consumer<MonitorEvent> listener);
+    public Subscription onEvent(Consumer<MonitorEvent> listener) {
+      Consumer<MonitorEvent> own = listener::accept;
+      synchronized (subscribers) {
+        if (!closed) {
+          monitorListeners.add(own);
+          engine.monitorBook().subscribe(own);
+        }
+      }
+      return () -> {
+        synchronized (subscribers) {
+          monitorListeners.remove(own);
+          engine.monitorBook().unsubscribe(own);
+        }
+      };
+    }
 
     /**
-     * Returns the number of allocations of the process by the size that the allocator handed out,
-     * while monitors {@link MonitorOptions#usableSizes()} were there; empty while there is none.
-     * The difference of two readings is what came between them.
+     * Returns the number of allocations of the process by usable size, counted while monitors
+     * {@link MonitorOptions#usableSizes()} run; empty if none runs. The difference of two readings
+     * has the allocations between them.
      */
-    Optional<SizeDistribution> returnedSizes();
+    public Optional<SizeDistribution> returnedSizes() {
+      return engine.monitorBook().returnedSizes();
+    }
 
     /** Returns the latest 64 events of the process's monitors, oldest first. */
-    List<MonitorEvent> events();
+    public List<MonitorEvent> events() {
+      return engine.monitorBook().events();
+    }
 
     /**
      * Ends the process's current phase, and begins the next. A process has one phase at a time,
@@ -390,31 +700,68 @@ public interface Mallometer extends AutoCloseable {
      * @param name the name of the next phase; an empty name begins none
      * @return the phase that ended; empty if there was none
      */
-    Optional<Phase> nextPhase(String name);
+    public Optional<Phase> nextPhase(String name) {
+      return engine.monitorBook().nextPhase(name);
+    }
 
     /** Returns the latest 64 phases that have ended, oldest first. */
-    List<Phase> phases();
+    public List<Phase> phases() {
+      return engine.monitorBook().phases();
+    }
+
+    /** Whoever takes it out of the set closes it. A failure concerns neither caller nor others. */
+    private void end(ReadyMadeMonitors.Running started) {
+      boolean mine;
+      synchronized (subscribers) {
+        mine = running.remove(started);
+      }
+      if (mine) {
+        try {
+          started.close();
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+          Log.MALLOMETER.warn("A monitor could not be ended", e);
+        }
+      }
+    }
+
+    void close() {
+      List<ReadyMadeMonitors.Running> all;
+      synchronized (subscribers) {
+        all = List.copyOf(running);
+      }
+      all.forEach(this::end);
+    }
   }
 
-  /** The last hour, and the run before this one. */
-  interface History {
+  /** The last hour, and the previous run. */
+  public final class History {
+
+    private History() {}
 
     /**
-     * Returns the last hour at falling resolution, oldest first: five minutes as often as was
-     * polled, a quarter of an hour by ten seconds, the rest by the minute. At most 550 points.
+     * Returns the last hour, oldest first, at most 550 points: every poll of the latest five
+     * minutes, a point every ten seconds up to a quarter of an hour ago, and one a minute before.
      */
-    List<HistoryPoint> points();
+    public List<HistoryPoint> points() {
+      return engine.history().points();
+    }
 
     /**
-     * Returns where the memory was in the last hour, oldest first: five minutes by 15 s, the rest
-     * by the minute. At most 90 moments.
+     * Returns the parts of the memory in the last hour, oldest first, at most 90 moments: one every
+     * 15 s in the latest five minutes, and one a minute before.
      */
-    List<MemoryMoment> memory();
+    public List<MemoryMoment> memory() {
+      return engine.memoryHistory().moments();
+    }
 
     /** Returns how the previous run ended; empty if none is recorded. */
-    Optional<PreviousRun> previousRun();
+    public Optional<PreviousRun> previousRun() {
+      return engine.recorder().previousRun();
+    }
 
     /** Returns whether the last hour is recorded in a file, and where. */
-    RecordingStatus recording();
+    public RecordingStatus recording() {
+      return engine.recorder().recording();
+    }
   }
 }

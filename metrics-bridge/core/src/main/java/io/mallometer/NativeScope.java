@@ -1,6 +1,6 @@
 package io.mallometer;
 
-import io.mallometer.internal.interposer.OpenScope;
+import io.mallometer.internal.library.OpenScope;
 import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeFigures;
 import io.mallometer.model.ScopeOptions;
@@ -37,11 +37,11 @@ public final class NativeScope implements AutoCloseable {
 
   /**
    * Opens a scope over the calling thread for code that runs before any facade is open, such as an
-   * application's start. Leaves the choice of options to the facade that is opened first. Empty
-   * unless the library is preloaded, and on a virtual thread.
+   * application's start. Leaves the choice of options to the facade that is opened first. The scope
+   * is empty unless the library is preloaded, and on a virtual thread.
    */
   public static NativeScope ofThread() {
-    return PolledMallometer.threadScope(PolledMallometer.ofThisProcess(), ScopeOptions.defaults());
+    return Mallometer.threadScope(Mallometer.ofThisProcess(), ScopeOptions.defaults());
   }
 
   /** Returns the figures so far; once the scope is closed, those of the time when it was open. */
@@ -59,8 +59,8 @@ public final class NativeScope implements AutoCloseable {
   /**
    * Returns the call sites of the memory that the scope retains, most bytes first, as far as it was
    * sampled: a smaller {@code MALLOMETER_SAMPLE_INTERVAL} samples more. Takes milliseconds and
-   * allocates, so read {@link #figures()} first. Empty unless the scope is matched, open, and that
-   * of the calling thread.
+   * allocates, so read {@link #figures()} first. Empty unless the scope is open, matched, and over
+   * the calling thread.
    */
   public List<RetainedSite> retained() {
     try {
@@ -76,7 +76,7 @@ public final class NativeScope implements AutoCloseable {
     return figures();
   }
 
-  /** Ends the scope. Its figures do not change after that. Does nothing the second time. */
+  /** Ends the scope, after which its figures do not change. A second call does nothing. */
   @Override
   public synchronized void close() {
     if (result == null) {

@@ -13,22 +13,25 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The order of the packages: each knows only those before it, and no face knows another. */
+/** The order of the packages: each depends only on those before it, and no face on another. */
 @AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
 @ArchTag("any-jdk")
 class ArrowsTest {
 
   private static final String ROOT = "io.mallometer";
 
-  /** Not part of the API. */
+  /** The packages that are not part of the API. */
   private static final String INTERNAL = ROOT + ".internal";
 
-  /** The lowest first. */
+  /** The layers, the lowest first. */
   private static final List<String> LAYERS =
       List.of(
           INTERNAL + ".text",
@@ -36,11 +39,15 @@ class ArrowsTest {
           ROOT + ".meter",
           ROOT + ".report",
           INTERNAL + ".symbol",
-          INTERNAL + ".owner",
-          INTERNAL + ".interposer",
+          INTERNAL + ".leak.evidence",
+          INTERNAL + ".library",
+          INTERNAL + ".library.abi",
+          INTERNAL + ".library.load",
           INTERNAL + ".process",
           INTERNAL + ".history",
           INTERNAL + ".leak",
+          INTERNAL + ".owner",
+          INTERNAL + ".monitor",
           INTERNAL + ".diagnosis",
           INTERNAL + ".engine",
           ROOT);
@@ -55,7 +62,7 @@ class ArrowsTest {
           ROOT + ".push",
           ROOT + ".view");
 
-  /** All that a face may know of the project: the facade, what it hands out, and how to show it. */
+  /** The packages that a face may use: the facade, its model, and how to show it. */
   private static final List<String> SHOWN =
       List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
 
@@ -102,7 +109,52 @@ class ArrowsTest {
   static final ArchRule packagesAreFreeOfCycles =
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
-  /** Only what an application may call is in packages outside of internal. */
+  /** Readers exchange figures through the snapshot; only the engine connects them. */
+  @ArchTest
+  static void noReaderOfThePollKnowsAnother(JavaClasses all) {
+    List<JavaClass> readers =
+        all.stream()
+            .filter(type -> type.isAssignableTo(INTERNAL + ".engine.SnapshotReader"))
+            .filter(type -> !type.isInterface())
+            .toList();
+    assertThat(readers).hasSizeGreaterThan(5);
+    assertThat(readers)
+        .allSatisfy(
+            reader ->
+                assertThat(reader.getDirectDependenciesFromSelf())
+                    .extracting(dependency -> dependency.getTargetClass())
+                    .doesNotContainAnyElementsOf(
+                        readers.stream().filter(other -> other != reader).toList()));
+  }
+
+  @ArchTest
+  static void noConstructorOfTheEngineHasMoreThanEightParameters(JavaClasses all) {
+    assertThat(
+            all.stream()
+                .filter(type -> type.getPackageName().equals(INTERNAL + ".engine"))
+                .flatMap(type -> type.getConstructors().stream())
+                .filter(constructor -> constructor.getRawParameterTypes().size() > 8))
+        .isEmpty();
+  }
+
+  /** A reader who meets a type without its package knows the type, in each published module. */
+  @ArchTest
+  static void noSimpleNameStandsForTwoTypes(JavaClasses all) throws IOException {
+    List<String> names = new ArrayList<>();
+    for (String module : List.of("metrics-bridge", "spring-starter", "testing")) {
+      try (Stream<Path> files = Files.walk(Path.of("..", "..", module))) {
+        files
+            .map(Path::toString)
+            .filter(file -> file.contains("/src/main/java/io/mallometer/"))
+            .filter(file -> file.endsWith(".java") && !file.endsWith("/package-info.java"))
+            .map(file -> file.substring(file.lastIndexOf('/') + 1))
+            .forEach(names::add);
+      }
+    }
+    assertThat(names).hasSizeGreaterThan(all.size() / 10).doesNotHaveDuplicates();
+  }
+
+  /** Packages outside of internal have only what an application may call. */
   @ArchTest
   static void theApiGrowsOnlyOnPurpose(JavaClasses all) {
     assertThat(
@@ -114,7 +166,7 @@ class ArrowsTest {
         .hasSizeLessThanOrEqualTo(118);
   }
 
-  /** A class of the API that takes or hands out one that is internal would make that part of it. */
+  /** An internal class in a signature of the API would become part of the API. */
   @ArchTest
   static void theApiShowsNothingInternal(JavaClasses all) {
     assertThat(
@@ -137,10 +189,10 @@ class ArrowsTest {
   }
 
   @ArchTest
-  static final ArchRule onlyTheInterposerPackageKnowsJna =
+  static final ArchRule onlyThePackageThatCallsTheLibraryKnowsJna =
       noClasses()
           .that()
-          .resideOutsideOfPackage(INTERNAL + ".interposer")
+          .resideOutsideOfPackage(INTERNAL + ".library.abi")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");
@@ -163,7 +215,7 @@ class ArrowsTest {
           .dependOnClassesThat()
           .resideInAPackage("jdk.jfr..");
 
-  /** A runtime may be without its module. */
+  /** A runtime may lack the module jdk.management. */
   @ArchTest
   static final ArchRule theJvmsOwnManagementIsAskedInOnePlace =
       noClasses()

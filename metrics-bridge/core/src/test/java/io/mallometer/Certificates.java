@@ -11,7 +11,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Key stores of a test, and the TLS contexts of a server and a client that use them. */
+/** Key stores for tests, and the TLS contexts of servers and clients that use them. */
 public final class Certificates {
 
   private Certificates() {}
@@ -42,7 +42,7 @@ public final class Certificates {
     assertThat(keytool.waitFor()).as(said).isZero();
   }
 
-  /** Returns the context of a server that has the keys of a store. */
+  /** Returns the context of a server with the keys of a store. */
   public static SSLContext serving(Path store) throws Exception {
     KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(open(store), "changeit".toCharArray());
@@ -51,7 +51,7 @@ public final class Certificates {
     return context;
   }
 
-  /** Writes a certificate of a store beside it, in PEM. */
+  /** Writes a certificate of a store as PEM in the store's directory. */
   public static Path pem(Path store, String alias) throws Exception {
     String certificate =
         Base64.getMimeEncoder().encodeToString(open(store).getCertificate(alias).getEncoded());

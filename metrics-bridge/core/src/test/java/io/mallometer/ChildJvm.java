@@ -14,14 +14,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A Java program in a process of its own, for what cannot be tried in the JVM of the tests. */
+/** A Java program in a process of its own, for tests that cannot run in the JVM of the tests. */
 public final class ChildJvm {
 
   /**
-   * How a program ended.
+   * The end of a program.
    *
    * @param exitCode its exit code
-   * @param output what it wrote to standard output and standard error
+   * @param output its standard output and standard error
    */
   public record Result(int exitCode, String output) {}
 
@@ -32,7 +32,7 @@ public final class ChildJvm {
   private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private String classPath = System.getProperty("java.class.path");
 
-  /** A JVM like this one, without preload; it may be attached to. */
+  /** Creates a JVM like this one, without preload and with attach allowed. */
   public ChildJvm() {
     process.environment().remove("LD_PRELOAD");
     process.environment().remove("MALLOMETER_ATTACH");
@@ -55,13 +55,13 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Starts with nothing but what is added from here on. */
+  /** Removes all options that were set before. */
   public ChildJvm withoutOptions() {
     options.clear();
     return this;
   }
 
-  /** How long it may run; a minute unless said. */
+  /** Sets how long the program may run; the default is a minute. */
   public ChildJvm timeout(Duration longest) {
     timeout = longest;
     return this;
@@ -74,21 +74,21 @@ public final class ChildJvm {
   }
 
   /**
-   * Runs a shell script with mounts of its own first, as root, which then becomes the JVM: {@code
-   * $$} is its process id.
+   * Runs a shell script as root, in a mount namespace of its own, before the JVM. The shell becomes
+   * the JVM: {@code $$} is its process id.
    */
   public ChildJvm mounting(String script) {
     prefix.addAll(List.of("unshare", "-m", "sh", "-ec", script + "; exec \"$@\"", "sh"));
     return this;
   }
 
-  /** Sets limits first: the arguments of {@code ulimit}. */
+  /** Sets limits before the program starts. */
   public ChildJvm limited(String limits) {
     prefix.addAll(List.of("sh", "-ec", "ulimit " + limits + "; exec \"$@\"", "sh"));
     return this;
   }
 
-  /** Whether {@link #mounting} is allowed here. */
+  /** Returns whether {@link #mounting} is allowed here. */
   public static boolean canMount() {
     try {
       return new ProcessBuilder("unshare", "-m", "true").start().waitFor() == 0;
@@ -107,12 +107,14 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Runs a main class to its end; a program that hangs is ended and fails the test. */
+  /**
+   * Runs a main class to its end. A program that exceeds the timeout is killed and fails the test.
+   */
   public Result run(Class<?> main, String... arguments) {
     return run(List.of("-cp", classPath, main.getName()), arguments);
   }
 
-  /** The same with the main class of a jar, by {@code -jar}. */
+  /** Runs the main class of a jar to its end, by {@code -jar}. */
   public Result runJar(Path jar, String... arguments) {
     return run(List.of("-jar", jar.toString()), arguments);
   }
@@ -147,9 +149,7 @@ public final class ChildJvm {
     }
   }
 
-  /**
-   * Asks again and again, for a minute at most: another process tells of itself in no other way.
-   */
+  /** Polls a condition every 20 ms for at most a minute, and returns whether it was met. */
   public static boolean await(Callable<Boolean> done) throws Exception {
     long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     while (!done.call()) {
@@ -162,10 +162,10 @@ public final class ChildJvm {
   }
 
   /**
-   * The homes of the JDKs of at least some feature release: this one, those that {@code JDK_HOMES}
-   * names (separated by colons), and those under /usr/lib/jvm.
+   * Returns the homes of the JDKs of at least some feature release: the running one, those that
+   * {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
    *
-   * @throws AssertionError if {@code REQUIRE_JDKS} (such as "17 25") names one that is not there
+   * @throws AssertionError if a release in {@code REQUIRE_JDKS} (such as "17 25") is missing
    */
   public static List<Path> jdksSince(int feature) {
     return jdksSince(
@@ -203,7 +203,7 @@ public final class ChildJvm {
     }
   }
 
-  /** From the file "release" of a JDK, which has a line such as JAVA_VERSION="17.0.15". */
+  /** Reads the release in a JDK's file "release", with a line such as JAVA_VERSION="17.0.15". */
   private static int feature(Path home) {
     try (Stream<String> lines = Files.lines(home.resolve("release"))) {
       return lines

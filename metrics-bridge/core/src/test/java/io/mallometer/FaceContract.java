@@ -41,18 +41,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every face shows of one snapshot: names, types, labels and values, spelled out here and
- * taken from nowhere else. A face passes by extending this class.
+ * The contract of all faces: the names, types, labels and values that a face shows of one snapshot.
+ * They are spelled out here and not derived from the code. A face's test extends this class.
  */
 public abstract class FaceContract {
 
   /** A face while it is open. */
   public interface Face extends AutoCloseable {
 
-    /** Everything it shows now, in any order; other people's metrics may be among it. */
+    /** Returns all that the face shows, in any order; metrics of others may be among it. */
     List<Published> shown();
 
-    /** Takes the face away again. */
+    /** Closes the face, which then shows nothing. */
     @Override
     void close();
   }
@@ -65,10 +65,10 @@ public abstract class FaceContract {
       new FakeMallometer(counters(true, 32_768), selfReport());
   private final List<AutoCloseable> open = new ArrayList<>();
 
-  /** Opens the face under test over a facade. Labels are to be applied to everything it shows. */
+  /** Opens the face under test over a facade. All that it shows has the common labels. */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
-  /** Whether the face has labels; JMX has none. */
+  /** Returns whether the face has labels; JMX has none. */
   protected boolean carriesCommonLabels() {
     return true;
   }
@@ -119,7 +119,7 @@ public abstract class FaceContract {
     assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
   }
 
-  /** A MiB a second, of which 1 GiB is the limit, from the end of the start-up on. */
+  /** The process grows by a MiB a second after the start-up; the limit is 1 GiB. */
   @Test
   void theDiagnosisAndTheTimeToTheLimitAreShown() {
     polled();
@@ -316,7 +316,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /** Uncounted, attached, detached, and attached again where nobody can tell what was there. */
+  /** The process is uncounted, attached, detached, and attached again with an unknown baseline. */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -429,7 +429,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Each scrape is a thread of its own: what a thread read before serves it for a while. */
+  /** Each scrape uses a thread of its own, because a thread sees its last snapshot for a while. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));
@@ -482,7 +482,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).isEmpty();
   }
 
-  /** Counters whose figures all differ. */
+  /** Returns counters whose figures all differ. */
   public static NativeCounters counters(boolean complete, double largest) {
     return new NativeCounters(
         SizeDistribution.of(SIZES),
@@ -499,7 +499,7 @@ public abstract class FaceContract {
         complete);
   }
 
-  /** The same after an attach; more was freed than allocated. */
+  /** Returns counters after an attach, with more bytes freed than allocated. */
   public static NativeCounters attachedCounters(Baseline baseline) {
     return new NativeCounters(
         SizeDistribution.of(SIZES),
@@ -518,12 +518,12 @@ public abstract class FaceContract {
         true);
   }
 
-  /** The self-report after an attach that misses some calls. */
+  /** Returns the self-report after an attach that misses some calls. */
   public static SelfReport attachedReport() {
     return attachedReport(new Attachment(2_143, 2, 3, 0.004, 4_096, 65_536));
   }
 
-  /** That after an attach that went so. */
+  /** Returns the self-report after an attach with this result. */
   public static SelfReport attachedReport(Attachment attachment) {
     SelfReport self = selfReport();
     return new SelfReport(
@@ -542,7 +542,7 @@ public abstract class FaceContract {
         "incomplete: 3 calls could not be redirected");
   }
 
-  /** A self-report whose figures all differ. */
+  /** Returns a self-report whose figures all differ. */
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
@@ -554,7 +554,7 @@ public abstract class FaceContract {
     return new SelfReport(
         "1.2.3",
         "glibc 2.36",
-        SelfReport.PRELOAD,
+        SelfReport.PRELOADED,
         Optional.of(Instant.parse("2026-01-01T00:00:00Z")),
         Optional.empty(),
         ByteUnit.GLIBC_CHUNK,
@@ -567,12 +567,12 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Some parts of everything, all figures different; no high, so that there is one unknown. */
+  /** Returns some parts of all kinds of memory. All figures differ; memory.high is unknown. */
   public static ProcessMemory memory(double limitBytes) {
     return using(390_000, limitBytes);
   }
 
-  /** Of which 130,000 bytes are active files, beside 10,000 bytes of inactive ones. */
+  /** Returns memory with 130,000 bytes of active files, in addition 10,000 of inactive ones. */
   private static ProcessMemory using(long workingSetBytes, double limitBytes) {
     return new ProcessMemory(
         310_000,
@@ -609,14 +609,15 @@ public abstract class FaceContract {
         Optional.of(
             new MemoryBudget(
                 List.of(
-                    new MemoryBudget.Line("java_heap", 500_000, "configured", "-Xmx"),
-                    new MemoryBudget.Line("native", 100_000, "measured", "now resident")),
+                    new MemoryBudget.Line("java_heap", 500_000, "configured", "-Xmx", 500_000),
+                    new MemoryBudget.Line(
+                        "native", 100_000, "measured", "now resident", Double.NaN)),
                 600_000,
                 limitBytes,
                 "no limit is set; this configuration may need 1 MiB")));
   }
 
-  /** A fifth of the memory above. */
+  /** Returns huge pages of a fifth of the memory above. */
   public static HugePages hugePages() {
     return new HugePages(
         60_000,
@@ -624,7 +625,7 @@ public abstract class FaceContract {
         "60 kB of the resident set are in transparent huge pages.");
   }
 
-  /** What an allocator may say, all figures different. */
+  /** Returns the statistics of an allocator, with figures that all differ. */
   public static AllocatorStatistics allocator(double trimmableBytes) {
     return new AllocatorStatistics(
         Instant.parse("2026-01-01T00:00:00Z"),
@@ -654,7 +655,7 @@ public abstract class FaceContract {
         counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
-  /** A facade whose latest poll comes after a reading of these call sites. */
+  /** Returns a facade whose call sites were read before its latest poll. */
   private FakeMallometer knowing(CallSites sites) {
     mallometer.setSites(sites);
     polled();
@@ -720,7 +721,7 @@ public abstract class FaceContract {
             "allocator",
             "glibc 2.36",
             "mode",
-            "preload",
+            "preloaded",
             "accounting",
             "chunk"));
     all.add(gauge("mallometer_snapshot_age_seconds", 0));
@@ -739,7 +740,7 @@ public abstract class FaceContract {
     return all;
   }
 
-  /** Upper bounds and what is at or below each. */
+  /** Returns buckets with their upper bounds and cumulative counts. */
   private static List<Published> histogram() {
     double[][] cumulative = {
       {16, 3},
@@ -790,8 +791,10 @@ public abstract class FaceContract {
     return face;
   }
 
-  /** Only mallometer's samples, with bounds of buckets as numbers, however they were written. */
-  /** One NaN would make a fleet's sum unknown. */
+  /**
+   * Returns mallometer's samples, with bounds of buckets as numbers in one notation. None may be
+   * NaN, which would make the sum over a fleet unknown.
+   */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();
     assertThat(shown).noneMatch(sample -> Double.isNaN(sample.value()));

@@ -25,27 +25,28 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A facade over a library that knows everything there is to know, an attach, a leak and a failure
- * included. A service over it shows every name, whatever the machine and the day.
+ * A facade over a fake library that reports everything possible, with an attach, a leak and a
+ * failure. A service over it shows all names on any machine.
  */
 public final class KnowsEverything implements AutoCloseable {
 
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
 
-  private final FakeMallometer mallometer =
-      new FakeMallometer(
+  private final HandFedLibrary library =
+      new HandFedLibrary(
           FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)),
           FaceContract.attachedReport());
+  private final FakeMallometer mallometer = new FakeMallometer(library);
 
   /**
-   * Opens it; call sites have been read twice, ten minutes apart.
+   * Opens the facade with call sites that were read twice, ten minutes apart.
    *
    * @param recording the recording of an earlier run, which is displaced
    */
   public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6, 0));
     mallometer.setApplicationVersion("2.3.1");
-    mallometer.library().finds(new OwnersByHand());
+    library.finds(new OwnersByHand());
     mallometer.setAllocator(allocator());
     mallometer.setHugeAllocations(List.of(new HugeAllocation(1, TIME, 99_000_000, 4711, "worker")));
     mallometer.setSites(afterAttach(SitesByHand.three()));
@@ -63,7 +64,7 @@ public final class KnowsEverything implements AutoCloseable {
     mallometer.poll();
   }
 
-  /** For ten minutes after the start-up, towards the limit. */
+  /** Grows toward the limit for ten minutes after the start-up. */
   private void grow() {
     mallometer.starting(true);
     mallometer.starting(false);
@@ -74,24 +75,21 @@ public final class KnowsEverything implements AutoCloseable {
     }
   }
 
-  /** Reads how the earlier run ended, and then fails. */
+  /** Reads the end of the earlier run, then lets the recording fail. */
   private void record(Path recording) {
-    Recorder recorder = mallometer.poller().recorder();
+    Recorder recorder = mallometer.engine().recorder();
     recorder.want(recording);
     recorder.begin();
-    mallometer
-        .library()
-        .records(RecordingStatus.failed(recording.toString(), "No space left on device"));
+    library.records(RecordingStatus.failed(recording.toString(), "No space left on device"));
     recorder.close();
     recorder.begin();
   }
 
-  /** The facade. */
   public Mallometer mallometer() {
     return mallometer;
   }
 
-  /** Switches counting off, or on again. */
+  /** Switches counting on or off. */
   public void counts(boolean whether) {
     mallometer.setStatus(
         whether
@@ -111,7 +109,7 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  /** Divides the resident set at a second of the growth, by which a mapped file grew too. */
+  /** Returns memory divided at a second of the growth; a mapped file grew by a MiB per second. */
   private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,

@@ -6,26 +6,26 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What one logger says while this is open; it is kept from the console. */
+/** Captures the messages of one logger until closed, and keeps them from the console. */
 public final class Logged extends Handler implements AutoCloseable {
 
   private final List<String> messages = new CopyOnWriteArrayList<>();
   private final List<Throwable> causes = new CopyOnWriteArrayList<>();
   private final Logger logger;
 
-  /** Listens to a logger, by its name. */
+  /** Listens to the logger of this name. */
   public Logged(String name) {
     logger = Logger.getLogger(name);
     logger.addHandler(this);
     logger.setUseParentHandlers(false);
   }
 
-  /** What was said up to now. */
+  /** Returns the messages that were logged so far. */
   public List<String> messages() {
     return List.copyOf(messages);
   }
 
-  /** The exceptions that were logged up to now. */
+  /** Returns the exceptions that were logged so far. */
   public List<Throwable> causes() {
     return List.copyOf(causes);
   }
@@ -40,7 +40,7 @@ public final class Logged extends Handler implements AutoCloseable {
 
   @Override
   public void flush() {
-    // Nothing is kept back.
+    // Messages are not buffered.
   }
 
   @Override

@@ -40,7 +40,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the ready-made monitors see, and whom they tell. */
 class MonitorsTest {
 
   private static final long MIB = 1 << 20;
@@ -128,7 +127,7 @@ class MonitorsTest {
   }
 
   @Test
-  void liveBytesThatAreCrossedNameTheCallSites() throws Exception {
+  void liveBytesThatAreExceededNameTheCallSites() throws Exception {
     mallometer.setSites(SitesByHand.three());
     mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
     liveAre(20 * MIB);
@@ -352,10 +351,10 @@ class MonitorsTest {
     return event;
   }
 
-  /** Waits until the thread of listeners has done what it has. */
+  /** Waits until the listeners' thread has finished its tasks. */
   private void flush() throws InterruptedException {
     CountDownLatch done = new CountDownLatch(1);
-    Executor listeners = mallometer.poller().listenerThread();
+    Executor listeners = mallometer.engine().listenerThread();
     listeners.execute(done::countDown);
     assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
   }

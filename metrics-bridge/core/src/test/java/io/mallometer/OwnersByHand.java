@@ -1,16 +1,16 @@
 package io.mallometer;
 
-import io.mallometer.internal.interposer.OwnerSearch;
-import io.mallometer.internal.owner.HeapGraph;
-import io.mallometer.internal.owner.HeapGraph.HeapObject;
-import io.mallometer.internal.owner.HeapGraph.Hold;
-import io.mallometer.internal.owner.HeapGraph.Kind;
-import io.mallometer.internal.owner.HeapGraph.Link;
-import io.mallometer.internal.owner.HeapGraph.Reference;
+import io.mallometer.internal.library.HeapGraph;
+import io.mallometer.internal.library.HeapGraph.HeapObject;
+import io.mallometer.internal.library.HeapGraph.Hold;
+import io.mallometer.internal.library.HeapGraph.Kind;
+import io.mallometer.internal.library.HeapGraph.Link;
+import io.mallometer.internal.library.HeapGraph.Reference;
+import io.mallometer.internal.library.OwnerSearch;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A search that finds nine of ten samples in a live thread's hands, and says one remark. */
+/** A search that finds a live thread as the owner of nine of ten samples, with one remark. */
 final class OwnersByHand implements OwnerSearch {
 
   private static final int SAMPLES = 10;

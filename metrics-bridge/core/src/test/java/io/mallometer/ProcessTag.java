@@ -22,16 +22,16 @@ import org.junit.platform.commons.annotation.Testable;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * The tag {@code process} of tests that start one: a JVM, a browser or another program. {@code
- * bin/test --fast} leaves them out.
+ * The tag {@code process} of tests that start a JVM, a browser or another program. {@code bin/test
+ * --fast} leaves these tests out.
  */
 public final class ProcessTag {
 
   private ProcessTag() {}
 
   /**
-   * Returns the tests of this module that start a process and lack the tag. What runs before a test
-   * counts as part of it: constructors, initializers of its class and set-up methods.
+   * Returns the tests of this module that start a process and lack the tag. The constructors,
+   * initializers and set-up methods of a test's class count as part of the test.
    */
   public static Set<String> missing() {
     JavaClasses all = ArchConfiguration.withThreadLocalScope(ProcessTag::tests);
@@ -51,7 +51,7 @@ public final class ProcessTag {
     return missing;
   }
 
-  /** Without the classes of libraries, which take ten times as long to read. */
+  /** Reads mallometer's classes, without those of libraries, which would take ten times as long. */
   private static JavaClasses tests(ArchConfiguration configuration) {
     configuration.setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()
@@ -68,7 +68,7 @@ public final class ProcessTag {
     return type.getSource().orElseThrow().getUri().toString().startsWith(module);
   }
 
-  /** Whatever starts a process, itself or through others of these classes. */
+  /** Returns all code that starts a process, directly or through other classes. */
   private static Set<JavaCodeUnit> starting(JavaClasses classes) {
     Deque<JavaCodeUnit> found = new ArrayDeque<>();
     for (JavaClass type : classes) {

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Prometheus' own linter of metrics. */
+/** Runs promtool, Prometheus' linter of metrics. */
 public final class Promtool {
 
   private static final Pattern OURS =
@@ -16,7 +16,7 @@ public final class Promtool {
 
   private Promtool() {}
 
-  /** Skips the test where promtool is missing, unless REQUIRE_PROMTOOL is true. */
+  /** Skips the test if promtool is missing, unless REQUIRE_PROMTOOL is true. */
   public static void assumeIsThere() {
     boolean there;
     try {
@@ -33,8 +33,8 @@ public final class Promtool {
   }
 
   /**
-   * Returns what promtool says of the series of a scrape that are mallometer's. It would refuse
-   * {@code system_cpu_count}, which is Micrometer's name.
+   * Returns promtool's complaints on the series of a scrape that are mallometer's. The others are
+   * left out, as promtool refuses Micrometer's {@code system_cpu_count}.
    */
   public static String complaintsAboutOurs(String exposition) throws Exception {
     return complaints(
@@ -44,7 +44,7 @@ public final class Promtool {
             .collect(Collectors.joining("\n", "", "\n")));
   }
 
-  /** Everything that promtool prints; its exit code is in the first line if it is not 0. */
+  /** Returns all that promtool prints; its exit code is in the first line if it is not 0. */
   public static String complaints(String exposition) throws Exception {
     Process promtool =
         new ProcessBuilder("promtool", "check", "metrics").redirectErrorStream(true).start();

@@ -15,12 +15,12 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The file {@code docs/public-names.txt}: every name by which people, scripts and dashboards reach
+ * The file {@code docs/public-names.txt}: all names by which people, scripts and dashboards use
  * mallometer, sorted in sections. Tests compare a section with what a running service shows, so
- * that no name comes, goes or changes without a change of the file for a reviewer to see.
+ * that each change of a name is in the file for reviewers to see.
  *
- * <p>A name that is marked {@value #IN_SOME_STATES} need not be shown by a service that just runs;
- * it must be by one that a test has brought into those states.
+ * <p>A name marked {@value #IN_SOME_STATES} need not be shown by a service that just runs, only by
+ * one that a test has brought into those states.
  *
  * <p>With {@code -Dpublic.names=write} a section is written instead of compared. Marks stay.
  */
@@ -33,7 +33,7 @@ public final class PublicNames {
 
   private PublicNames() {}
 
-  /** Compares a section with names that are all shown at any time. */
+  /** Compares a section with names that are shown at all times. */
   public static void check(String section, Collection<String> shown) {
     check(section, shown, List.of());
   }
@@ -41,8 +41,8 @@ public final class PublicNames {
   /**
    * Compares a section with the names that services show.
    *
-   * @param shown by a service that just runs
-   * @param shownInSomeStates by services that a test has brought into certain states
+   * @param shown the names of a service that just runs
+   * @param shownInSomeStates the names of services in certain states
    */
   public static void check(
       String section, Collection<String> shown, Collection<String> shownInSomeStates) {
@@ -61,7 +61,7 @@ public final class PublicNames {
     }
   }
 
-  /** Checks that names which a service shows in whatever state are in a section. */
+  /** Checks that names shown in any state are in a section. */
   public static void checkListed(String section, Collection<String> shown) {
     Set<String> unknown = new TreeSet<>(shown);
     Set<String> listed = names(section);
@@ -71,7 +71,7 @@ public final class PublicNames {
     }
   }
 
-  /** Checks the keys of all answers, of which the table of call sites has a section of its own. */
+  /** Checks the keys of all answers; the table of call sites has a section of its own. */
   public static void checkAnswers(Collection<String> shown) {
     Map<Boolean, List<String>> ofTable =
         shown.stream().collect(Collectors.partitioningBy(name -> name.startsWith("table ")));
@@ -79,7 +79,7 @@ public final class PublicNames {
     checkListed("keys in JSON", ofTable.get(false));
   }
 
-  /** Whether a line is of a name, of what it stands for with a star, or of something within it. */
+  /** Returns whether a line is a name, its pattern with a star, or a name within it. */
   private static boolean stands(String name, String line) {
     return line.equals(name)
         || line.startsWith(name + ".")
@@ -87,7 +87,7 @@ public final class PublicNames {
         || line.contains("*") && name.matches(("\\Q" + line + "\\E").replace("*", "\\E.*\\Q"));
   }
 
-  /** The names in a section, without their marks. */
+  /** Returns the names in a section, without their marks. */
   public static Set<String> names(String section) {
     return listed(section).stream()
         .map(PublicNames::name)
@@ -101,8 +101,8 @@ public final class PublicNames {
   }
 
   /**
-   * Asks a service again and again until it has shown each name of a section that is not marked, at
-   * most a minute, and returns every name that it has shown.
+   * Asks a service again and again until it has shown each unmarked name of a section, for at most
+   * a minute. Returns all names that the service has shown.
    */
   public static Set<String> await(String section, Supplier<Collection<String>> asked) {
     Set<String> expected = listed(section);
@@ -151,7 +151,7 @@ public final class PublicNames {
     }
   }
 
-  /** What follows the section's name in brackets, up to an empty line; a part of these lines. */
+  /** Returns the view of the lines from below the section's name up to an empty line. */
   private static List<String> body(List<String> lines, String section) {
     int begin = lines.indexOf("[" + section + "]") + 1;
     if (begin == 0) {
@@ -170,7 +170,7 @@ public final class PublicNames {
     }
   }
 
-  /** From whichever module the tests run in. */
+  /** Returns the file, from any module's directory. */
   private static Path file() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve(FILE))) {

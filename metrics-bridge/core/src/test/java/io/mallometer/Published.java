@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One number as a face shows it, in Prometheus' terms, whatever the face's own are.
+ * A number that a face shows, in Prometheus' terms for each kind of face.
  *
  * @param name name of the sample, such as {@code native_malloc_frees_total}
  * @param type counter, gauge or histogram
@@ -24,7 +24,7 @@ public record Published(String name, String type, SortedMap<String, String> labe
   private static final Pattern LABEL =
       Pattern.compile("([A-Za-z_][A-Za-z0-9_]*)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-  /** A number with labels, given as names and values in turn. */
+  /** Creates a number with labels, given as names and values in turn. */
   public static Published of(String name, String type, double value, String... labels) {
     SortedMap<String, String> byName = new TreeMap<>();
     for (int i = 0; i < labels.length; i += 2) {

@@ -3,7 +3,8 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.engine.Engine;
+import io.mallometer.internal.engine.Sources;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
@@ -37,7 +38,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Scrapes, interrupts and clocks that no sane system has: values stay right. */
+/** Values stay right under extreme scrapes, interrupts and jumping clocks. */
 @Tag("any-jdk")
 class RobustnessTest {
 
@@ -53,7 +54,7 @@ class RobustnessTest {
   private final Clock clock =
       ((InstantSource) () -> Instant.now().plus(ahead.get())).withZone(ZoneOffset.UTC);
 
-  /** Thousands of scrapes as fast as they go, while the counters are read 100 times a second. */
+  /** Scrapes thousands of times at full speed while the counters are read 100 times a second. */
   @Test
   void countersNeverFallHoweverOftenTheyAreScraped() throws Exception {
     try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {
@@ -120,7 +121,7 @@ class RobustnessTest {
     MemorySource observed =
         source(
             counted -> {
-              // As an application would that sweeps its threads, and at the worst moment.
+              // Simulates an application that interrupts its threads, at the worst moment.
               Thread.currentThread().interrupt();
               ProcessMemory memory = process.read(counted, OptionalLong.empty());
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
@@ -135,9 +136,7 @@ class RobustnessTest {
     assertThat(split).isTrue();
   }
 
-  /**
-   * Time is what the clock says; what is counted, and how often it is read, is not its business.
-   */
+  /** Only times depend on the clock; counters and the rate of readings do not. */
   @Test
   void clocksMayJump() throws Exception {
     try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {
@@ -149,7 +148,7 @@ class RobustnessTest {
         List<MetricFamilySamples> families = inANewThread(collector::collect);
         assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
         frees.add(value(families, "native_malloc_frees"));
-        // Of which the last may not be published yet.
+        // The last of these readings may not be published yet.
         library.awaitReadings(4);
 
         assertThat(mallometer.snapshot().age(clock)).isLessThan(LONG);
@@ -160,13 +159,13 @@ class RobustnessTest {
     }
   }
 
-  /** What a thread scraped before serves it for a while. */
+  /** Runs work in a new thread, because a thread sees its last snapshot for a while. */
   private static <T> T inANewThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, task -> new Thread(task).start()).join();
   }
 
   private Mallometer open(MemorySource source) {
-    return new PolledMallometer(new Poller(library, source, clock), Optional.of(FAST));
+    return new Mallometer(new Engine(Sources.of(library, source, clock)), Optional.of(FAST));
   }
 
   private static double value(List<MetricFamilySamples> families, String name) {
@@ -214,8 +213,8 @@ class RobustnessTest {
     };
   }
 
-  /** Each reading finds one more free. */
-  private static final class GrowingLibrary extends SilentInterposer {
+  /** A library in which each reading finds one more free. */
+  private static final class GrowingLibrary extends SilentLibrary {
 
     private final AtomicLong readings = new AtomicLong();
     private final Semaphore awaited = new Semaphore(0);

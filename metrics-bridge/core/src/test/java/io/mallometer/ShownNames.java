@@ -9,12 +9,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The names in what a service shows, as {@link PublicNames} lists them. {@code *} stands for what
- * depends on data, {@code []} for each element of a list.
+ * The names that a service shows, in the notation of {@link PublicNames}. {@code *} replaces data,
+ * {@code []} each element of a list.
  */
 public final class ShownNames {
 
-  /** Labels with any value; those of the others are names as well. */
+  /** The labels with any value. The values of other labels are names as well. */
   private static final Set<String> OPEN_LABELS =
       Set.of(
           "accounting",
@@ -30,10 +30,10 @@ public final class ShownNames {
           "uri",
           "version");
 
-  /** Tables under the kernel's names. */
+  /** The tables whose keys are the kernel's names. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
-  /** What is answered without the name of a view; the overview has it under another name. */
+  /** The view of the bare endpoint; the overview has its answer under another name. */
   private static final String ROOT = "nativememory";
 
   private static final String MEMORY = "snapshot";
@@ -41,7 +41,7 @@ public final class ShownNames {
 
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
-  /** What a nonsensical parameter is refused with names those that make sense. */
+  /** Parameters whose refusal of an unknown value names the known ones. */
   private static final List<String> CHOICES =
       List.of(
           "sites?group=",
@@ -53,7 +53,7 @@ public final class ShownNames {
 
   private ShownNames() {}
 
-  /** Series with their labels and types. */
+  /** Returns series with their labels and types. */
   public static Set<String> series(Collection<Published> samples) {
     return samples.stream().map(ShownNames::series).collect(Collectors.toCollection(TreeSet::new));
   }
@@ -71,10 +71,10 @@ public final class ShownNames {
   }
 
   /**
-   * The names of all views and reports, and the values of their parameters.
+   * Returns the names of all views and reports, and the values of their parameters.
    *
-   * @param ask answers a path below the endpoint, of whatever status
-   * @param parse reads JSON into maps, lists, strings, numbers and truths
+   * @param ask answers a path below the endpoint, with any status
+   * @param parse reads JSON into maps, lists, strings, numbers and booleans
    */
   public static Set<String> views(Function<String, String> ask, Function<String, Object> parse) {
     Set<String> names = new TreeSet<>(views(refusal(ask, parse, "none")));
@@ -97,16 +97,16 @@ public final class ShownNames {
   }
 
   /**
-   * The keys in all JSON that can be asked for, behind the name of the view.
+   * Returns the keys of all JSON answers, each after the name of its view.
    *
-   * @param ask answers a path below the endpoint, of whatever status
-   * @param parse reads JSON into maps, lists, strings, numbers and truths
+   * @param ask answers a path below the endpoint, with any status
+   * @param parse reads JSON into maps, lists, strings, numbers and booleans
    */
   public static Set<String> answers(Function<String, String> ask, Function<String, Object> parse) {
     Set<String> names = new TreeSet<>();
     for (String view : views(refusal(ask, parse, "none"))) {
       String answer = ask.apply("/" + view);
-      // DHAT's names are Valgrind's.
+      // The names in a DHAT report are Valgrind's.
       if (!view.equals("dhat") && (answer.startsWith("{") || answer.startsWith("["))) {
         addAnswer(names, view, parse.apply(answer));
       }
@@ -118,7 +118,7 @@ public final class ShownNames {
     return names;
   }
 
-  /** The keys in an answer. Where it holds another one, that one's keys are not repeated. */
+  /** Adds the keys of an answer. The keys of another answer within it are not repeated. */
   public static void addAnswer(Set<String> names, String view, Object answer) {
     if (!(answer instanceof Map<?, ?> map)) {
       addKeys(names, view + " ", answer);
@@ -141,7 +141,7 @@ public final class ShownNames {
     }
   }
 
-  /** The keys in a tree of maps and lists. What is within an empty list is not known. */
+  /** Adds the keys of a tree of maps and lists. Elements of an empty list are unknown. */
   public static void addKeys(Set<String> names, String path, Object json) {
     if (json instanceof Map<?, ?> map) {
       String prefix = path.endsWith(" ") ? path : path + ".";

@@ -17,21 +17,21 @@ import jdk.crac.Context;
 import jdk.crac.Core;
 import jdk.crac.Resource;
 
-/** The interface of a JVM with CRaC in one without. */
+/** Provides CRaC's interface in a JVM without CRaC. */
 public final class SimulatedCheckpoints {
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-  /** Of the JVM itself, and what the library's threads and the JVM open for a moment. */
+  /** Files of the JVM, and files that the JVM and the library's threads open for a moment. */
   private static final String OF_OTHERS =
       "/dev/.*|/proc/.*|/sys/.*|.*/lib/modules|.*\\.jar|pipe:.*|.*\\.so";
 
   private SimulatedCheckpoints() {}
 
   /**
-   * The option by which a program has the interface.
+   * Returns the JVM option that adds the interface to a program.
    *
-   * @param directory where its classes are put
+   * @param directory the directory for the interface's classes
    */
   public static String option(Path directory) {
     try {
@@ -50,7 +50,7 @@ public final class SimulatedCheckpoints {
     return "-Xbootclasspath/a:" + directory;
   }
 
-  /** Has everything closed, after a collection of what nothing refers to. */
+  /** Prepares a checkpoint: closes all resources, after a garbage collection. */
   public static void begin() throws Exception {
     WeakReference<Object> unreferenced = new WeakReference<>(new Object());
     while (unreferenced.get() != null) {
@@ -59,12 +59,14 @@ public final class SimulatedCheckpoints {
     Core.getGlobalContext().beforeCheckpoint(Core.getGlobalContext());
   }
 
-  /** Has everything opened again. */
+  /** Ends a checkpoint: reopens all resources. */
   public static void end() throws Exception {
     Core.getGlobalContext().afterRestore(Core.getGlobalContext());
   }
 
-  /** What was open within a second, without what is others': the names of files, and sockets. */
+  /**
+   * Returns the names of files and sockets that were open within a second, without those of others.
+   */
   public static Set<String> open() throws Exception {
     Set<String> seen = new TreeSet<>();
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);

@@ -12,19 +12,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Call sites with figures that a test names. */
+/** Call sites with figures that tests state. */
 public final class SitesByHand {
 
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
 
   private SitesByHand() {}
 
-  /** A reading of these sites, most live bytes first. */
+  /** Returns a reading of these sites, sorted by live bytes. */
   public static CallSites reading(CallSite... sites) {
     return reading(TIME, Arrays.asList(sites));
   }
 
-  /** A reading at a time. */
+  /** Returns a reading of these sites at a time. */
   public static CallSites reading(Instant time, List<CallSite> sites) {
     List<CallSite> sorted = new ArrayList<>(sites);
     sorted.sort(SiteOrder.LIVE.comparator());
@@ -33,8 +33,8 @@ public final class SitesByHand {
   }
 
   /**
-   * A site that has a Java frame below its library's: of live bytes there have been twice as many
-   * allocated, in objects of ten bytes, with a variance of a hundredth of the square.
+   * Returns a site with a Java frame below its library's. It has allocated twice the live bytes, in
+   * objects of ten bytes, and each variance is a hundredth of the square.
    */
   public static CallSite site(int number, String name, String library, double liveBytes) {
     int dot = name.lastIndexOf('.');
@@ -56,7 +56,7 @@ public final class SitesByHand {
         new CallSite.Ages(10, 60, 3_600));
   }
 
-  /** Three sites of two libraries. */
+  /** Returns three sites of two libraries. */
   public static CallSites three() {
     return reading(
         site(7, "com.shop.Cart.zip", "libzip.so", 300_000),

@@ -26,14 +26,14 @@ public final class VerdictsByHand {
 
   private VerdictsByHand() {}
 
-  /** Of an evaluation while use is seen, in this order. */
+  /** Returns the report of an evaluation while use is observed, with these verdicts in order. */
   public static LeakReport report(SiteVerdict... verdicts) {
     return new LeakReport(TIME, observation(), Arrays.asList(verdicts), "");
   }
 
   /**
-   * Two leaks, one of two stacks and one that has stopped and is said to be fine, something that
-   * grows and a pool.
+   * Returns two leaks, a growing site and a pool. The first leak has two stacks; the second has
+   * stopped and is acknowledged.
    */
   public static LeakReport four() {
     return report(
@@ -43,7 +43,7 @@ public final class VerdictsByHand {
         verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 70_000));
   }
 
-  /** The same, and something that nobody uses. */
+  /** Returns the four verdicts and an unused site. */
   public static LeakReport five() {
     List<SiteVerdict> sites = new ArrayList<>(four().sites());
     sites.add(verdict(Verdict.UNUSED, "com.shop.Basket.keep", 5, 60_000_000));
@@ -65,7 +65,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** The same, which has not grown since a moment. */
+  /** Returns the verdict, changed to one that has not grown since a moment. */
   public static SiteVerdict stopped(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),
@@ -92,12 +92,12 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** A verdict whose figures all differ. */
+  /** Returns a verdict whose figures all differ. */
   public static SiteVerdict verdict(Verdict verdict, String site, int number, double bytes) {
     return verdict(verdict, site, number, 1, bytes);
   }
 
-  /** The same of several stacks that are judged together. */
+  /** Returns a verdict on several stacks that are judged together. */
   public static SiteVerdict verdict(
       Verdict verdict, String site, int number, int stacks, double bytes) {
     boolean leak = verdict == Verdict.LEAK;
@@ -153,13 +153,13 @@ public final class VerdictsByHand {
     return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN));
   }
 
-  /** A leak that has not grown since a time. */
+  /** Returns a leak that has not grown since a time. */
   public static SiteVerdict stopped(String site, double bytes, Instant since) {
     return verdict(
         Verdict.LEAK, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, 0, Optional.of(since)));
   }
 
-  /** A site that has so many bytes and grows by others each hour, idle for 5 min. */
+  /** Returns a verdict on a site with these bytes, idle for 5 min, that grows by bytes per hour. */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =
         verdict(
@@ -176,7 +176,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Of an evaluation of a process whose use is seen for a short time. */
+  /** Returns the report on a process whose use was observed for a short time. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(
@@ -204,12 +204,12 @@ public final class VerdictsByHand {
         "");
   }
 
-  /** Of an evaluation while use is seen, but of no more objects. */
+  /** Returns the report of an evaluation that observes use, but of no more objects. */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }
 
-  /** One that works, with figures that all differ. */
+  /** Returns a working observation with figures that all differ. */
   public static Observation observation() {
     return observation("");
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The walks of ARCHITECTURE.md lead through files that exist, each of them once. */
+/** Each walk of ARCHITECTURE.md leads through existing files, and through none twice. */
 @Tag("any-jdk")
 class WalksTest {
 

@@ -1,6 +1,6 @@
 /**
- * What every face must show, for tests of faces here and in other modules: {@link
- * io.mallometer.FaceContract} is tested through {@link io.mallometer.FakeMallometer}.
+ * Fakes and contracts for tests of faces in all modules: {@link io.mallometer.FaceContract} states
+ * what each face shows, and is tested through {@link io.mallometer.FakeMallometer}.
  */
 @NullMarked
 package io.mallometer;

@@ -1,15 +1,15 @@
 package jdk.crac;
 
 /**
- * As a JVM with CRaC has it.
+ * The class of a JVM with CRaC.
  *
- * @param <R> what is registered
+ * @param <R> the type of registered resources
  */
 public abstract class Context<R extends Resource> implements Resource {
 
-  /** For the JVM's own. */
+  /** Creates a context of the JVM. */
   protected Context() {}
 
-  /** Has a resource told, while something else refers to it. */
+  /** Registers a resource, which is notified while something else refers to it. */
   public abstract void register(R resource);
 }

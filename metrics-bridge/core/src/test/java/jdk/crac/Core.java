@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Stands for a JVM with CRaC. The package lies on the boot class path of a program, which runs what
- * is registered by calling the global context; no checkpoint is taken.
+ * Simulates CRaC's interface in a JVM without CRaC. The package is on a program's boot class path.
+ * The program runs the registered resources by calling the global context; no checkpoint is taken.
  */
 public final class Core {
 
@@ -14,7 +14,7 @@ public final class Core {
 
   private Core() {}
 
-  /** What resources are registered with. */
+  /** Returns the context that resources register with. */
   public static Context<Resource> getGlobalContext() {
     return GLOBAL;
   }
@@ -28,7 +28,7 @@ public final class Core {
       registered.add(new WeakReference<>(resource));
     }
 
-    /** The latest first. */
+    /** Runs the resources, the latest first. */
     @Override
     public synchronized void beforeCheckpoint(Context<? extends Resource> context)
         throws Exception {

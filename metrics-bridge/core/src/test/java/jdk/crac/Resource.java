@@ -1,11 +1,11 @@
 package jdk.crac;
 
-/** As a JVM with CRaC has it. */
+/** The interface of a JVM with CRaC. */
 public interface Resource {
 
-  /** A checkpoint is about to be taken. */
+  /** Prepares for a checkpoint. */
   void beforeCheckpoint(Context<? extends Resource> context) throws Exception;
 
-  /** The process was restored, or no checkpoint came about. */
+  /** Continues after the process was restored, or the checkpoint failed. */
   void afterRestore(Context<? extends Resource> context) throws Exception;
 }

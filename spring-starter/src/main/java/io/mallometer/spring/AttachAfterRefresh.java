@@ -10,8 +10,8 @@ import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 
 /**
- * Begins to count in a process that was started without the library, when the context is refreshed.
- * That takes up to half a second, for which nothing waits.
+ * Attaches the library, when the context is refreshed, to a process that was started without it. A
+ * thread of its own does this, because it takes up to 0.5 s.
  */
 final class AttachAfterRefresh
     implements ApplicationListener<ContextRefreshedEvent>, AutoCloseable {
@@ -37,14 +37,14 @@ final class AttachAfterRefresh
    * Returns whether {@code mallometer.attach} is {@code early}, for callers that are compiled for
    * Java 8 and cannot see a record.
    *
-   * @throws org.springframework.boot.context.properties.bind.BindException if the property has a
-   *     value that is none
+   * @throws org.springframework.boot.context.properties.bind.BindException if the property has an
+   *     invalid value
    */
   static boolean isEarly(Environment environment) {
     return AttachSetting.of(environment).mode() == AttachMode.EARLY;
   }
 
-  /** Ignores events of child contexts, such as that of a management port. */
+  /** Attaches. Ignores events of child contexts, such as that of a management port. */
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
     if (event.getApplicationContext() != context) {
@@ -65,7 +65,7 @@ final class AttachAfterRefresh
     return address == null ? "" : address.find();
   }
 
-  /** Without the context's class loader, which the thread may outlive. */
+  /** Starts the thread, without the context's class loader, which the thread may outlive. */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);
     started.setDaemon(true);
@@ -86,9 +86,9 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Attaches unless something counts already. One context does so at a time, and says so.
+   * Attaches and logs the result, unless the library counts already. Contexts do so one at a time.
    *
-   * @param page its address, to be said; empty without one
+   * @param page the address of the page for the log; empty without one
    */
   static void attach(Mallometer mallometer, String page) {
     synchronized (AttachAfterRefresh.class) {
@@ -103,7 +103,7 @@ final class AttachAfterRefresh
     }
   }
 
-  /** A server complains of threads that an application leaves, so the thread is waited for. */
+  /** Waits up to 1 s for the thread: servers warn of threads that an application leaves behind. */
   @Override
   public void close() {
     closed = true;

@@ -1,6 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.internal.library.load.AttachVariable;
 import io.mallometer.model.AttachMode;
 import io.mallometer.model.Setting;
 import java.util.Objects;
@@ -10,31 +10,31 @@ import org.springframework.core.env.Environment;
 
 /**
  * The property {@code mallometer.attach}, unless the environment variable {@code MALLOMETER_ATTACH}
- * forbids to attach.
+ * forbids an attach.
  *
- * <p>The variable is an operator's means to stop attaching without a build, so it wins over every
- * property and argument. A value that it cannot have stops it too, and not the application: whoever
- * mistypes {@code off} wants that more likely than anything else. Its other values are those of the
- * property, to which Spring Boot binds the variable by its own rules.
+ * <p>With the variable an operator can prevent an attach without a build, so it wins over every
+ * property and argument. An invalid value prevents it too, and the application starts: it is most
+ * likely a mistyped {@code off}. The other valid values are those of the property, and Spring Boot
+ * binds them as usual.
  *
  * @param mode when to attach
- * @param origin what switched it off, as it was written; empty unless the mode is {@link
- *     AttachMode#OFF}
+ * @param origin the setting that prevents the attach, as it was written; empty unless the mode is
+ *     {@link AttachMode#OFF}
  */
 record AttachSetting(AttachMode mode, String origin) {
 
   /**
    * Reads the setting.
    *
-   * @throws org.springframework.boot.context.properties.bind.BindException if the property has a
-   *     value that is none
+   * @throws org.springframework.boot.context.properties.bind.BindException if the property has an
+   *     invalid value
    */
   static AttachSetting of(Environment environment) {
     return of(environment, AttachVariable.value());
   }
 
   /**
-   * The same.
+   * Reads the setting.
    *
    * @param variable the value of the environment variable; empty if it is not set
    */

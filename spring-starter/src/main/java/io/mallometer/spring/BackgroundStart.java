@@ -30,7 +30,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   private static final String AOT_PROCESSING = "spring.aot.processing";
   private static final long LONGEST_WAIT_MILLIS = 1_000;
 
-  /** Counted down when this application need not wait any more. */
+  /** Reaches zero when this application need not wait for the attach. */
   volatile CountDownLatch attached = new CountDownLatch(0);
 
   @Override
@@ -68,7 +68,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
-      attached.countDown(); // no thread is left; the application's own facade says so
+      attached.countDown(); // no thread can be started; the application's own facade reports it
     }
   }
 
@@ -76,7 +76,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try (Mallometer mallometer = Mallometer.open()) {
       if (early) {
         AttachAfterRefresh.attach(mallometer, "");
-        attached.countDown(); // before closing, which may take longer than the application waits
+        attached.countDown(); // closing may take longer than the application waits
       }
     } catch (RuntimeException | LinkageError e) {
       return; // the application's own facade fails in the same way
@@ -85,7 +85,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     }
   }
 
-  /** Beans come next. */
+  /** Waits for the attach, because Spring creates the beans next. */
   private void await() {
     try {
       attached.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);

@@ -9,9 +9,9 @@ import org.springframework.context.annotation.Conditional;
 /**
  * Matches if the named boolean property is true, or absent and true by default.
  *
- * <p>Unlike {@code @ConditionalOnProperty} it reads the value as the configuration properties do:
- * {@code off} and {@code no} are false, and what is no boolean at all stops the startup with a
- * message instead of switching something silently.
+ * <p>Reads the value as Spring Boot binds configuration properties, unlike
+ * {@code @ConditionalOnProperty}: {@code off} and {@code no} are false, and a value that is not a
+ * boolean stops the start with a message.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,6 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SelfReport;
@@ -14,21 +14,21 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The one line that an application logs about counting: since when native memory is counted, where
- * the page is and what is not in the figures, or why it is not counted and what to do. Once in a
- * JVM, however many contexts it has.
+ * Logs one line about counting: since when native memory is counted, the address of the page and
+ * the gaps in the figures; or why it is not counted and the remedy. Each process logs it once,
+ * however many contexts it has.
  */
 final class CountingNotice {
 
   private static final Log logger = LogFactory.getLog(CountingNotice.class);
 
-  /** What holds for each context of the process is said once. */
+  /** The part of the latest line that is equal in all contexts of the process. */
   private static final AtomicReference<String> latest = new AtomicReference<>("");
 
   private CountingNotice() {}
 
   /**
-   * Says what came of an attach.
+   * Logs the result of an attach.
    *
    * @param page the address of the page; empty without one
    */
@@ -40,12 +40,12 @@ final class CountingNotice {
     }
   }
 
-  /** Says that what was started with the library, or attached before, is counted. */
+  /** Logs that native memory was counted already: the library was preloaded or attached before. */
   static void logCounted(Snapshot snapshot, String page) {
     logOnce(counted(snapshot, ""), () -> counted(snapshot, page));
   }
 
-  /** Says that nothing is counted since that is how it was set. */
+  /** Logs that the settings prevent counting. */
   static void logOff(Status status, AttachSetting setting) {
     logOnce(off(status, setting));
   }
@@ -59,10 +59,10 @@ final class CountingNotice {
   }
 
   /**
-   * Logs unless this was the latest that was logged.
+   * Logs a line unless the latest line had the same common part.
    *
-   * @param what is the same in each context
-   * @param line the whole of it, with what each context has of its own
+   * @param what the part of the line that is equal in all contexts
+   * @param line the whole line of this context
    */
   private static void logOnce(String what, Supplier<String> line) {
     if (!what.equals(latest.getAndSet(what))) {
@@ -90,7 +90,7 @@ final class CountingNotice {
         .toString();
   }
 
-  /** Since when and how, and where to look. */
+  /** Returns since when and how native memory is counted, and the address of the page. */
   static String counted(Snapshot snapshot, String page) {
     SelfReport self = snapshot.self();
     String since =
@@ -111,12 +111,12 @@ final class CountingNotice {
     }
   }
 
-  /** The line after an attach that was refused or is impossible. */
+  /** Returns the line after an attach that was refused or is impossible. */
   static String refused(Status status) {
     return notCounted(status.reason(), status.remedy());
   }
 
-  /** The line where nothing was tried. Only what could be preloaded can be attached. */
+  /** Returns the line if nothing was tried. A remedy is known only where a preload is possible. */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");
     return preload >= 0

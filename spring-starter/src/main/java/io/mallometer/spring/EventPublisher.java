@@ -5,10 +5,7 @@ import java.util.List;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationEventPublisher;
 
-/**
- * Publishes each huge request and each leak as an application event, from the time on that
- * listeners exist.
- */
+/** Publishes huge requests and leaks as application events, once their listeners exist. */
 final class EventPublisher implements SmartInitializingSingleton, AutoCloseable {
 
   private final Mallometer mallometer;

@@ -8,8 +8,8 @@ import java.time.ZoneOffset;
 import org.springframework.context.ApplicationEvent;
 
 /**
- * A request for native memory above the size {@code MALLOMETER_HUGE} (64 MiB), up to a poll
- * interval after it was made.
+ * A request for more native memory than {@code MALLOMETER_HUGE} (64 MiB), published up to a poll
+ * interval later.
  *
  * <pre>{@code
  * @EventListener
@@ -18,8 +18,8 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>Each request is published once in a context, on a thread of mallometer's, at most 64 a second.
- * Known requests from before the context was ready are published when it is.
+ * <p>A context publishes each request once, on a thread of mallometer, at most 64 a second. Known
+ * requests from before the context was ready are published when it is.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {
 

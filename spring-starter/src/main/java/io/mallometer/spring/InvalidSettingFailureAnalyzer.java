@@ -10,10 +10,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 
-/**
- * Says which property {@code mallometer.*} stopped the start, where it was set, and what to do
- * about it.
- */
+/** Explains which property {@code mallometer.*} stopped the start, its origin and the remedy. */
 final class InvalidSettingFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
 
   private final Environment environment;

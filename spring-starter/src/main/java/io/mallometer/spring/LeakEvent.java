@@ -15,9 +15,9 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>Each is published once in a context, on a thread of mallometer's; again only where it ceased
- * to be a leak and became one again. Those that are known when the context is ready are published
- * then. Acknowledged call sites are left out.
+ * <p>A context publishes each leak once, on a thread of mallometer, and again only if the verdict
+ * had changed in between. Leaks known before the context is ready are published when it is.
+ * Acknowledged call sites are not published.
  */
 public final class LeakEvent extends ApplicationEvent {
 
@@ -30,7 +30,7 @@ public final class LeakEvent extends ApplicationEvent {
     this.leak = leak;
   }
 
-  /** The verdict, with the call site, its stack, bytes and growth. */
+  /** Returns the verdict, with the call site, its stack, bytes and growth. */
   public SiteVerdict leak() {
     return leak;
   }

@@ -9,8 +9,11 @@ import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.Setting;
 import io.mallometer.push.ProfilePush;
 import io.mallometer.push.PushOptions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,29 +27,32 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Beans of every application: the facade, the MBeans, events in recordings, an event for each huge
- * request and each leak, and the attach where the application was started without the native
- * library. Automatic trims where they are asked for.
+ * Configures the beans of every application: the facade, the MBeans, the events of Flight Recorder,
+ * an application event for each huge request and each leak, the attach if the library was not
+ * preloaded, and automatic trims if they are enabled.
  *
- * <p>All but the facade are there for people outside the application, so they exist also where
- * beans are created lazily.
+ * <p>All beans but the facade serve people outside the application, so lazy initialization does not
+ * apply to them.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
-@ImportRuntimeHints(NativeMemoryRuntimeHints.class)
 public final class MallometerAutoConfiguration {
+
+  private static final Log logger = LogFactory.getLog(MallometerAutoConfiguration.class);
 
   @Bean
   @ConditionalOnMissingBean
   MallometerOptions mallometerOptions(Environment environment, BeanFactory beans) {
     MallometerOptions options = ApplicationSettings.of(environment);
+    options
+        .unused()
+        .forEach(sentence -> logger.warn("Of the properties mallometer.*, " + sentence));
     if (options.get(Setting.APPLICATION_PACKAGES).isEmpty()) {
       options = options.with(Setting.APPLICATION_PACKAGES, scannedPackages(beans));
     }
@@ -62,27 +68,27 @@ public final class MallometerAutoConfiguration {
     return mallometer;
   }
 
-  /** Growth counts from the end of the first refresh on. */
+  /** Tells the facade that the start has ended: growth counts after the first refresh. */
   @Bean
   @Lazy(false)
   ApplicationListener<ContextRefreshedEvent> mallometerStarted(
       Mallometer mallometer, ApplicationContext context) {
     return refreshed -> {
-      // Contexts below this one pass their events on.
+      // Child contexts pass their events to their parents.
       if (refreshed.getApplicationContext() == context) {
         mallometer.starting(false);
       }
     };
   }
 
-  /** Where Spring Boot looks for the application's components; empty if it does not look. */
+  /** Returns the packages that Spring Boot scans for components; empty if it scans none. */
   static List<String> scannedPackages(BeanFactory beans) {
     return AutoConfigurationPackages.has(beans) ? AutoConfigurationPackages.get(beans) : List.of();
   }
 
   /**
-   * What Spring Boot reads from the manifest, unless somebody sets the property; or else what the
-   * build wrote into META-INF/build-info.properties.
+   * Returns the property that Spring Boot sets from the manifest, or else the version in
+   * META-INF/build-info.properties.
    */
   static Optional<String> applicationVersion(Environment environment, BeanFactory beans) {
     return Optional.ofNullable(environment.getProperty("spring.application.version"))
@@ -118,19 +124,30 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(name = "automaticTrims")
   @ConditionalOnProperty("mallometer.trim.interval")
-  @Nullable AutomaticTrims automaticTrims(Mallometer mallometer, MallometerOptions options) {
-    return options.find(Setting.TRIM_INTERVAL).isPresent()
-        ? new AutomaticTrims(mallometer, options)
-        : null;
+  @Nullable OpenSubscriptions automaticTrims(Mallometer mallometer, MallometerOptions options) {
+    Optional<Duration> interval = options.find(Setting.TRIM_INTERVAL);
+    if (interval.isEmpty()) {
+      return null;
+    }
+    Duration least = options.get(Setting.TRIM_MINIMUM_INTERVAL);
+    if (interval.get().compareTo(least) < 0) {
+      throw Setting.TRIM_INTERVAL.invalid(
+          Setting.text(interval.get()),
+          "must be at least %1$s, as %2$s is %1$s"
+              .formatted(Setting.text(least), Setting.TRIM_MINIMUM_INTERVAL.property()));
+    }
+    double share = options.get(Setting.TRIM_RETAINED_SHARE);
+    return new OpenSubscriptions(List.of(mallometer.allocator().trimEvery(interval.get(), share)));
   }
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean
-  StartedMonitors mallometerMonitors(Mallometer mallometer, MallometerOptions options) {
-    return new StartedMonitors(mallometer, MonitorOptions.of(options));
+  @ConditionalOnMissingBean(name = "mallometerMonitors")
+  OpenSubscriptions mallometerMonitors(Mallometer mallometer, MallometerOptions options) {
+    return new OpenSubscriptions(
+        MonitorOptions.of(options).stream().map(mallometer.monitors()::start).toList());
   }
 
   @Bean
@@ -153,7 +170,7 @@ public final class MallometerAutoConfiguration {
     return push;
   }
 
-  /** A bundle that Spring reloads holds from the next push on. */
+  /** Adds the TLS context. If Spring reloads the bundle, the next push uses the new one. */
   private static PushOptions secured(
       PushOptions store, MallometerOptions options, ObjectProvider<SslBundles> bundles) {
     Optional<String> name = options.find(Setting.PUSH_SSL_BUNDLE);
@@ -161,7 +178,7 @@ public final class MallometerAutoConfiguration {
       return store;
     }
     SslBundles all = bundles.getObject();
-    all.getBundle(name.get()); // an unknown name stops the start
+    all.getBundle(name.get()); // throws if no bundle has the name, which stops the start
     return store.withSslContext(() -> all.getBundle(name.get()).createSslContext());
   }
 

@@ -1,9 +1,14 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.model.Component;
+import io.mallometer.view.Views;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -16,17 +21,19 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 
-/** The Actuator endpoint {@code nativememory}, where it is exposed. */
+/** Configures the Actuator endpoint {@code nativememory} if it is exposed. */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
 @ConditionalOnClass(
     name =
         "org.springframework.boot.actuate.autoconfigure.endpoint.condition"
             + ".ConditionalOnAvailableEndpoint")
 @ConditionalOnBean(Mallometer.class)
+@ImportRuntimeHints(MallometerEndpointAutoConfiguration.RecordsOfAnswers.class)
 public final class MallometerEndpointAutoConfiguration {
 
   @Bean
@@ -74,7 +81,7 @@ public final class MallometerEndpointAutoConfiguration {
     return new NativeMemoryEndpointWebExtension(endpoint);
   }
 
-  /** A management port's own context takes filters from this one. */
+  /** Configures the filter for WebFlux. The context of a management port inherits it. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
   static class Reactive {
@@ -88,7 +95,7 @@ public final class MallometerEndpointAutoConfiguration {
     }
   }
 
-  /** Not on a management port of its own, whose context takes no filters from this one. */
+  /** Configures the filter for servlets. The context of a management port does not inherit it. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
   static class Servlet {
@@ -104,6 +111,25 @@ public final class MallometerEndpointAutoConfiguration {
           paths,
           environment.getProperty("spring.mvc.servlet.path", ""),
           mayTrim(access.getIfAvailable()));
+    }
+  }
+
+  /**
+   * Registers for a native image the records whose components are read by name, and the resources
+   * of the page and the reports.
+   */
+  static class RecordsOfAnswers implements RuntimeHintsRegistrar {
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+      for (Class<?> kind : Component.reachable(Views.kinds().values())) {
+        hints
+            .reflection()
+            .registerType(
+                kind, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS);
+      }
+      hints.resources().registerPattern("io/mallometer/page/*");
+      hints.resources().registerPattern("io/mallometer/report/*");
     }
   }
 }

@@ -1,30 +1,73 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import java.util.Map;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
-/** The health contributor {@code nativeMemory}, where Spring Boot 4.x has health. */
+/**
+ * Configures the health contributor {@code nativeMemory}. It is up while native memory is counted,
+ * otherwise unknown, and never down. Spring Boot 4.x has the types of health in other packages than
+ * 3.5.
+ */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
-@ConditionalOnClass(
-    name = {
-      "org.springframework.boot.health.contributor.HealthIndicator",
-      "org.springframework.boot.health.autoconfigure.contributor"
-          + ".ConditionalOnEnabledHealthIndicator"
-    })
 @ConditionalOnBean(Mallometer.class)
 public final class MallometerHealthAutoConfiguration {
 
-  @Bean
-  @ConditionalOnEnabledHealthIndicator("nativememory")
-  @ConditionalOnMissingBean(
-      value = NativeMemoryHealthIndicator.class,
-      name = "nativeMemoryHealthIndicator")
-  NativeMemoryHealthIndicator nativeMemoryHealthIndicator(Mallometer mallometer) {
-    return new NativeMemoryHealthIndicator(mallometer);
+  private static Map<String, Object> details(Mallometer mallometer) {
+    return NativeMemoryDetails.health(mallometer.snapshot());
+  }
+
+  /** Configures the contributor for Spring Boot 4.x. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(
+      name = {
+        "org.springframework.boot.health.contributor.HealthIndicator",
+        "org.springframework.boot.health.autoconfigure.contributor"
+            + ".ConditionalOnEnabledHealthIndicator"
+      })
+  static class Contributor {
+
+    @Bean
+    @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator(
+        "nativememory")
+    @ConditionalOnMissingBean(name = "nativeMemoryHealthIndicator")
+    org.springframework.boot.health.contributor.HealthIndicator nativeMemoryHealthIndicator(
+        Mallometer mallometer) {
+      return () ->
+          (mallometer.status().active()
+                  ? org.springframework.boot.health.contributor.Health.up()
+                  : org.springframework.boot.health.contributor.Health.unknown())
+              .withDetails(details(mallometer))
+              .build();
+    }
+  }
+
+  /** Configures the contributor for Spring Boot 3.5. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(
+      name = {
+        "org.springframework.boot.actuate.health.HealthIndicator",
+        "org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator"
+      })
+  static class ActuatorContributor {
+
+    @Bean
+    @org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator(
+        "nativememory")
+    @ConditionalOnMissingBean(name = "nativeMemoryHealthIndicator")
+    org.springframework.boot.actuate.health.HealthIndicator nativeMemoryHealthIndicator(
+        Mallometer mallometer) {
+      return () ->
+          (mallometer.status().active()
+                  ? org.springframework.boot.actuate.health.Health.up()
+                  : org.springframework.boot.actuate.health.Health.unknown())
+              .withDetails(details(mallometer))
+              .build();
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import io.mallometer.Mallometer;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
 import org.springframework.boot.actuate.autoconfigure.info.InfoContributorFallback;
+import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -10,14 +11,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * The info contributor {@code nativeMemory}. Off by default, as Spring Boot's own that tell about
- * the process are.
+ * Configures the info contributor {@code nativeMemory}. It is off by default, like Spring Boot's
+ * own contributors about the process.
  */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
 @ConditionalOnClass(
     name =
-        "org.springframework.boot.actuate.autoconfigure.info"
-            + ".ConditionalOnEnabledInfoContributor")
+        "org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor")
 @ConditionalOnBean(Mallometer.class)
 public final class MallometerInfoAutoConfiguration {
 
@@ -25,8 +25,8 @@ public final class MallometerInfoAutoConfiguration {
   @ConditionalOnEnabledInfoContributor(
       value = "nativememory",
       fallback = InfoContributorFallback.DISABLE)
-  @ConditionalOnMissingBean
-  NativeMemoryInfoContributor nativeMemoryInfoContributor(Mallometer mallometer) {
-    return new NativeMemoryInfoContributor(mallometer);
+  @ConditionalOnMissingBean(name = "nativeMemoryInfoContributor")
+  InfoContributor nativeMemoryInfoContributor(Mallometer mallometer) {
+    return info -> info.withDetail("nativeMemory", NativeMemoryDetails.info(mallometer.snapshot()));
   }
 }

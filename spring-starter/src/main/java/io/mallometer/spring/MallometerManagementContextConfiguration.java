@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.web.filter.RequestContextFilter;
 
 /**
- * Binds the request to the thread that answers it if only Jersey serves the Actuator. Spring MVC
- * does so by itself. {@link ServletOrigin} and {@link SecurityToken} ask for it.
+ * Binds the request to the thread that answers it if Jersey alone serves the Actuator, so that
+ * {@link CurrentRequest} finds it. Spring MVC binds it itself.
  *
  * <p>Compiled for Java 8: see {@link SupportedVersions}.
  */

@@ -9,8 +9,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Native memory as Micrometer meters. Spring Boot binds them to every meter registry, also to one
- * that is created later.
+ * Configures native memory as Micrometer meters. Spring Boot binds them to every meter registry,
+ * also to those created later.
  */
 @AutoConfiguration(
     after = MallometerAutoConfiguration.class,

@@ -13,12 +13,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * The distribution of request sizes, where meters go to Prometheus.
+ * Configures the distribution of request sizes for Prometheus registries.
  *
- * <p>A child context with a registry of its own needs its own: only the current context is
- * searched. Whether there is a registry for Prometheus shows only later, as a composite one may be
- * given it at any time. Nobody asks for this bean, so it exists also where beans are created
- * lazily.
+ * <p>A child context with a registry of its own has its own bean, because only the current context
+ * is searched. The registry is searched later, as a composite registry may get one at any time. No
+ * other bean needs this one, so lazy initialization does not apply to it.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,

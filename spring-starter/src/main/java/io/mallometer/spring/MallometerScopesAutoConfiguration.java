@@ -12,8 +12,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Native memory by HTTP route, scheduled task and method, where it is asked for. Without
- * observations, which the Actuator brings, only methods are measured.
+ * Configures native memory by HTTP route, scheduled task and method, if it is enabled. Without the
+ * Actuator there are no observations, and only methods are measured.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,

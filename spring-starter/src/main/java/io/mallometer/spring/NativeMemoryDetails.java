@@ -12,7 +12,7 @@ import io.mallometer.model.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The figures that health and info show. Unknown figures are left out; bytes are whole numbers. */
+/** The figures in health and info, without unknown ones. Bytes are whole numbers. */
 final class NativeMemoryDetails {
 
   private NativeMemoryDetails() {}
@@ -50,7 +50,7 @@ final class NativeMemoryDetails {
     return details;
   }
 
-  /** What counts, and since when: state, mode, build, allocator, unit. */
+  /** Returns state, mode, build, allocator, unit and when counting began. */
   static Map<String, Object> info(Snapshot snapshot) {
     SelfReport self = snapshot.self();
     Map<String, Object> details = state(snapshot);

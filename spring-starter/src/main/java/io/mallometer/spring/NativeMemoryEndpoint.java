@@ -20,19 +20,17 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * The Actuator endpoint {@code nativememory}: the latest snapshot, for people and scripts. Only
- * carries what {@link Views} answers.
+ * The Actuator endpoint {@code nativememory}. It passes on the answers of {@link Views}.
  *
- * <p>Read-only unless {@code management.endpoint.nativememory.access=unrestricted} says otherwise:
- * an operator who exposes it for its figures has not thereby allowed others to trim or to
- * acknowledge.
+ * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}: an
+ * operator who exposes its figures has not thereby allowed a trim or an acknowledgement.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
 
   /**
-   * What the views may be. Each answer names its own type; without the others here a client that
-   * wants nothing but HTML would be refused the flame graph.
+   * The media types of the views. Each answer names its own type. All types are listed because
+   * Spring Boot would otherwise refuse a client that accepts only HTML.
    */
   static final String JSON = "application/vnd.spring-boot.actuator.v3+json";
 
@@ -46,7 +44,7 @@ public final class NativeMemoryEndpoint {
   static final EndpointId ID = EndpointId.of(NAME);
   static final Access DEFAULT_ACCESS = Access.READ_ONLY;
 
-  /** What a request is answered that would change something where the access forbids it. */
+  /** The answer to a request for a change that the access forbids. */
   static final Told ONLY_SHOWN =
       new Told(
           Outcome.NOT_ALLOWED,
@@ -63,8 +61,8 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * @param trimAllowed whether the endpoint's access lets a trim through, which a page has to know
-   * @param settings the application's {@code mallometer.*}, for the evidence
+   * @param trimAllowed whether the endpoint's access allows a trim, for the page
+   * @param settings the application's {@code mallometer.*}, for the evidence bundle
    */
   NativeMemoryEndpoint(
       Mallometer mallometer, boolean trimAllowed, Supplier<Map<String, String>> settings) {
@@ -72,17 +70,17 @@ public final class NativeMemoryEndpoint {
     this.settings = settings;
   }
 
-  /** The latest snapshot; makes no native call. */
+  /** Returns the latest snapshot; makes no native call. */
   @ReadOperation
   public Object nativeMemory() {
     return body(views.nativeMemory());
   }
 
   /**
-   * Returns the division of the memory at the latest poll.
+   * Returns a view of the latest poll.
    *
    * @param view one of {@link Views#NAMES}
-   * @return null, which the web answers with 404, for any other
+   * @return null, which becomes 404, for any other name
    */
   @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES, ZIP})
   public @Nullable Object nativeMemory(@Selector String view) {
@@ -90,10 +88,10 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Asks the allocator to give free memory back; may take seconds.
+   * Asks the allocator to return free memory to the system; may take seconds.
    *
    * @param view {@code trim}
-   * @return null for any other
+   * @return null for any other name
    */
   @WriteOperation(produces = {JSON, PLAIN_JSON, ZIP})
   public @Nullable Object trim(@Selector String view) {
@@ -101,13 +99,13 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Acknowledges the call sites of a name, whatever their verdict; or searches the Java heap for
-   * the objects that hold the memory of a call site.
+   * Acknowledges the call sites with a name, whatever their verdict, or searches the Java heap for
+   * the owners of a call site's memory.
    *
    * @param view {@code leaks} or {@code owners}
-   * @param site the name; one that ends in {@code *} stands for all names that begin so. For {@code
-   *     owners} the call site's number
-   * @return the verdicts, or who holds the memory; null for any other view
+   * @param site the name, where a final {@code *} stands for any text; for {@code owners} the
+   *     number of the call site
+   * @return the verdicts or the owners; null for any other view
    */
   @WriteOperation
   public @Nullable Object acknowledge(@Selector String view, @Selector String site) {
@@ -128,12 +126,12 @@ public final class NativeMemoryEndpoint {
     return views;
   }
 
-  /** All that is known, as a zip. */
+  /** Returns the evidence bundle. */
   Answer evidence() {
     return views.evidence(settings.get());
   }
 
-  /** Written by the Actuator's own mapper, not by one that the application has changed. */
+  /** Returns a body for the Actuator's own mapper, not for one that the application customized. */
   static Object body(View view) {
     return view.tree() instanceof Map<?, ?> map ? OperationResponseBody.of(map) : view.tree();
   }

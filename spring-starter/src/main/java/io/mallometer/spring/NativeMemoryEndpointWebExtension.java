@@ -3,7 +3,6 @@ package io.mallometer.spring;
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Views;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -19,8 +18,8 @@ import org.springframework.core.io.InputStreamResource;
 import org.springframework.util.MimeType;
 
 /**
- * Operations that only the web has: parameters of a query, reports in formats of other tools, and
- * an HTTP status for the outcome of a trim.
+ * The operations that only the web has: parameters of a query, reports in formats of other tools,
+ * and an HTTP status for the outcome of a trim.
  */
 @EndpointWebExtension(endpoint = NativeMemoryEndpoint.class)
 public final class NativeMemoryEndpointWebExtension {
@@ -34,13 +33,14 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * The latest snapshot.
+   * Returns the latest snapshot.
    *
    * @return 400 with the reason if there are parameters
    */
   @ReadOperation
   public WebEndpointResponse<Object> nativeMemory() {
-    return ForeignParameters.refusal(NativeMemoryEndpoint.NAME)
+    return ViewRequest.of(NativeMemoryEndpoint.NAME)
+        .refusal()
         .map(NativeMemoryEndpointWebExtension::json)
         .orElseGet(
             () ->
@@ -49,22 +49,14 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * A view of the endpoint, or call sites as {@code collapsed}, {@code flamegraph}, {@code pprof},
-   * {@code dhat} or {@code table}, or {@code page}, which shows all of them to people, or {@code
-   * evidence}, all of it as a zip.
+   * Returns a view, a report of call sites ({@code collapsed}, {@code flamegraph}, {@code pprof},
+   * {@code dhat}, {@code table}), the {@code page}, or the {@code evidence} bundle as a zip. The
+   * parameters of the query are those of {@link Views#answer}. They are not parameters of the
+   * operation, because Spring Boot would read annotations of each optional one at each request.
    *
-   * <p>Spring Boot 3.5 tells optional parameters by Spring's own annotation, 4.x by JSpecify's.
-   *
-   * @param view which; anything else is 404
-   * @param sort see {@link io.mallometer.view.SiteQuery}, as is all that follows
-   * @param metric what sizes mean in a report that shows one figure: {@code live}, {@code
-   *     live-objects}, {@code allocated} or {@code allocated-objects}
-   * @param all whether {@code leaks} are to have healthy sites, too: {@code true} or {@code false}
-   * @param format of {@code leaks}: {@code json}, {@code text} or {@code html}
-   * @param at of {@code sites} and reports: see {@link io.mallometer.view.SiteQuery}
-   * @param seconds of {@code pprof}: over how many seconds before now the difference is wanted
-   * @return 400 with the reason, if a parameter makes no sense, or the view does not have it; 501
-   *     with the reason, if there are no call sites to report
+   * @param view the name; 404 for an unknown one
+   * @return 400 with the reason if the view lacks a parameter or its value is invalid; 501 with the
+   *     reason if there are no call sites to report
    */
   @ReadOperation(
       produces = {
@@ -75,57 +67,34 @@ public final class NativeMemoryEndpointWebExtension {
         NativeMemoryEndpoint.BYTES,
         NativeMemoryEndpoint.ZIP
       })
-  public WebEndpointResponse<Object> view(
-      @Selector String view,
-      @org.springframework.lang.Nullable @Nullable String sort,
-      @org.springframework.lang.Nullable @Nullable String group,
-      @org.springframework.lang.Nullable @Nullable String filter,
-      @org.springframework.lang.Nullable @Nullable String owner,
-      @org.springframework.lang.Nullable @Nullable String limit,
-      @org.springframework.lang.Nullable @Nullable String from,
-      @org.springframework.lang.Nullable @Nullable String to,
-      @org.springframework.lang.Nullable @Nullable String metric,
-      @org.springframework.lang.Nullable @Nullable String all,
-      @org.springframework.lang.Nullable @Nullable String format,
-      @org.springframework.lang.Nullable @Nullable String at,
-      @org.springframework.lang.Nullable @Nullable String seconds) {
-    if (view.equals("page")) {
+  public WebEndpointResponse<Object> view(@Selector String view) {
+    return answer(ViewRequest.of(view));
+  }
+
+  private WebEndpointResponse<Object> answer(ViewRequest asked) {
+    if (asked.view().equals("page")) {
       return page();
     }
-    Optional<Answer.Told> refusal = ForeignParameters.refusal(view);
+    Optional<Answer.Told> refusal = asked.refusal();
     if (refusal.isPresent()) {
       return json(refusal.get());
     }
-    if (view.equals(Views.EVIDENCE)) {
-      return response(endpoint.evidence());
-    }
-    Map<String, String> parameters = new HashMap<>();
-    put(parameters, "sort", sort);
-    put(parameters, "group", group);
-    put(parameters, "filter", filter);
-    put(parameters, "owner", owner);
-    put(parameters, "limit", limit);
-    put(parameters, "from", from);
-    put(parameters, "to", to);
-    put(parameters, "metric", metric);
-    put(parameters, "all", all);
-    put(parameters, "format", format);
-    put(parameters, "at", at);
-    put(parameters, "seconds", seconds);
-    return response(endpoint.views().answer(view, parameters));
+    return response(
+        asked.view().equals(Views.EVIDENCE)
+            ? endpoint.evidence()
+            : endpoint.views().answer(asked.view(), asked.parameters()));
   }
 
   /**
-   * Returns several views in one body, as the page polls them. Without parameters: for each that
-   * may be missing Spring Boot reads annotations at each request.
+   * Returns several views in one body, as the page polls them.
    *
-   * @param view {@code views}; anything else is 404
-   * @param name which of them, see {@link Views#together}
+   * @param view {@code views}; 404 for any other name
+   * @param name the names of the views, see {@link Views#together}
    */
   @ReadOperation(produces = {NativeMemoryEndpoint.JSON, NativeMemoryEndpoint.PLAIN_JSON})
   public WebEndpointResponse<Object> together(@Selector String view, @Selector String name) {
     Optional<Answer.Told> refusal =
-        view.equals(Views.TOGETHER) ? ForeignParameters.refusal(view) : Optional.empty();
+        view.equals(Views.TOGETHER) ? ViewRequest.of(view).refusal() : Optional.empty();
     if (refusal.isPresent()) {
       return json(refusal.get());
     }
@@ -133,14 +102,8 @@ public final class NativeMemoryEndpointWebExtension {
         view.equals(Views.TOGETHER) ? endpoint.views().together(name) : Views.unknown(view));
   }
 
-  private static void put(Map<String, String> parameters, String name, @Nullable String value) {
-    if (value != null) {
-      parameters.put(name, value);
-    }
-  }
-
   private static WebEndpointResponse<Object> page() {
-    byte[] page = SecurityToken.ofThisRequest().map(Page::bytes).orElseGet(Page::bytes);
+    byte[] page = CurrentRequest.token().map(Page::bytes).orElseGet(Page::bytes);
     return bytes(page, Page.CONTENT_TYPE);
   }
 
@@ -167,11 +130,11 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Trims, or saves the evidence as GET does.
+   * Trims, or returns the evidence bundle as GET does.
    *
-   * @param view {@code trim} or {@code evidence}; anything else is 404
-   * @return 200 if it was done, 403 if another site's page asks, 429 if it was too early, 501
-   *     without the native library
+   * @param view {@code trim} or {@code evidence}; 404 for any other name
+   * @return 200 after a trim, 403 for a request from another site's page, 429 if the previous trim
+   *     was too recent, 501 without the native library
    */
   @WriteOperation(
       produces = {
@@ -187,14 +150,14 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Acknowledges the call sites of a name, whatever their verdict; or searches the Java heap for
-   * the objects that hold the memory of a call site, which stops the program.
+   * Acknowledges the call sites with a name, whatever their verdict, or searches the Java heap for
+   * the owners of a call site's memory, which pauses the program.
    *
-   * @param view {@code leaks} or {@code owners}; anything else is 404
-   * @param name of the sites; one that ends in {@code *} stands for all names that begin so. For
-   *     {@code owners} the call site's number, see {@link Views#owners}
-   * @return 200 with the verdicts or the holders, 403 if another site's page asks, 404 if no call
-   *     site has the name, 429 if the search is refused, 501 if it is not possible
+   * @param view {@code leaks} or {@code owners}; 404 for any other name
+   * @param name the name, where a final {@code *} stands for any text; for {@code owners} the
+   *     number of the call site, see {@link Views#owners}
+   * @return 200 with the verdicts or the owners, 403 for a request from another site's page, 404 if
+   *     no call site has the name, 429 if the search is refused, 501 if it is impossible
    */
   @WriteOperation
   public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String name) {
@@ -212,17 +175,18 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Searches with the links of the query. They are no parameter of the operation: with one, Spring
-   * Boot would refuse each POST that does not call its body JSON.
+   * Searches with the query's {@code links}. A parameter of the operation would make Spring Boot
+   * refuse every POST whose body is not JSON.
    */
   private Answer.Told owners(String name) {
-    String[] parts = name.split(ReactiveEndpointFilter.LINKS, 2);
-    @Nullable String links = parts.length > 1 ? parts[1] : ForeignParameters.value("links");
-    return endpoint.views().owners(parts[0], links == null ? Map.of() : Map.of("links", links));
+    ViewRequest asked = ViewRequest.of(name);
+    @Nullable String links = asked.parameters().get("links");
+    return endpoint.views().owners(asked.view(), links == null ? Map.of() : Map.of("links", links));
   }
 
   private static WebEndpointResponse<Object> changing(
       boolean isKnown, Supplier<Answer.Told> change) {
-    return json(isKnown ? ServletOrigin.refusal().orElseGet(change) : Views.nothingToChange());
+    return json(
+        isKnown ? CurrentRequest.foreignOrigin().orElseGet(change) : Views.nothingToChange());
   }
 }

@@ -1,12 +1,13 @@
 package io.mallometer.spring;
 
+import io.mallometer.NativeScope;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.metrics.buffering.BufferingApplicationStartup;
 import org.springframework.core.metrics.StartupStep;
 
 /**
- * Adds to each step of the application's start the native memory that its thread allocated during
+ * Adds to each step of the application's start the native memory that the thread allocated during
  * the step: the tags {@code native.allocated} and {@code native.net}, in bytes. A step includes the
  * steps inside it. The Actuator endpoint {@code startup} shows them.
  *
@@ -24,7 +25,7 @@ public final class NativeMemoryStartup extends BufferingApplicationStartup {
   /**
    * Creates a startup that stores its steps in memory.
    *
-   * @param capacity how many steps at most; further ones are dropped
+   * @param capacity the largest number of steps; further ones are dropped
    */
   public NativeMemoryStartup(int capacity) {
     super(capacity);
@@ -32,10 +33,10 @@ public final class NativeMemoryStartup extends BufferingApplicationStartup {
 
   @Override
   public StartupStep start(String name) {
-    return new Measured(super.start(name), io.mallometer.NativeScope.ofThread());
+    return new Measured(super.start(name), NativeScope.ofThread());
   }
 
-  private record Measured(StartupStep step, io.mallometer.NativeScope open) implements StartupStep {
+  private record Measured(StartupStep step, NativeScope open) implements StartupStep {
 
     @Override
     public String getName() {

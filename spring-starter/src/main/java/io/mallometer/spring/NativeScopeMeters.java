@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
 import io.mallometer.model.ScopeCounts;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
@@ -19,14 +20,16 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory by scope: by HTTP route, scheduled task and annotated method. Thread-safe.
+ * Meters of native memory by scope: an HTTP route, a scheduled task or an annotated method.
+ * Thread-safe.
  *
- * <p>Scopes have four series each: count, sum and maximum of the bytes allocated, and the bytes
- * allocated less those freed, over all calls. The latter may fall, because a thread also frees what
- * others allocated, and Micrometer's distributions take no negative values; so it is a gauge.
+ * <p>Each scope has four series: count, sum and maximum of the allocated bytes, and the net bytes
+ * (allocated less freed) over all calls. Net bytes may fall, because a thread also frees other
+ * threads' allocations. They are a gauge, because Micrometer's distributions take no negative
+ * values.
  *
- * <p>The first scopes that are seen get series of their own; all further ones share those of the
- * name {@value #OTHER}.
+ * <p>The first scopes get series of their own; all further scopes share those with the name {@value
+ * #OTHER}.
  */
 final class NativeScopeMeters {
 
@@ -35,7 +38,7 @@ final class NativeScopeMeters {
   private static final Log logger = LogFactory.getLog(NativeScopeMeters.class);
 
   /**
-   * What is measured.
+   * A scope that is measured.
    *
    * @param scope the name of a method or scheduled task; empty for a request
    * @param uri the route of a request; empty for anything else
@@ -59,7 +62,7 @@ final class NativeScopeMeters {
     }
   }
 
-  /** Why the native memory of a call is not known. */
+  /** The reason why the native memory of a call is unknown. */
   enum Gap {
     /** A virtual thread changes its carrier, and native memory is counted for the carrier. */
     VIRTUAL_THREAD(
@@ -67,7 +70,7 @@ final class NativeScopeMeters {
             + " also serves others. To measure such calls, set spring.threads.virtual.enabled=false"),
     /** The library does not count. */
     NOT_COUNTED("nothing is counted; the endpoint nativememory says why, and what to do"),
-    /** As of a reactive request that no operator bound to a thread. */
+    /** The thread is unknown, as for a reactive request that no operator bound to one. */
     NO_THREAD(
         "no thread was bound to it. For reactive requests set"
             + " spring.reactor.context-propagation=auto");
@@ -93,13 +96,13 @@ final class NativeScopeMeters {
   private final AtomicBoolean scopesRefused = new AtomicBoolean();
   private final AtomicBoolean gapsRefused = new AtomicBoolean();
 
-  /** Those of the scopes beyond the limit, once there is one. */
+  /** The shared meters of the scopes beyond the limit; null until there is one. */
   private volatile @Nullable Meters rest;
 
   /**
-   * Makes the meters as scopes are seen.
+   * Creates the meters. Those of a scope are created at its first call.
    *
-   * @param most how many scopes get series of their own
+   * @param most the largest number of scopes with series of their own
    */
   NativeScopeMeters(Mallometer mallometer, MeterRegistry registry, int most) {
     counting = mallometer.counting();
@@ -107,13 +110,13 @@ final class NativeScopeMeters {
     this.most = most;
   }
 
-  /** Begins to measure what the calling thread does. */
-  io.mallometer.NativeScope begin() {
+  /** Begins to measure the calling thread. */
+  NativeScope begin() {
     return counting.threadScope();
   }
 
-  /** Ends what the calling thread began. */
-  void end(Scope scope, io.mallometer.NativeScope open) {
+  /** Ends a measurement of the calling thread. */
+  void end(Scope scope, NativeScope open) {
     Optional<ScopeCounts> counted = ended(open);
     if (counted.isPresent()) {
       add(scope, counted.get().allocatedBytes(), net(counted.get()));
@@ -122,14 +125,12 @@ final class NativeScopeMeters {
     }
   }
 
-  static Optional<ScopeCounts> ended(io.mallometer.NativeScope open) {
+  static Optional<ScopeCounts> ended(NativeScope open) {
     open.close();
     return open.figures().counts();
   }
 
-  /**
-   * Returns what was allocated and not freed. A thread that frees what others allocated is below 0.
-   */
+  /** Returns allocated less freed bytes; below 0 if the thread frees others' allocations. */
   static double net(ScopeCounts counted) {
     return counted.allocatedBytes() - counted.freedBytes();
   }
@@ -143,7 +144,7 @@ final class NativeScopeMeters {
         : Gap.NOT_COUNTED;
   }
 
-  /** Adds one call. A registry that refuses the meters is told of once, and left alone. */
+  /** Adds one call. If the registry refuses the meters, logs this once and adds no more. */
   void add(Scope scope, double allocated, double net) {
     if (scopesRefused.get()) {
       return;
@@ -163,7 +164,7 @@ final class NativeScopeMeters {
     }
   }
 
-  /** Counts a call of which nothing is known. The first of each kind is logged. */
+  /** Counts a call of unknown native memory. Logs the first call for each reason. */
   void miss(Scope scope, Gap gap) {
     if (gapsRefused.get()) {
       return;

@@ -1,5 +1,6 @@
 package io.mallometer.spring;
 
+import io.mallometer.NativeScope;
 import io.mallometer.model.ScopeCounts;
 import io.mallometer.spring.NativeScopeMeters.Gap;
 import io.mallometer.spring.NativeScopeMeters.Scope;
@@ -48,12 +49,12 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     return types.stream().anyMatch(type -> type.isInstance(context));
   }
 
-  /** What one thread does, from the outermost scope that it opens to the end of that scope. */
+  /** The work of one thread, from the outermost scope that it opens to the end of that scope. */
   private static final class Piece {
-    private final io.mallometer.NativeScope open;
+    private final NativeScope open;
     private int depth = 1;
 
-    Piece(io.mallometer.NativeScope open) {
+    Piece(NativeScope open) {
       this.open = open;
     }
   }
@@ -102,7 +103,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       }
     }
 
-    /** Ends what is still open, in any thread: nothing may be added afterwards. */
+    /** Ends all open pieces, in any thread, and adds the call. Later pieces are ignored. */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;
       open.forEach(this::add);
@@ -115,7 +116,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** Selects an observation by its type, as it has no name yet. */
+  /** Selects an observation by its type, because it has no name yet. */
   @Override
   public boolean supportsContext(Observation.Context context) {
     return isOne(REQUESTS, context) || isOne(TASKS, context);
@@ -142,9 +143,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /**
-   * Called when other scopes replace the scopes of a thread, or take them from it; no end follows.
-   */
+  /** Ends the thread's piece: its scopes were removed or replaced, and no end of scope follows. */
   @Override
   public void onScopeReset(Observation.Context context) {
     Pieces pieces = context.get(Pieces.class);

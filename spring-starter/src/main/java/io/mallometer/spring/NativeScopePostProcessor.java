@@ -1,5 +1,6 @@
 package io.mallometer.spring;
 
+import io.mallometer.NativeScope;
 import io.mallometer.spring.NativeScopeMeters.Scope;
 import java.io.Serial;
 import java.lang.reflect.Method;
@@ -18,8 +19,8 @@ import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Measures methods with {@link NativeScope}. It needs no auto-proxying by the application. A final
- * class cannot be extended and is left alone.
+ * Measures methods with {@link NativeScoped}. Needs no auto-proxying in the application. Skips
+ * final classes, which cannot be extended.
  */
 final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -28,15 +29,15 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
   private static final Log logger = LogFactory.getLog(NativeScopePostProcessor.class);
 
   /**
-   * Makes the processor, for which no other bean is created yet.
+   * Creates the processor without creating other beans.
    *
-   * @param meters gives the meters when the first method is called
+   * @param meters supplies the meters at the first call of a method
    */
   NativeScopePostProcessor(Supplier<@Nullable NativeScopeMeters> meters) {
     setProxyTargetClass(true);
     advisor =
         new DefaultPointcutAdvisor(
-            new AnnotationMatchingPointcut(null, NativeScope.class, true), new Measured(meters));
+            new AnnotationMatchingPointcut(null, NativeScoped.class, true), new Measured(meters));
   }
 
   @Override
@@ -48,7 +49,7 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
       logger.warn(
           "Methods of "
               + bean.getClass().getName()
-              + " with @NativeScope are not measured, because the class is final. Remove final.");
+              + " with @NativeScoped are not measured, because the class is final. Remove final.");
       return false;
     }
     return true;
@@ -57,7 +58,7 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
   private static final class Measured implements MethodInterceptor {
     private final Supplier<@Nullable NativeScopeMeters> meters;
 
-    /** Empty if there are none, null until the first call. */
+    /** Null until the first call; empty if there are no meters. */
     private volatile @Nullable Optional<NativeScopeMeters> found;
 
     Measured(Supplier<@Nullable NativeScopeMeters> meters) {
@@ -75,7 +76,7 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
         return call.proceed();
       }
       NativeScopeMeters known = present.get();
-      io.mallometer.NativeScope open = known.begin();
+      NativeScope open = known.begin();
       try {
         return call.proceed();
       } finally {
@@ -89,7 +90,7 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
           target == null
               ? call.getMethod()
               : AopUtils.getMostSpecificMethod(call.getMethod(), target.getClass());
-      NativeScope scope = AnnotatedElementUtils.findMergedAnnotation(method, NativeScope.class);
+      NativeScoped scope = AnnotatedElementUtils.findMergedAnnotation(method, NativeScoped.class);
       return scope == null ? method.getName() : scope.value();
     }
   }

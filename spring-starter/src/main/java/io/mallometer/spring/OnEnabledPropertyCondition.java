@@ -30,7 +30,7 @@ final class OnEnabledPropertyCondition extends SpringBootCondition {
   /**
    * Reads {@code mallometer.enabled}.
    *
-   * @throws org.springframework.boot.context.properties.bind.BindException if it is no boolean
+   * @throws org.springframework.boot.context.properties.bind.BindException if it is not a boolean
    */
   static boolean enabled(Environment environment) {
     return enabled(environment, Setting.ENABLED.property());

@@ -6,17 +6,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.core.env.Environment;
 
-/** Where a browser on this machine finds the page, once the web server listens. */
+/** Finds the page's address for a browser on this machine. Known only when the server listens. */
 @FunctionalInterface
 interface PageAddress {
 
-  /** Addresses of all interfaces. */
+  /** The addresses that mean all interfaces. */
   Set<String> ANY = Set.of("0.0.0.0", "::", "[::]");
 
-  /** The address; empty where the endpoint is not exposed over HTTP, or nothing listens. */
+  /** Returns the address; empty if the endpoint is not exposed over HTTP or no server listens. */
   String find();
 
-  /** That of the Actuator endpoint, on its own port or the application's. */
+  /** Returns the finder for the Actuator endpoint, on its own port or the application's. */
   static PageAddress ofEndpoint(
       ObjectProvider<PathMappedEndpoints> paths, Environment environment) {
     return () -> {
@@ -26,7 +26,7 @@ interface PageAddress {
     };
   }
 
-  /** The address at a path of the endpoint; empty where nothing listens. */
+  /** Returns the address of a path; empty if no server listens. */
   static String address(String path, Environment environment) {
     @Nullable String application = environment.getProperty("local.server.port");
     @Nullable String management = environment.getProperty("local.management.port", application);
@@ -51,7 +51,7 @@ interface PageAddress {
     String reached = ANY.contains(host) ? "localhost" : host;
     return (tls ? "https" : "http")
         + "://"
-        + ServletOrigin.host(null, reached, Integer.parseInt(management))
+        + CurrentRequest.host(null, reached, Integer.parseInt(management))
         + base
         + path
         + "/page";

@@ -1,7 +1,5 @@
 package io.mallometer.spring;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
@@ -25,23 +23,17 @@ import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
-import org.springframework.web.util.UriUtils;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /**
- * What the endpoint has to know of its request with Spring WebFlux, which keeps no request with a
- * thread: whose page sent it, see {@link RequestOrigin}, which parameters it has, see {@link
- * ForeignParameters}, and for the page the token that Spring Security asks of a trim. That goes out
- * in headers, as the page is written elsewhere. Comes after Spring Security's filter.
+ * Replaces {@link CurrentRequest} for Spring WebFlux, which binds no request to a thread. Refuses
+ * requests from other sites' pages and unknown parameters, puts the query into the path ({@link
+ * ViewRequest}), and for the page puts Spring Security's token into headers, because the page is
+ * written elsewhere. Runs after Spring Security's filter.
  */
 final class ReactiveEndpointFilter implements WebFilter {
-
-  /** Separates the links from the call site's number in the path that the operation sees. */
-  static final String LINKS = "\\?links=";
-
-  private static final String LINKS_IN_PATH = "?links=";
 
   private static final Set<HttpMethod> READING =
       Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
@@ -51,8 +43,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   private volatile @Nullable Patterns patterns;
 
   /**
-   * @param paths where the endpoint is exposed; not known yet while beans are made
-   * @param changesAllowed whether the endpoint's access lets changes through
+   * @param paths the paths of the endpoint, unknown until all beans exist
+   * @param changesAllowed whether the endpoint's access allows changes
    */
   ReactiveEndpointFilter(ObjectProvider<PathMappedEndpoints> paths, boolean changesAllowed) {
     this.paths = paths;
@@ -79,21 +71,23 @@ final class ReactiveEndpointFilter implements WebFilter {
         ? chain.filter(exchange)
         : foreignParameter(path, request)
             .map(refusal -> refuse(exchange, refusal))
-            .orElseGet(() -> chain.filter(exchange));
+            .orElseGet(
+                () ->
+                    chain.filter(
+                        patterns().view().matches(path) ? withQueryInPath(exchange) : exchange));
   }
 
-  /**
-   * Puts the links of a search into the path: an operation that changes something sees no query.
-   */
+  /** Moves the links of a search into the path: an operation with POST gets no query. */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
-    @Nullable String links = exchange.getRequest().getQueryParams().getFirst("links");
-    String path = exchange.getRequest().getPath().value();
-    return links == null
-        ? exchange
-        : exchange
-            .mutate()
-            .request(request -> request.path(path + UriUtils.encode(LINKS_IN_PATH + links, UTF_8)))
-            .build();
+    return exchange.getRequest().getQueryParams().containsKey("links")
+        ? withQueryInPath(exchange)
+        : exchange;
+  }
+
+  private static ServerWebExchange withQueryInPath(ServerWebExchange exchange) {
+    ServerHttpRequest asked = exchange.getRequest();
+    String path = ViewRequest.path(asked.getPath().value(), asked.getURI().getRawQuery());
+    return exchange.mutate().request(request -> request.path(path)).build();
   }
 
   private Optional<Told> notAllowed() {
@@ -102,10 +96,10 @@ final class ReactiveEndpointFilter implements WebFilter {
 
   private Optional<Told> foreignParameter(PathContainer path, ServerHttpRequest request) {
     return asked(path)
-        .flatMap(view -> ForeignParameters.refusal(view, request.getQueryParams().keySet()));
+        .flatMap(view -> CurrentRequest.foreignParameter(view, request.getQueryParams().keySet()));
   }
 
-  /** The name of what the endpoint is asked for. */
+  /** Returns the name of the requested view. */
   private Optional<String> asked(PathContainer path) {
     if (patterns().root().matches(path)) {
       return Optional.of(NativeMemoryEndpoint.NAME);
@@ -117,7 +111,7 @@ final class ReactiveEndpointFilter implements WebFilter {
         .findFirst();
   }
 
-  /** Paths are compared as Spring compares those of its handlers, however they are encoded. */
+  /** Patterns that match paths as Spring's handlers do, whatever their encoding. */
   private record Patterns(
       PathPattern all, PathPattern root, PathPattern page, PathPattern view, PathPattern together) {
 
@@ -151,12 +145,12 @@ final class ReactiveEndpointFilter implements WebFilter {
         headers.getFirst(RequestOrigin.ORIGIN),
         asked.getHost() == null
             ? null
-            : ServletOrigin.host(asked.getScheme(), asked.getHost(), asked.getPort()));
+            : CurrentRequest.host(asked.getScheme(), asked.getHost(), asked.getPort()));
   }
 
   /**
-   * Answers when the request has been read to its end: Reactor Netty may leave a connection that
-   * was answered before unread for good, and with it the next request.
+   * Answers after the request was read to its end. If it is answered earlier, Reactor Netty may
+   * never read the rest, nor the next request on the connection.
    */
   private static Mono<Void> refuse(ServerWebExchange exchange, Told refusal) {
     ServerHttpResponse response = exchange.getResponse();
@@ -172,10 +166,11 @@ final class ReactiveEndpointFilter implements WebFilter {
 
   private static Mono<Void> withToken(ServerWebExchange exchange) {
     HttpHeaders headers = exchange.getResponse().getHeaders();
-    return exchange.getAttribute(SecurityToken.REACTIVE_ATTRIBUTE) instanceof Mono<?> later
+    return exchange.getAttribute(CurrentRequest.REACTIVE_TOKEN) instanceof Mono<?> later
         ? later
             .doOnNext(
-                found -> SecurityToken.reactive(found).ifPresent(token -> put(token, headers)))
+                found ->
+                    CurrentRequest.reactiveToken(found).ifPresent(token -> put(token, headers)))
             .then()
         : Mono.empty();
   }

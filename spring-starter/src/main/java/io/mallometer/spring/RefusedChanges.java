@@ -13,9 +13,9 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Names the property that allows a change, where the endpoint only shows: Spring Boot answers such
- * a request with a bare 405. With Spring WebFlux {@link ReactiveEndpointFilter} does it. Comes
- * after Spring Security's filter.
+ * Answers a request for a change with the property that allows it, if the endpoint is read-only.
+ * Spring Boot would answer 405 without a text. {@link ReactiveEndpointFilter} does this for Spring
+ * WebFlux. Runs after Spring Security's filter.
  */
 final class RefusedChanges extends OncePerRequestFilter {
 
@@ -26,8 +26,8 @@ final class RefusedChanges extends OncePerRequestFilter {
   private final boolean changesAllowed;
 
   /**
-   * @param paths where the endpoint is exposed; not known yet while beans are made
-   * @param servletPath of Spring MVC's servlet below the context path
+   * @param paths the paths of the endpoint, unknown until all beans exist
+   * @param servletPath the path of Spring MVC's servlet below the context path
    */
   RefusedChanges(
       ObjectProvider<PathMappedEndpoints> paths, String servletPath, boolean changesAllowed) {

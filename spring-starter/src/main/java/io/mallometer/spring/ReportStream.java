@@ -9,8 +9,8 @@ import java.io.PipedOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A report that is written while it is read, so that none is ever whole in memory: web servers read
- * from streams and reports write to them. Closing the stream early ends the writing.
+ * Turns a report, which writes to a stream, into a stream that the web server reads, without
+ * holding the whole report in memory. If the reader closes the stream early, writing ends.
  */
 final class ReportStream extends PipedInputStream {
 
@@ -22,7 +22,7 @@ final class ReportStream extends PipedInputStream {
     super(BUFFER_BYTES);
   }
 
-  /** Begins to write on a thread of its own. */
+  /** Begins to write the report on a thread of its own. */
   static InputStream of(Answer.Body report) throws IOException {
     ReportStream stream = new ReportStream();
     PipedOutputStream out = new PipedOutputStream(stream);
@@ -41,7 +41,7 @@ final class ReportStream extends PipedInputStream {
         failure = e;
       }
     } catch (IOException e) {
-      // The reader has gone.
+      // The reader has closed the stream.
       failure = e;
     }
   }
@@ -56,7 +56,7 @@ final class ReportStream extends PipedInputStream {
     return complete(super.read(bytes, offset, length));
   }
 
-  /** A report that could not be written to its end must not look as if it were. */
+  /** Throws at the end of an incomplete report, so that it does not look complete. */
   private int complete(int read) throws IOException {
     if (read < 0 && failure != null) {
       throw new IOException("the report could not be written", failure);

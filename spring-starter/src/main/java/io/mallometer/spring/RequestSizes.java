@@ -21,13 +21,12 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The histogram of request sizes in every Prometheus registry of this context, and in those that a
- * composite registry of this context is given later: it looks for them after each poll.
+ * Registers the histogram of request sizes in every Prometheus registry of this context. After each
+ * poll it also searches the composite registries for new ones.
  *
- * <p>Micrometer cannot carry a histogram that somebody else counted, so it goes in beside
- * Micrometer. It asks the meter registry what its filters would make of such a meter, and takes
- * name and tags from the answer: common tags, renaming and denying work as for any other meter,
- * whether they come from properties, from filter beans or from code.
+ * <p>Micrometer cannot carry a histogram that is counted elsewhere, so it is registered with
+ * Prometheus' client directly. Name and tags are those that the meter registry's filters give to a
+ * meter of this kind: common tags, renaming and denying work as for any other meter.
  */
 final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
@@ -37,7 +36,7 @@ final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
   private final NativeMemoryMetrics metrics;
   private final ListableBeanFactory beans;
 
-  /** By registry, also those that refused theirs or whose filters deny it. Guarded by this. */
+  /** The histograms by registry; empty if refused or denied by a filter. Guarded by this. */
   private final Map<PrometheusMeterRegistry, Optional<RequestSizeHistogram>> histograms =
       new HashMap<>();
 
@@ -50,7 +49,7 @@ final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
     this.beans = beans;
   }
 
-  /** Runs when every registry has its filters. */
+  /** Begins to register. All registries have their filters then. */
   @Override
   public synchronized void afterSingletonsInstantiated() {
     ownRegistries = List.copyOf(beans.getBeansOfType(MeterRegistry.class).values());

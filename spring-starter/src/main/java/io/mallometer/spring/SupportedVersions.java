@@ -12,9 +12,9 @@ import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
  * one line about it.
  *
  * <p>Spring Boot 2.7 reads the same list of auto-configurations and {@code spring.factories}, and
- * stops the application when a class in them cannot be loaded. So this class, {@link
+ * stops the application if a class in them cannot be loaded. Therefore this class, {@link
  * BackgroundStart} and {@link MallometerManagementContextConfiguration} are compiled for Java 8,
- * and refer to nothing of Spring's that 2.7 lacks.
+ * and use only those types of Spring that 2.7 has.
  */
 final class SupportedVersions implements AutoConfigurationImportFilter {
 
@@ -42,17 +42,17 @@ final class SupportedVersions implements AutoConfigurationImportFilter {
     return matches;
   }
 
-  /** Why this jar's classes cannot serve the application; null if they can. */
+  /** Returns why this jar cannot serve the application; null if it can. */
   static @Nullable String obstacle() {
     return obstacle(
         System.getProperty("java.specification.version", ""), SpringBootVersion.getVersion());
   }
 
   /**
-   * Compares versions.
+   * Returns why versions are too old; null if they are not.
    *
    * @param java such as {@code 1.8} or {@code 17}
-   * @param springBoot such as {@code 2.7.18}; null if unknown, as it may be before 3.0
+   * @param springBoot such as {@code 2.7.18}; null if unknown, which is possible before 3.0
    */
   static @Nullable String obstacle(String java, @Nullable String springBoot) {
     if (java.startsWith("1.") || number(java) < OLDEST_JAVA) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplicationAotProcessor;
 import org.springframework.context.aot.AbstractAotProcessor;
 
-/** An application whose context was generated at build time works as the others do. */
+/** Runs an application whose context was generated at build time. */
 @Tag("context")
 @Tag("process")
 @Tag("any-jdk")

@@ -12,7 +12,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** By whose classes call sites are named. */
+/** Checks which packages name the call sites. */
 class ApplicationPackagesTest {
 
   private final ApplicationContextRunner application =

@@ -21,7 +21,7 @@ import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.util.ClassUtils;
 
-/** Dependency, Actuator and nothing else: what people find at the application's URLs. */
+/** Checks the URLs of an application with only the dependency and the Actuator. */
 @Tag("application")
 class ApplicationTest {
 
@@ -106,7 +106,7 @@ class ApplicationTest {
 
     assertThat(map(body, "status"))
         .containsEntry("state", "ACTIVE")
-        .containsEntry("reason", "preload");
+        .containsEntry("reason", "preloaded");
     Map<String, Object> counters = map(body, "process");
     assertThat(number(counters, "allocations"))
         .isGreaterThan(1000)
@@ -154,7 +154,7 @@ class ApplicationTest {
         .anyMatch(series -> series.startsWith("native_memory_resident_bytes{part=\"java_heap\""));
   }
 
-  /** Whichever Jackson writes them, whether or not the library is there. */
+  /** The names do not depend on the version of Jackson or on the presence of the library. */
   @Test
   void everySpringBootWritesTheSameNames() {
     PublicNames.checkAnswers(ServiceNamesTest.answers(application));

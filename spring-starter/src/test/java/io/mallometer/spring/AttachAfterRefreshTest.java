@@ -15,7 +15,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Which contexts attach, and what they leave, over a library that refuses. */
+/** Checks which contexts attach and what they leave behind, with a library that refuses. */
 @ExtendWith(OutputCaptureExtension.class)
 class AttachAfterRefreshTest {
 
@@ -97,7 +97,7 @@ class AttachAfterRefreshTest {
     assertThat(output.getAll().lines().filter(line -> line.contains("Native memory is counted")))
         .singleElement()
         .asString()
-        .endsWith(" (preload); page at http://localhost:8080/page");
+        .endsWith(" (preloaded); page at http://localhost:8080/page");
   }
 
   private static void awaitThread() throws InterruptedException {

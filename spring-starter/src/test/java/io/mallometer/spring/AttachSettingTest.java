@@ -3,7 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.internal.library.load.AttachVariable;
 import io.mallometer.model.AttachMode;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -18,7 +18,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
-/** The property and the environment variable of its name. */
+/** Checks the property and the environment variable of its name. */
 class AttachSettingTest {
 
   private final StandardEnvironment environment = new StandardEnvironment();
@@ -50,7 +50,7 @@ class AttachSettingTest {
         .isEqualTo(new AttachSetting(AttachMode.OFF, "mallometer.attach=off"));
   }
 
-  /** YAML takes the bare word for a boolean. */
+  /** YAML reads the bare word as a boolean. */
   @ParameterizedTest
   @ValueSource(strings = {"off", "'off'", "OFF"})
   void offIsUnderstoodInYaml(String value) throws Exception {

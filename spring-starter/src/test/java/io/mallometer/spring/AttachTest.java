@@ -2,7 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.internal.library.load.AttachVariable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,14 +14,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The dependency is all it takes: applications that were started without the library. */
+/** Runs applications that were started without the library, with the dependency alone. */
 @Tag("context")
 @Tag("process")
 class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /** What the Deflaters of {@link AttachedApplication} take at least, of 53 MB. */
+  /** The least live bytes of the Deflaters of {@link AttachedApplication}, of 53 MB. */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;
@@ -48,7 +48,7 @@ class AttachTest {
     assertThat(application.lines("beans have waited")).hasSize(1);
   }
 
-  /** Each of two contexts could say so. */
+  /** Checks that only one of the two contexts logs the line. */
   private static void assertAttached(ChildProcess application) {
     assertThat(application.exitCode()).as(application.output()).isZero();
     assertThat(application.lines(NOTICE))
@@ -67,7 +67,7 @@ class AttachTest {
     assertThat(number(application, "at first: native_malloc_live_bytes")).isPositive();
     assertThat(growth(application, "native_malloc_allocated_bytes_total"))
         .isBetween(KEPT, 3 * KEPT);
-    // The JVM frees memory of its own meanwhile, which its compilers took before.
+    // The JVM frees memory of its own meanwhile, which its compilers had allocated.
     assertThat(growth(application, "native_malloc_live_bytes")).isBetween(KEPT / 2, 2 * KEPT);
     assertThat(application.lines("health "))
         .singleElement()

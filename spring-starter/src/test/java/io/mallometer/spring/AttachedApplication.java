@@ -16,14 +16,14 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
 /**
- * A program of its own with two applications, the first of which keeps native memory in a bean.
- * Prints its scrape, and again after it has kept as much once more.
+ * A program with two applications, the first of which keeps native memory in a bean. Prints its
+ * scrape, and again after it has allocated the same amount once more.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class AttachedApplication {
 
-  /** Each takes some 260 KiB of native memory. */
+  /** The number of Deflaters; each takes about 260 KiB of native memory. */
   static final int DEFLATERS = 200;
 
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000;
@@ -32,7 +32,7 @@ public class AttachedApplication {
 
   private static long contextPrepared;
 
-  /** After an attach beside the start, however long that takes. */
+  /** Allocates after the attach, however long it takes. */
   @Bean
   String keeper() throws InterruptedException {
     awaitEndOf(BackgroundStart.THREAD);
@@ -67,7 +67,7 @@ public class AttachedApplication {
     return application;
   }
 
-  /** Opening a facade takes long in itself, so the time comes first. */
+  /** Prints whether the beans have waited. Reads the time first: opening a facade is slow. */
   private static void tellWhatIsCounted() {
     long waited = System.nanoTime() - contextPrepared;
     try (Mallometer mallometer = Mallometer.open()) {
@@ -78,7 +78,7 @@ public class AttachedApplication {
     }
   }
 
-  /** Before or after the listeners of Spring Boot and of the starter. */
+  /** Runs an action before or after the listeners of Spring Boot and of the starter. */
   private record WhenPrepared(int getOrder, Runnable action)
       implements ApplicationListener<ApplicationPreparedEvent>, Ordered {
 

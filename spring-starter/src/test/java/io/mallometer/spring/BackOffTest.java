@@ -29,7 +29,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
 
-/** What is missing from the application is quietly left out; what the application has, it keeps. */
+/** Beans are left out if the application lacks what they need, or has its own. */
 @Tag("any-jdk")
 class BackOffTest {
 
@@ -42,7 +42,6 @@ class BackOffTest {
                   MallometerPrometheusAutoConfiguration.class,
                   MallometerEndpointAutoConfiguration.class,
                   MallometerHealthAutoConfiguration.class,
-                  MallometerActuatorHealthAutoConfiguration.class,
                   MallometerInfoAutoConfiguration.class))
           .withPropertyValues("management.endpoints.web.exposure.include=nativememory");
 
@@ -65,8 +64,8 @@ class BackOffTest {
                     .hasSingleBean(EventPublisher.class)
                     .hasSingleBean(AttachAfterRefresh.class)
                     .hasBean("nativeMemoryHealthIndicator")
-                    .doesNotHaveBean(NativeMemoryInfoContributor.class)
-                    .doesNotHaveBean(AutomaticTrims.class));
+                    .doesNotHaveBean("nativeMemoryInfoContributor")
+                    .doesNotHaveBean("automaticTrims"));
   }
 
   @Test
@@ -88,7 +87,7 @@ class BackOffTest {
                     .doesNotHaveBean(AttachAfterRefresh.class));
   }
 
-  /** The variable means what the property means. */
+  /** The variable means the same as the property. */
   @ParameterizedTest
   @ValueSource(strings = {"off", "false", "0", "NO"})
   void nothingWhenTheEnvironmentSwitchesEverythingOff(String value) {
@@ -233,25 +232,21 @@ class BackOffTest {
         .run(context -> assertThat(context).doesNotHaveBean("nativeMemoryHealthIndicator"));
   }
 
-  @Test
-  void ownAttachIsKept() {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "mallometerAttach",
+        "automaticTrims",
+        "mallometerMonitors",
+        "nativeMemoryHealthIndicator",
+        "nativeMemoryInfoContributor"
+      })
+  void ownBeanOfTheNameIsKept(String name) {
     application
-        .withBean("mallometerAttach", String.class, () -> "own")
-        .run(
-            context ->
-                assertThat(context).hasNotFailed().getBean("mallometerAttach").isEqualTo("own"));
-  }
-
-  @Test
-  void ownHealthIsKept() {
-    application
-        .withBean("nativeMemoryHealthIndicator", String.class, () -> "own")
-        .run(
-            context ->
-                assertThat(context)
-                    .hasNotFailed()
-                    .getBean("nativeMemoryHealthIndicator")
-                    .isEqualTo("own"));
+        .withBean(name, String.class, () -> "own")
+        .withPropertyValues(
+            "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true")
+        .run(context -> assertThat(context).hasNotFailed().getBean(name).isEqualTo("own"));
   }
 
   @ParameterizedTest
@@ -261,32 +256,21 @@ class BackOffTest {
         NativeMemoryMBeans.class,
         NativeMemoryEvents.class,
         EventPublisher.class,
-        AutomaticTrims.class,
-        StartedMonitors.class,
         AttachAfterRefresh.class,
         NativeMemoryMetrics.class,
         RequestSizes.class,
         NativeMemoryEndpoint.class,
-        NativeMemoryEndpointWebExtension.class,
-        NativeMemoryInfoContributor.class
+        NativeMemoryEndpointWebExtension.class
       })
   void ownBeanOfTheTypeIsKept(Class<?> type) {
     assertOwnIsKept(
-        application
-            .withBean(
-                PrometheusMeterRegistry.class,
-                () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
-            .withPropertyValues(
-                "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true"),
+        application.withBean(
+            PrometheusMeterRegistry.class,
+            () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)),
         context -> context.getBean(type));
   }
 
-  @Test
-  void ownHealthOfTheTypeIsKept() {
-    assertOwnIsKept(application, context -> context.getBean("nativeMemoryHealthIndicator"));
-  }
-
-  /** Only outside the matrix both web stacks are on the class path. */
+  /** Both web stacks are on the class path only outside the matrix. */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {
@@ -308,7 +292,7 @@ class BackOffTest {
         context -> context.getBean(RequestContextFilter.class));
   }
 
-  /** Takes the bean of one context for the application's own in another. */
+  /** Uses the bean of one context as the application's own in another. */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,
           C extends ConfigurableApplicationContext,
@@ -329,7 +313,7 @@ class BackOffTest {
   void infoWhereItIsSwitchedOn() {
     application
         .withPropertyValues("management.info.nativememory.enabled=true")
-        .run(context -> assertThat(context).hasSingleBean(NativeMemoryInfoContributor.class));
+        .run(context -> assertThat(context).hasBean("nativeMemoryInfoContributor"));
   }
 
   @Test
@@ -338,12 +322,12 @@ class BackOffTest {
         .withPropertyValues("mallometer.trim.interval=5m")
         .run(
             context -> {
-              assertThat(context).hasSingleBean(AutomaticTrims.class);
+              assertThat(context).hasBean("automaticTrims");
               assertThat(trimThreads()).isEqualTo(1);
             });
   }
 
-  /** As a template leaves an environment variable that nobody gave a value. */
+  /** A template may leave an environment variable empty. */
   @Test
   void noAutomaticTrimsWhereTheIntervalIsEmpty() {
     application

@@ -2,7 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** The library is unpacked beside the start, before the application's own facade asks for it. */
+/** The library is unpacked during the start, before the application's own facade needs it. */
 @Tag("context")
 @Tag("any-jdk")
 class BackgroundStartTest {
@@ -41,7 +41,7 @@ class BackgroundStartTest {
     assertThat(unpacked()).isEmpty();
   }
 
-  /** Some other thread loads libraries for long, perhaps. */
+  /** Another thread may load libraries for a long time. */
   @Test
   void beansWaitForASecondAtMost() {
     BackgroundStart start = new BackgroundStart();
@@ -73,7 +73,7 @@ class BackgroundStartTest {
     }
   }
 
-  /** An application in which nobody else opens a facade. */
+  /** An application that opens no facade. */
   @Configuration(proxyBeanMethods = false)
   static class WithoutAutoConfiguration {
 

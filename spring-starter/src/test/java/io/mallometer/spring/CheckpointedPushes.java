@@ -4,12 +4,12 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.SimulatedCheckpoints;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** An application that pushes profiles, comes to a checkpoint and is restored. */
+/** An application that pushes profiles, is checkpointed and restored. */
 public final class CheckpointedPushes {
 
   private CheckpointedPushes() {}
 
-  /** Says when the thread that pushes is there. */
+  /** Prints when the thread that pushes exists. */
   public static void main(String[] arguments) throws Exception {
     try (ConfigurableApplicationContext context =
         Contexts.with(new FakeMallometer()).run("--mallometer.push.url=http://localhost:1")) {

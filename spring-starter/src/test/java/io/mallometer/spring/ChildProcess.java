@@ -1,6 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -8,20 +8,20 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program that was run to its end, with everything it printed. */
+/** A program that ran to its end, with its output. */
 record ChildProcess(int exitCode, String output) {
 
-  /** Without what costs these JVMs, which live for seconds, half of their time. */
+  /** Options that halve the run time of these JVMs, which live for seconds. */
   private static final String QUICK =
       "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
           + " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote";
 
-  /** The Java that runs these tests. */
+  /** Returns the Java that runs these tests. */
   static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }
 
-  /** Runs a program in a directory, without anything preloaded. */
+  /** Runs a program in a directory, with nothing preloaded. */
   static ChildProcess run(Path directory, List<String> command)
       throws IOException, InterruptedException {
     return run(directory, "", command);
@@ -51,7 +51,7 @@ record ChildProcess(int exitCode, String output) {
     return new ChildProcess(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
   }
 
-  /** The lines that contain a text. */
+  /** Returns the lines that contain a text. */
   List<String> lines(String text) {
     return output.lines().filter(line -> line.contains(text)).toList();
   }

@@ -43,16 +43,16 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-/** What an IDE shows for {@code mallometer.*}, and what a wrong value answers. */
+/** Checks what an IDE shows for {@code mallometer.*}, and the message for an invalid value. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("any-jdk")
 class ConfigurationTest {
 
-  /** In Markdown, with or without a value. */
+  /** A property in Markdown, with or without a value. */
   private static final Pattern DOCUMENTED =
       Pattern.compile("`((?:mallometer|management)\\.[a-z.-]+)(?:=[^`]+)?`");
 
-  /** Spring Boot's rules for the metadata of properties, in its documentation of that format. */
+  /** The rules are those of Spring Boot's documentation of the metadata format. */
   @Test
   void everyPropertyFollowsTheRulesOfSpringBoot() throws IOException {
     Map<String, Map<String, Object>> properties = metadata("");
@@ -84,7 +84,7 @@ class ConfigurationTest {
             });
   }
 
-  /** With one of the two names only, the other Spring Boot starts and silently exports nothing. */
+  /** If one of the two names were missing, that Spring Boot would silently export nothing. */
   @Test
   void metersComeAfterTheRegistryOfEitherSpringBoot() throws IOException {
     Properties autoConfigurations = new Properties();
@@ -139,7 +139,7 @@ class ConfigurationTest {
         .contains(message);
   }
 
-  /** Also those that Spring Boot's own rule for names of variables would write without dashes. */
+  /** Includes settings whose variables Spring Boot's own rule would write without dashes. */
   @Test
   void everySettingIsReadFromItsVariable() {
     Map<String, Object> variables =
@@ -176,6 +176,33 @@ class ConfigurationTest {
         Contexts.with(new FakeMallometer()).run("--mallometer.push.url=" + url)) {
       assertThat(context.getBeanProvider(ProfilePush.class).getIfAvailable()).isNull();
     }
+  }
+
+  @Test
+  void aSettingWithoutEffectIsNamedOnceWithTheRemedy(CapturedOutput output) {
+    Contexts.with(new FakeMallometer()).run("--mallometer.push.interval=30s").close();
+
+    assertThat(output)
+        .containsOnlyOnce(
+            "push.interval has no effect without push.url: set push.url, or remove push.interval");
+  }
+
+  /** Words of settings are in kebab-case, which an IDE cannot derive for each of them. */
+  @Test
+  void anIdeOffersTheWordsOfEachChoice() throws IOException {
+    List<Map<String, Object>> hints = metadataOf("hints");
+    Setting.all().stream()
+        .filter(setting -> setting.isProperty() && setting.type() == Setting.Type.CHOICE)
+        .forEach(
+            setting ->
+                assertThat(hints)
+                    .contains(
+                        Map.of(
+                            "name",
+                            setting.property(),
+                            "values",
+                            setting.words().stream().map(word -> Map.of("value", word)).toList())));
+    assertThat(hints).isNotEmpty();
   }
 
   @Test
@@ -260,7 +287,7 @@ class ConfigurationTest {
             "Set mallometer.trim.retained-share to a number from 0 to 1, or remove it to have the");
   }
 
-  /** With what Spring Boot adds of its own for the endpoint. */
+  /** Includes the properties that Spring Boot adds for the endpoint. */
   @Test
   void everyPropertyIsInTheFileOfPublicNames() throws IOException {
     PublicNames.check(
@@ -278,8 +305,8 @@ class ConfigurationTest {
   }
 
   /**
-   * Spring Boot's annotation processor knows properties of classes only: those that conditions read
-   * are listed by hand.
+   * Spring Boot's annotation processor knows only properties of classes. Properties that conditions
+   * read are listed by hand.
    */
   @Test
   void everyPropertyOfTheReadmeIsKnownToAnIde() throws IOException {
@@ -296,7 +323,7 @@ class ConfigurationTest {
         .isSubsetOf(metadata("").keySet());
   }
 
-  /** From whichever module the tests run in. */
+  /** Returns the readme, whatever the module that runs the tests. */
   private static Path readme() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve("spring-starter/README.md"))) {
@@ -306,19 +333,20 @@ class ConfigurationTest {
   }
 
   private static Map<String, Map<String, Object>> metadata(String prefix) throws IOException {
+    return metadataOf("properties").stream()
+        .filter(property -> property.get("name").toString().startsWith(prefix))
+        .collect(Collectors.toMap(property -> property.get("name").toString(), p -> p));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<Map<String, Object>> metadataOf(String kind) throws IOException {
     try (InputStream file = resource("META-INF/spring-configuration-metadata.json")) {
       String json = new String(file.readAllBytes(), StandardCharsets.UTF_8);
-      @SuppressWarnings("unchecked")
-      List<Map<String, Object>> properties =
-          (List<Map<String, Object>>)
-              JsonParserFactory.getJsonParser().parseMap(json).get("properties");
-      return properties.stream()
-          .filter(property -> property.get("name").toString().startsWith(prefix))
-          .collect(Collectors.toMap(property -> property.get("name").toString(), p -> p));
+      return (List<Map<String, Object>>) JsonParserFactory.getJsonParser().parseMap(json).get(kind);
     }
   }
 
-  /** From our jar, not from one of the many with a file of this name. */
+  /** Opens a resource of the starter's jar: other jars have files of this name. */
   private static InputStream resource(String name) throws IOException {
     String own = ApplicationSettings.class.getProtectionDomain().getCodeSource().getLocation() + "";
     for (var url : java.util.Collections.list(classLoader().getResources(name))) {

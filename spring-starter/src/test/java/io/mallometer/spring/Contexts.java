@@ -6,24 +6,24 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Applications without a web server: everything that Spring Boot configures by itself, and us. */
+/** Applications without a web server, with all auto-configurations. */
 final class Contexts {
 
   private Contexts() {}
 
-  /** An application that reads the native library of this JVM, if there is one. */
+  /** Returns an application that reads the native library of this JVM, if there is one. */
   static SpringApplicationBuilder application() {
     return new SpringApplicationBuilder(TestApplication.class)
         .web(WebApplicationType.NONE)
         .bannerMode(Banner.Mode.OFF);
   }
 
-  /** An application that has its own facade, whatever is preloaded. */
+  /** Returns an application that has its own facade, whatever is preloaded. */
   static SpringApplicationBuilder with(Mallometer mallometer) {
     return with("mallometer", Mallometer.class, mallometer);
   }
 
-  /** An application with one bean of its own. */
+  /** Returns an application with one bean of its own. */
   static <T> SpringApplicationBuilder with(String name, Class<T> type, T bean) {
     return application()
         .initializers(

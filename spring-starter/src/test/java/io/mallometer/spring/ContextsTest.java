@@ -38,8 +38,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Contexts come and go: alone, side by side, one in another, again. Each MBean is there once while
- * any is open, each meter once in each registry, and nothing afterwards.
+ * Opens and closes contexts: alone, in parallel, nested and again. While a context is open, each
+ * MBean exists once, and each meter once in each registry; afterwards none does.
  */
 @Tag("context")
 @Tag("any-jdk")
@@ -82,9 +82,9 @@ class ContextsTest {
                 "--mallometer.monitor.threshold=2MB",
                 "--mallometer.monitor.csv-file=" + file)) {
       assertThat(context.isRunning()).isTrue();
-      MonitorEvent crossed = told.poll(20, TimeUnit.SECONDS);
-      assertThat(crossed).isNotNull();
-      assertThat(crossed.monitor()).isEqualTo(MonitorOptions.liveSize(1_024));
+      MonitorEvent exceeded = told.poll(20, TimeUnit.SECONDS);
+      assertThat(exceeded).isNotNull();
+      assertThat(exceeded.monitor()).isEqualTo(MonitorOptions.liveSize(1_024));
       mallometer.setHugeAllocations(
           List.of(new HugeAllocation(1, Instant.EPOCH, 3 << 20, 7, "worker-1")));
       mallometer.poll();

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What the log says about counting, and what health and info tell of an attach. */
+/** Checks the log's line about counting, and the details of an attach in health and info. */
 class CountingNoticeTest {
 
   private static final Attachment COMPLETE = new Attachment(300, 0, 0, 0.002, 0, 0);
@@ -133,14 +133,14 @@ class CountingNoticeTest {
 
     assertThat(NativeMemoryDetails.health(unknown)).doesNotContainKey("allocatedBeforeBytes");
     assertThat(NativeMemoryDetails.health(preloaded))
-        .containsEntry("mode", "preload")
+        .containsEntry("mode", "preloaded")
         .doesNotContainKey("allocatedBeforeBytes");
     assertThat(NativeMemoryDetails.health(absent))
         .containsEntry("mode", "none")
         .doesNotContainKeys("since", "allocatedBeforeBytes");
   }
 
-  /** Of a process in which everything that an attach can tell is known. */
+  /** Returns a snapshot with all facts about an attach. */
   static Snapshot attached() {
     return attached(new Baseline(88_000_000, 300_000), COMPLETE);
   }

@@ -8,8 +8,8 @@ import org.springframework.boot.devtools.restart.Restarter;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Started with its class in a directory, so that the development tools restart it in a new class
- * loader when it asks for it. The second time it prints what it would be scraped, and ends.
+ * An application whose class is in a directory, so that the development tools restart it in a new
+ * class loader when it asks for it. At the second start it prints its scrape and ends.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -2,7 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.internal.library.load.AttachVariable;
 import io.mallometer.model.AttachMode;
 import java.io.File;
 import java.io.InputStream;

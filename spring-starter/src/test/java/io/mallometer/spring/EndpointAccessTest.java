@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
 
-/** Who may trim, by which method, and where, with the library preloaded. */
+/** Checks who may trim, by which method and where, with the library preloaded. */
 @Tag("access")
 @Tag("any-jdk")
 class EndpointAccessTest {
@@ -173,7 +173,7 @@ class EndpointAccessTest {
     HttpResponse<String> refused = trimFrom(application, TRIM, elsewhere);
     assertThat(refused.statusCode()).isEqualTo(403);
     assertThat(refused.body()).contains("\"reason\"", "it comes from http://evil.example");
-    // To Jersey this is another path.
+    // Jersey treats this as another path.
     assertThat(trimFrom(application, "/actuator/%6eativememory/trim", elsewhere).statusCode())
         .isIn(403, 404);
     assertThat(trimFrom(application, TRIM, "Sec-Fetch-Site", "same-site").statusCode())
@@ -181,7 +181,7 @@ class EndpointAccessTest {
     String port = application.context().getEnvironment().getProperty("local.management.port");
     assertThat(trimFrom(application, TRIM, "Origin", "http://127.0.0.1:" + port).statusCode())
         .isEqualTo(200);
-    // A proxy in front is asked by another name.
+    // A proxy in front has another name.
     String[] proxied = {"Sec-Fetch-Site", "same-origin", "Origin", "https://proxy.example"};
     assertThat(trimFrom(application, TRIM, proxied).statusCode()).isEqualTo(200);
   }
@@ -191,7 +191,7 @@ class EndpointAccessTest {
     return application.send("POST", "local.management.port", path, headers);
   }
 
-  /** One process has one allocator, whichever of its contexts trimmed it, also an earlier one. */
+  /** A process has one allocator: trims by other contexts count, also by closed ones. */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =
         RunningApplication.start(UNRESTRICTED, "--mallometer.trim.minimum-interval=1h")) {

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The Actuator endpoint, its fields translated to the names that the other faces use. */
+/** The Actuator endpoint, with fields translated to the names of the other faces. */
 class EndpointContractTest extends FaceContract {
 
   @Override
@@ -75,7 +75,7 @@ class EndpointContractTest extends FaceContract {
               addShares(shown, "site", sites.sites());
             });
     snapshot.leaks().ifPresent(leaks -> addLeaks(shown, leaks));
-    // JSON leaves out what is unknown.
+    // JSON has no unknown values.
     shown.removeIf(sample -> Double.isNaN(sample.value()));
     return shown;
   }

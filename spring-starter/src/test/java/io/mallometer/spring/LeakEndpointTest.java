@@ -24,7 +24,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Verdicts over HTTP, whatever is preloaded. */
+/** Checks verdicts over HTTP, whatever is preloaded. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")
@@ -118,13 +118,13 @@ class LeakEndpointTest {
     assertThat(application.response(PATH + "?format=pdf").statusCode()).isEqualTo(400);
   }
 
-  /** Spring MVC and Spring WebFlux hand the query to the operation in different ways. */
+  /** Spring MVC and Spring WebFlux pass the query to the operation in different ways. */
   @Test
   void aSearchForOwnersTakesItsLinksFromTheQuery() {
     HttpResponse<String> answer =
         application.send("POST", "local.server.port", "/actuator/nativememory/owners/7?links=9");
     assertThat(answer.statusCode()).isEqualTo(400);
-    assertThat(answer.body()).contains("links is '9' and must be a number from 0 to 8");
+    assertThat(answer.body()).contains("links is '9' and must be a whole number from 0 to 8");
   }
 
   @Test

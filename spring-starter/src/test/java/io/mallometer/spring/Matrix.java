@@ -7,32 +7,32 @@ final class Matrix {
 
   private Matrix() {}
 
-  /** The Spring Boot that must be on the class path. */
+  /** Returns the version of Spring Boot that must be on the class path. */
   static String boot() {
     return System.getProperty("matrix.boot", "3.5.16");
   }
 
-  /** Whether that is the oldest: for what need not run on each. */
+  /** Returns whether this is the oldest version: for tests that need not run on each. */
   static boolean oldest() {
     return boot().startsWith("3.5.");
   }
 
-  /** Whether that is the newest, which runs on each JDK: for what depends on the JDK alone. */
+  /** Returns whether this is the newest version, which runs on each JDK: for tests of the JDK. */
   static boolean newest() {
     return boot().startsWith("4.1.");
   }
 
-  /** The web stack that must be on the class path. */
+  /** Returns the web stack that must be on the class path. */
   static WebApplicationType web() {
     return WebApplicationType.valueOf(System.getProperty("matrix.web", "SERVLET"));
   }
 
-  /** Whether the web stack is that of servlets, where one server can hold many applications. */
+  /** Returns whether the web stack is servlets, where one server can hold many applications. */
   static boolean servlet() {
     return web() == WebApplicationType.SERVLET;
   }
 
-  /** Whether the native library was preloaded into this JVM. */
+  /** Returns whether the native library was preloaded into this JVM. */
   static boolean preloaded() {
     return Boolean.getBoolean("matrix.preloaded");
   }

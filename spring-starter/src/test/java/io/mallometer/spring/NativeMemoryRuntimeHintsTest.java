@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.model.Component;
 import io.mallometer.view.Views;
 import java.util.Set;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
-import org.springframework.boot.test.context.FilteredClassLoader;
 
-/** A native image can write what the endpoint answers. */
+/** Checks that a native image can write the endpoint's answers. */
 class NativeMemoryRuntimeHintsTest {
 
   private final RuntimeHints hints = new RuntimeHints();
@@ -21,7 +19,8 @@ class NativeMemoryRuntimeHintsTest {
   @ParameterizedTest
   @MethodSource("answers")
   void everyAnswerIsKept(Class<?> type) throws NoSuchMethodException {
-    new NativeMemoryRuntimeHints().registerHints(hints, type.getClassLoader());
+    new MallometerEndpointAutoConfiguration.RecordsOfAnswers()
+        .registerHints(hints, type.getClassLoader());
 
     assertThat(RuntimeHintsPredicates.reflection().onType(type)).accepts(hints);
     for (Component component : Component.of(type)) {
@@ -48,19 +47,11 @@ class NativeMemoryRuntimeHintsTest {
         "report/flamegraph.css"
       })
   void whatThePageIsPutTogetherFromIsKept(String resource) {
-    new NativeMemoryRuntimeHints().registerHints(hints, getClass().getClassLoader());
+    new MallometerEndpointAutoConfiguration.RecordsOfAnswers()
+        .registerHints(hints, getClass().getClassLoader());
 
     assertThat(getClass().getResource("/io/mallometer/" + resource)).isNotNull();
     assertThat(RuntimeHintsPredicates.resource().forResource("io/mallometer/" + resource))
         .accepts(hints);
-  }
-
-  @Test
-  void withoutActuatorNothingIsKept() {
-    new NativeMemoryRuntimeHints()
-        .registerHints(hints, new FilteredClassLoader("org.springframework.boot.actuate"));
-
-    assertThat(hints.reflection().typeHints()).isEmpty();
-    assertThat(hints.resources().resourcePatternHints()).isEmpty();
   }
 }

@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -14,7 +15,7 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
 /**
- * Prints what the handler costs a request, in processor time of the requesting thread. Not a test.
+ * Prints what the handler costs a request, in CPU time of the requesting thread. Not a test.
  *
  * <pre>
  * mvn -q -pl spring-starter -am -DskipTests -Dnative.tests.skip=true install
@@ -24,9 +25,9 @@ import org.springframework.mock.web.MockHttpServletResponse;
  *   io.mallometer.spring.NativeScopeCost
  * </pre>
  *
- * <p>The last line stands in for reading the thread's own counters through a buffer that is mapped
- * over them: two counters at either end, out of a buffer of each thread. The library does not hand
- * out such an address; it is the least that a request could cost.
+ * <p>The last line simulates reading the thread's counters directly from memory: two counters at
+ * either end, in a buffer for each thread. The library does not offer this. It is the lower bound
+ * of the cost of a request.
  */
 final class NativeScopeCost {
 
@@ -39,7 +40,7 @@ final class NativeScopeCost {
 
   private NativeScopeCost() {}
 
-  /** Runs all. */
+  /** Prints all costs. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       NativeScopeMeters meters = new NativeScopeMeters(mallometer, new SimpleMeterRegistry(), 7);
@@ -52,7 +53,7 @@ final class NativeScopeCost {
       print("an observation without the handler", () -> observe(without));
       print("the same with the handler", () -> observe(with));
       print("a scope over the thread", () -> read(mallometer));
-      print("a method with @NativeScope", () -> meters.end(route, meters.begin()));
+      print("a method with @NativeScoped", () -> meters.end(route, meters.begin()));
       print("two readings through a mapped buffer, and the meters", () -> mapped(meters, route));
     }
   }
@@ -68,7 +69,7 @@ final class NativeScopeCost {
   }
 
   private static void read(Mallometer mallometer) {
-    io.mallometer.NativeScope open = mallometer.counting().threadScope();
+    NativeScope open = mallometer.counting().threadScope();
     if (NativeScopeMeters.ended(open).isEmpty()) {
       throw new IllegalStateException("not counted; preload the library");
     }
@@ -83,7 +84,7 @@ final class NativeScopeCost {
     meters.add(route, allocated, allocated - (block.getLong(8) - freed));
   }
 
-  /** Of the quickest round: the others met other work of the machine. */
+  /** Prints the cost of the quickest round: others are disturbed by other work of the machine. */
   private static void print(String what, Runnable request) {
     double best = Double.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {
@@ -96,7 +97,7 @@ final class NativeScopeCost {
     System.out.printf(Locale.ROOT, "%8.0f ns  %s%n", best, what);
   }
 
-  /** Made once, as they are no part of what is measured. */
+  /** Objects that are created once, because they are not part of the measured work. */
   private static final class Requests {
     static final MockHttpServletRequest REQUEST = new MockHttpServletRequest();
     static final MockHttpServletResponse RESPONSE = new MockHttpServletResponse();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.State;
@@ -33,7 +34,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.scheduling.support.ScheduledTaskObservationContext;
 import org.springframework.util.ReflectionUtils;
 
-/** Native memory by scope, over counters that the tests set. */
+/** Checks native memory by scope, with counters that the tests set. */
 class NativeScopeTest {
 
   private static final Scope ROUTE = new Scope("", "/orders/{id}", "GET");
@@ -146,7 +147,7 @@ class NativeScopeTest {
         .start();
   }
 
-  /** The counters of this test are those of all threads: what both saw is in both pieces. */
+  /** This test's counters are those of all threads: bytes that both saw are in both pieces. */
   @Test
   @Timeout(60)
   void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {
@@ -248,7 +249,7 @@ class NativeScopeTest {
       meters.add(Scope.named(name), 10, 1);
     }
     FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
-    synchronized (meters) { // as by a thread that registers
+    synchronized (meters) { // like a thread that registers a meter
       new Thread(call).start();
       call.get();
     }
@@ -273,7 +274,7 @@ class NativeScopeTest {
     assertThat(unknown(Gap.NO_THREAD)).isEqualTo(1);
   }
 
-  /** An application may use a name of ours for a meter of its own, with other tags. */
+  /** An application may use the name for a meter of its own, with other tags. */
   @Test
   void aRegistryThatRefusesTheMetersDoesNotFailTheCallAndIsLeftAlone() {
     AtomicInteger asked = new AtomicInteger();
@@ -303,7 +304,7 @@ class NativeScopeTest {
     FutureTask<Void> task =
         new FutureTask<>(
             () -> {
-              io.mallometer.NativeScope open = meters.begin();
+              NativeScope open = meters.begin();
               allocated(2_000, 0);
               meters.end(ROUTE, open);
             },
@@ -323,7 +324,7 @@ class NativeScopeTest {
       this.mallometer = mallometer;
     }
 
-    @NativeScope("thumbnail")
+    @NativeScoped("thumbnail")
     int draw(boolean fails) {
       mallometer.setCounters(counters(500, 0));
       if (fails) {
@@ -333,9 +334,9 @@ class NativeScopeTest {
     }
   }
 
-  /** One that no proxy can extend. */
+  /** A class that no proxy can extend. */
   static final class FinalThumbnails {
-    @NativeScope("final")
+    @NativeScoped("final")
     int draw() {
       return 7;
     }

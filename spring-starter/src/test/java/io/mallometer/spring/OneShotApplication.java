@@ -5,7 +5,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 
-/** A program of its own: starts, prints what it would be scraped, and ends. */
+/** A program that starts, prints its scrape, and ends. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class OneShotApplication {

@@ -21,8 +21,8 @@ final class OtlpReceiver implements AutoCloseable {
   /**
    * A push.
    *
-   * @param request what was pushed
-   * @param bytes its size as it was sent
+   * @param request the content
+   * @param bytes the size as it was sent
    */
   record Push(ExportMetricsServiceRequest request, int bytes) {
     List<Metric> metrics() {

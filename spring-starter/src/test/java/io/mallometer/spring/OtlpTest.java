@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** What a collector gets from an application with Micrometer's registry for OTLP. */
+/** Checks what a collector gets from an application with Micrometer's registry for OTLP. */
 @Tag("context")
 @Tag("any-jdk")
 class OtlpTest {
@@ -52,7 +52,7 @@ class OtlpTest {
           .isEqualTo(mallometer.snapshot().process().orElseThrow().liveBytes());
       assertThat(byName.get("native.malloc.requested").hasSum()).isTrue();
       assertThat(ours).allSatisfy(metric -> assertThat(metric.getDescription()).isNotEmpty());
-      // Spring Boot's and the JVM's own are there once, and none of them is ours.
+      // The metrics of Spring Boot and the JVM exist once, and none of them is mallometer's.
       assertThat(byName.keySet()).noneMatch(name -> name.matches("(process|jvm|system)\\..*"));
       assertThat(push.request().toString()).contains("service.name", "shop");
       System.out.printf(

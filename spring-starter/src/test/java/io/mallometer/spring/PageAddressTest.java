@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
-/** The host at which the page is found. */
+/** Checks the host in the page's address. */
 class PageAddressTest {
 
   private static String address(Map<String, Object> properties) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** In the matrix, which runs these classes again, the library that follows calls is missing. */
+/** The matrix, which runs these classes again, lacks the library that follows calls. */
 @Tag("any-jdk")
 @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
 class ProcessTagTest {

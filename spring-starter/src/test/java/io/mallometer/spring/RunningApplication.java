@@ -15,7 +15,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** A real application with a real server on a free loopback port, asked over HTTP. */
+/** A real application with a real server on a free loopback port, for requests over HTTP. */
 public record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
 
   private static final List<String> ARGUMENTS =
@@ -23,11 +23,13 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
           "--server.port=0",
           "--server.address=127.0.0.1",
           "--spring.main.banner-mode=off",
-          // Else each end of a reactive application waits for two seconds.
+          // Without this, each end of a reactive application takes 2 s.
           "--spring.reactor.netty.shutdown-quiet-period=0s",
           "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
 
-  private static final HttpClient client = HttpClient.newHttpClient();
+  /** Offers no upgrade to HTTP/2: the servers of these tests do not speak it. */
+  private static final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   public static RunningApplication start(String... arguments) {
     return start(new SpringApplication(TestApplication.class), arguments);
@@ -39,7 +41,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
             Stream.concat(ARGUMENTS.stream(), Arrays.stream(arguments)).toArray(String[]::new)));
   }
 
-  /** The body of a successful answer. */
+  /** Returns the body of a successful answer. */
   String get(String path) {
     HttpResponse<String> response = response(path);
     if (response.statusCode() != 200) {
@@ -52,7 +54,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     return send("GET", "local.server.port", path);
   }
 
-  /** The status of a POST without a body. */
+  /** Returns the status of a POST without a body. */
   int post(String path, String... headers) {
     return send("POST", "local.server.port", path, headers).statusCode();
   }
@@ -60,14 +62,14 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   /**
    * Sends a request without a body.
    *
-   * @param portProperty where the environment has the port
+   * @param portProperty the property with the port
    * @param headers names and values in turn
    */
   HttpResponse<String> send(String method, String portProperty, String path, String... headers) {
     return send(HttpResponse.BodyHandlers.ofString(), method, portProperty, path, headers);
   }
 
-  /** The answer to a GET as it came. */
+  /** Returns the unchanged answer to a GET. */
   HttpResponse<byte[]> bytes(String path) {
     return send(HttpResponse.BodyHandlers.ofByteArray(), "GET", "local.server.port", path);
   }
@@ -91,7 +93,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     }
   }
 
-  /** What says why a request has no answer. */
+  /** Returns the stacks of all threads, to explain a missing answer. */
   private static String allThreads() {
     StringBuilder dump = new StringBuilder();
     Thread.getAllStackTraces()
@@ -100,12 +102,12 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     return dump.toString();
   }
 
-  /** A JSON answer as maps, lists, strings and numbers. */
+  /** Returns a JSON answer as maps, lists, strings and numbers. */
   Map<String, Object> json(String path) {
     return JsonParserFactory.getJsonParser().parseMap(get(path));
   }
 
-  /** The samples of our metrics in the Prometheus scrape: line by line, series to value. */
+  /** Returns mallometer's samples in the Prometheus scrape, by their series. */
   public Map<String, Double> scrape() {
     return get("/actuator/prometheus")
         .lines()

@@ -38,7 +38,7 @@ class ScopesApplicationTest {
 
   private static RunningApplication application;
 
-  /** What the application does. */
+  /** The beans of the application. */
   @Configuration(proxyBeanMethods = false)
   @EnableScheduling
   static class Work {
@@ -59,7 +59,7 @@ class ScopesApplicationTest {
     }
   }
 
-  /** A route that keeps native memory and one that does not. */
+  /** Routes: one leaks native memory and one frees it. */
   @RestController
   static class Routes {
     private final Queue<Deflater> kept = new ConcurrentLinkedQueue<>();
@@ -82,9 +82,9 @@ class ScopesApplicationTest {
     }
   }
 
-  /** Allocates natively. */
+  /** Allocates native memory. */
   static class Packer {
-    @NativeScope("named")
+    @NativeScoped("named")
     Deflater pack() {
       Deflater deflater = new Deflater();
       deflater.setInput(new byte[100]);

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** What Prometheus scrapes from an application: Spring Boot's own registry, fed by the starter. */
+/** The scrape of an application: Spring Boot's own registry, fed by the starter. */
 @Tag("context")
 @Tag("any-jdk")
 class ScrapeContractTest extends FaceContract {

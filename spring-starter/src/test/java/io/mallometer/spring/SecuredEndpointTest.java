@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 
-/** With Spring Security the endpoint is as closed as the application's rules make it. */
+/** With Spring Security, the application's rules protect the endpoint. */
 @Tag("secured")
 @Tag("any-jdk")
 class SecuredEndpointTest {
@@ -64,13 +64,13 @@ class SecuredEndpointTest {
   @Test
   void whoMayTrimTrims() throws Exception {
     try (RunningApplication application = withOwnRules("ADMIN")) {
-      // Without the library it answers 501: the request came through.
+      // The status 501 shows that the request was admitted: there is no library.
       assertThat(application.post(TRIM, CREDENTIALS)).isEqualTo(501);
       assertThat(application.post("/actuator/nativememory/breakdown", CREDENTIALS)).isEqualTo(404);
     }
   }
 
-  /** Another port is no way around the rules. */
+  /** A management port does not bypass the rules. */
   @Test
   void aManagementPortIsAsClosed() throws Exception {
     try (RunningApplication application =
@@ -80,14 +80,14 @@ class SecuredEndpointTest {
       assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
       assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
       assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
-      // On Jersey no servlet is left on this port whose filters could ask who it is.
+      // With Jersey this port has no servlet left whose filters could ask for a login.
       assertThat(application.response(READ).statusCode()).isIn(401, 404);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
           .isEqualTo(404);
     }
   }
 
-  /** Wherever Spring Security keeps it, and on a port that is not the application's. */
+  /** The page works with any place of the token, and on a management port. */
   @ParameterizedTest
   @ValueSource(strings = {"session", "cookie"})
   void thePageIsToldTheTokenThatATrimNeeds(String kept) throws Exception {
@@ -109,7 +109,7 @@ class SecuredEndpointTest {
 
       assertThat(onManagementPort(application, "POST", TRIM, with("Cookie", cookies)))
           .isIn(401, 403);
-      // Without the library it answers 501: the request came through.
+      // The status 501 shows that the request was admitted: there is no library.
       assertThat(
               onManagementPort(
                   application,
@@ -120,7 +120,7 @@ class SecuredEndpointTest {
     }
   }
 
-  /** As the page finds it: in itself or, where the server cannot put it there, in a header. */
+  /** Returns the token like the page: from its content, or from a header if it is not there. */
   private static Page.Token token(HttpResponse<String> page) {
     Matcher meta = Pattern.compile("name=\"csrf-(\\w+)\" content=\"(.*?)\"").matcher(page.body());
     Map<String, String> contents =
@@ -142,7 +142,7 @@ class SecuredEndpointTest {
     return application.send(method, "local.management.port", path, headers).statusCode();
   }
 
-  /** Loaded by name: the other web stack's security is not on the class path. */
+  /** Loads the rules by name: the other web stack's security is not on the class path. */
   private static RunningApplication withOwnRules(String role, String... more)
       throws ClassNotFoundException {
     return withRules("Rules", role, more);

@@ -52,9 +52,9 @@ import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
 /**
- * Every name that an application shows is in the file of public names, and the other way round. Two
- * applications are asked: one that counts, and one whose facade knows everything, for names that
- * are seldom shown.
+ * Compares every name that an application shows with the file of public names, in both directions.
+ * Asks two applications: one that counts, and one whose facade knows everything, for names that are
+ * rarely shown.
  */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
@@ -122,7 +122,7 @@ class ServiceNamesTest {
     check("meters of Micrometer", ServiceNamesTest::meters);
   }
 
-  /** The last: what a trim would give back is unknown for a while after one. */
+  /** Runs last: after a trim, the bytes that another would return are unknown for a while. */
   @Test
   @Order(Integer.MAX_VALUE)
   void answers() {
@@ -151,7 +151,7 @@ class ServiceNamesTest {
         section, PublicNames.await(section, () -> names.apply(counting)), names.apply(knowing));
   }
 
-  /** Native memory by scope, which no other face has, or everything else. */
+  /** Returns the series of native memory by scope, which no other face has, or all others. */
   private static Collection<String> series(RunningApplication application, boolean scopes) {
     return ShownNames.series(
         Published.parse(application.get("/actuator/prometheus")).stream()
@@ -168,9 +168,7 @@ class ServiceNamesTest {
             .toList();
   }
 
-  /**
-   * A test of addresses has trimmed before, which the default interval would refuse for a minute.
-   */
+  /** Trims, with a short interval: a test of addresses has trimmed before. */
   private static Set<String> answersAndTrim(RunningApplication application) {
     String owners =
         application.send("POST", "local.server.port", ENDPOINT + "/owners/7?links=8").body();
@@ -181,7 +179,7 @@ class ServiceNamesTest {
     return names;
   }
 
-  /** The keys of whatever can be asked for without changing anything. */
+  /** Returns the keys of all answers that can be read without a change. */
   static Set<String> answers(RunningApplication application) {
     return ShownNames.answers(path -> body(application, path), ServiceNamesTest::parsed);
   }
@@ -205,7 +203,6 @@ class ServiceNamesTest {
         : JsonParserFactory.getJsonParser().parseMap(json);
   }
 
-  /** What Spring serves, and by their names the views and the values of their parameters. */
   @Test
   @Tag("process")
   void prometheusOwnLinterHasNothingToSay() throws Exception {
@@ -217,6 +214,7 @@ class ServiceNamesTest {
     }
   }
 
+  /** Compares Spring's addresses, with the names of views and the values of parameters. */
   @Test
   void addresses() {
     Set<String> names = new TreeSet<>();
@@ -226,7 +224,7 @@ class ServiceNamesTest {
         .forEach(operation -> names.add(address(operation)));
     for (String listed : PublicNames.names("addresses of the endpoint")) {
       String[] words = listed.split(" ");
-      // A name that no call site has is not there.
+      // Only the facade that knows everything has the name of this call site.
       RunningApplication asked = listed.contains("/leaks/") ? knowing : counting;
       if (!listed.matches(".*[{?].*")
           && asked.send(words[0], "local.server.port", words[1]).statusCode() != 404) {
@@ -282,7 +280,7 @@ class ServiceNamesTest {
     PublicNames.check("MBeans", names);
   }
 
-  /** {@code {}} stands for a table by name. */
+  /** Adds the names in a type. {@code {}} stands for a table by name. */
   private static void addType(Set<String> names, String path, Object type) {
     if (type instanceof ArrayType<?> array) {
       addType(names, path + "[]", array.getElementOpenType());

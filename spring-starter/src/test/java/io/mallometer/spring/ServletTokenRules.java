@@ -9,7 +9,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.HttpSessionCsrfTokenRepository;
 
-/** Who is known may do all, with a token that is kept where {@code test.token} says. */
+/** Users may do everything, with a token that is kept where {@code test.token} says. */
 @Configuration(proxyBeanMethods = false)
 class ServletTokenRules {
 

@@ -35,7 +35,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Call sites and their reports over HTTP, of a facade that does not ask what is preloaded. */
+/** Checks call sites and their reports over HTTP, with a facade independent of the preload. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")
@@ -51,7 +51,7 @@ class SiteEndpointTest {
 
   private static RunningApplication application;
 
-  /** Two readings, ten minutes apart: the second has as many sites more as are usually shown. */
+  /** Makes two readings, 10 min apart: the second has more sites than are shown by default. */
   @BeforeAll
   static void start() throws Exception {
     MALLOMETER.setMemory(FaceContract.memory(1_073_741_824));
@@ -188,7 +188,7 @@ class SiteEndpointTest {
         .contains(reason);
   }
 
-  /** After a form login it is in the address that was asked for before. */
+  /** After a form login the mark is in the address that was requested before. */
   @Test
   void theMarkOfSpringSecurityIsNoParameter() {
     assertThat(names("sites?limit=1&continue")).hasSize(1);
@@ -204,7 +204,7 @@ class SiteEndpointTest {
     assertThat(answer.headers().firstValue("Content-Type")).get().asString().contains("json");
   }
 
-  /** The agent's server promises the same, so both answer alike. */
+  /** The agent's server and the endpoint answer alike. */
   @Test
   void theJsonIsWhatTheViewsWrite() throws IOException {
     Views views = new Views(MALLOMETER);
@@ -222,7 +222,7 @@ class SiteEndpointTest {
     return parsed(written.toString());
   }
 
-  /** Without the estimate of a pause, which follows the heap. */
+  /** Parses JSON without the estimate of a pause, which depends on the heap. */
   private static Object parsed(String read) {
     String json = read.replaceAll("\"pauseSeconds\":[^,}]+", "\"pauseSeconds\":0");
     return json.startsWith("[")
@@ -249,7 +249,7 @@ class SiteEndpointTest {
     }
   }
 
-  /** Nothing waits: the reading of ten minutes before is known. */
+  /** The answer comes at once, because the reading of 10 min before is known. */
   @Test
   void aProfileMayBeTheDifferenceToSomeTimeAgo() throws IOException {
     HttpResponse<byte[]> answer = application.bytes(PATH + "pprof?seconds=600");
@@ -266,7 +266,7 @@ class SiteEndpointTest {
     for (String name : List.of("pprof", "table", "collapsed")) {
       HttpResponse<String> answer = application.response(PATH + name + "?at=95");
       assertThat(answer.statusCode()).isEqualTo(501);
-      assertThat(answer.body()).contains("95 % of the memory limit was not crossed");
+      assertThat(answer.body()).contains("95 % of the memory limit was not exceeded");
     }
     assertThat(row(application.json(PATH + "sites?at=peak"), "reading"))
         .containsEntry("reason", "no call sites have been stored yet");
@@ -280,7 +280,7 @@ class SiteEndpointTest {
         .doesNotContain("com.shop.Store");
   }
 
-  /** A browser asks for HTML first, and for anything after that. */
+  /** A browser accepts HTML first, and then any type. */
   @Test
   void theOtherViewsAreJsonForBrowsersToo() {
     HttpResponse<String> answer =

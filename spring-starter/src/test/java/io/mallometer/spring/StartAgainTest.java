@@ -20,8 +20,8 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The way in: start without the library, paste what the log says, and it counts. Variables and
- * options are the same on each Spring Boot.
+ * Starts without the library, applies the advice in the log, and checks that it counts. Variables
+ * and options are the same on each Spring Boot.
  */
 @EnabledIf("io.mallometer.spring.Matrix#newest")
 @Tag("context")
@@ -68,7 +68,7 @@ class StartAgainTest {
         .doesNotContain(ADVICE);
   }
 
-  /** A jar for {@code java -jar} with this JVM's class path. */
+  /** Writes a jar for {@code java -jar} with this JVM's class path. */
   private static void writeJar(Path file) throws IOException {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();

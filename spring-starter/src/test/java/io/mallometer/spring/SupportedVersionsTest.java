@@ -15,7 +15,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Older versions of Java and Spring Boot start as if the starter were not there. */
+/** Checks that older versions of Java and Spring Boot start as if the starter were absent. */
 @ExtendWith(OutputCaptureExtension.class)
 class SupportedVersionsTest {
 

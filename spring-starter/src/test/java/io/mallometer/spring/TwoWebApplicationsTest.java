@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * Two applications in one JVM, as a server loads two web applications: each with its own copy of
- * everything but the server. And applications whose class path really lacks what is optional.
+ * Runs two applications in one JVM, like a server with two web applications: each has its own copy
+ * of everything but the server. Also runs applications that lack the optional libraries.
  */
 @Tag("context")
 @Tag("any-jdk")
@@ -28,7 +28,7 @@ class TwoWebApplicationsTest {
 
   private static final ClassLoader SERVER_LOADER = new ServerLoader();
 
-  /** What {@link ServerLoader} provides. */
+  /** Matches the jars that {@link ServerLoader} provides. */
   private static final Predicate<String> SERVER =
       jar -> jar.matches("(tomcat-embed-|jakarta\\.).*");
 
@@ -50,8 +50,8 @@ class TwoWebApplicationsTest {
   }
 
   /**
-   * What is there from the start; where memory goes and what leaks is known after each one's first
-   * poll, and what is the most changes while both are asked.
+   * Returns the series that exist from the start and are constant. Memory by part and leaks are
+   * known only after each application's first poll.
    */
   private static Set<String> counted(Isolated application) throws Exception {
     return application.scrape().keySet().stream()
@@ -86,7 +86,7 @@ class TwoWebApplicationsTest {
     }
   }
 
-  /** Gives web applications the server, which can be loaded only once in a JVM, and the JDK. */
+  /** Gives web applications the JDK and the server, which can be loaded only once in a JVM. */
   private static final class ServerLoader extends ClassLoader {
 
     ServerLoader() {
@@ -108,7 +108,7 @@ class TwoWebApplicationsTest {
         .size();
   }
 
-  /** An application in a class loader that shares nothing but the JDK with this test. */
+  /** An application in a class loader that shares only the JDK with this test. */
   private record Isolated(URLClassLoader loader, AutoCloseable application)
       implements AutoCloseable {
 

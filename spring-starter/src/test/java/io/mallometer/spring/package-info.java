@@ -1,8 +1,8 @@
 /**
- * What the starter promises, on whichever Spring Boot the class path holds.
+ * Tests of the starter on any Spring Boot on the class path.
  *
- * <p>The build runs all of it on each Spring Boot. Tests tagged {@code application} run once more
- * for each web stack, with the library preloaded and without. Those tagged {@code application} or
+ * <p>The build runs all of them on each Spring Boot. Tests tagged {@code application} run also on
+ * each web stack, with the library preloaded and without. Tests tagged {@code application} or
  * {@code context} start whole applications; the starter's own module leaves them to the matrix.
  * {@code access} needs the library preloaded, {@code secured} needs Spring Security.
  */

@@ -57,7 +57,7 @@ final class NativeLoad {
     return part;
   }
 
-  /** One row inserted and one read back, by statements prepared anew for every hundred. */
+  /** Inserts rows and reads them, with new statements for each hundred. */
   private static void sqlite(int rows) throws SQLException {
     try (Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:")) {
       connection.setAutoCommit(false);
@@ -96,7 +96,7 @@ final class NativeLoad {
     }
   }
 
-  /** A message of 8 KiB compressed and decompressed, each in a new context. */
+  /** Compresses and decompresses messages of 8 KiB, each in a new context. */
   private static void zstd(int messages) {
     byte[] message = text(8192);
     for (int i = 0; i < messages; i++) {
@@ -108,7 +108,7 @@ final class NativeLoad {
     }
   }
 
-  /** A value of 100 bytes put and another one got, in a database that lives in memory. */
+  /** Puts a value of 100 bytes and gets another one, in a database in memory. */
   private static void rocksdb(int values) throws RocksDBException {
     RocksDB.loadLibrary();
     Random random = new Random(1);
@@ -133,7 +133,7 @@ final class NativeLoad {
     return Integer.toString(number).getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** A page of 16 KiB through a new Deflater. */
+  /** Compresses a page of 16 KiB by a new Deflater. */
   private static void deflate(int pages) {
     byte[] page = text(16384);
     byte[] output = new byte[page.length];
@@ -147,7 +147,7 @@ final class NativeLoad {
   }
 
   /**
-   * A direct buffer of 256 bytes to 16 KiB; the collector frees what falls out of a window of 256.
+   * Allocates direct buffers of 256 bytes to 16 KiB. The collector frees those beyond the last 256.
    */
   private static void directBuffers(int buffers) {
     ByteBuffer[] window = new ByteBuffer[256];
@@ -160,7 +160,7 @@ final class NativeLoad {
     consume(window.length);
   }
 
-  /** Nothing but 64 to 1,087 bytes allocated and freed: the hook and the allocator undiluted. */
+  /** Allocates and frees 64 to 1,087 bytes: measures only the hook and the allocator. */
   private static void unsafe(int pairs) throws Exception {
     try {
       for (int i = 0; i < pairs; i++) {
@@ -173,8 +173,8 @@ final class NativeLoad {
   }
 
   /**
-   * Constant handles compile to direct calls; the class itself cannot be named without a warning of
-   * the compiler.
+   * Constant handles compile to direct calls. A direct use of the class would give a compiler
+   * warning.
    */
   private static final class UnsafeMemory {
     static final MethodHandle ALLOCATE;
@@ -195,7 +195,7 @@ final class NativeLoad {
     }
   }
 
-  /** Compressible text, always the same. */
+  /** Returns a compressible text, the same in each run. */
   private static byte[] text(int bytes) {
     Random random = new Random(3);
     StringBuilder words = new StringBuilder();

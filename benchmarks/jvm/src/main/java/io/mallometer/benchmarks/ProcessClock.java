@@ -11,19 +11,19 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Processor time of this process: of all its threads, and of each. */
+/** CPU time of this process, in total and by thread. */
 final class ProcessClock {
   private static final int CLOCK_PROCESS_CPUTIME_ID = 2;
   private final Function clock = NativeLibrary.getProcess().getFunction("clock_gettime");
   private final Memory timespec = new Memory(16);
 
-  /** Returns user and system time in nanoseconds. JDK 17 itself knows hundredths of a second. */
+  /** Returns user and system time in nanoseconds. JDK 17 itself measures in steps of 10 ms. */
   long nanoseconds() {
     clock.invokeInt(new Object[] {CLOCK_PROCESS_CPUTIME_ID, timespec});
     return timespec.getLong(0) * 1_000_000_000 + timespec.getLong(8);
   }
 
-  /** Returns nanoseconds by "number name" of each thread that lives. */
+  /** Returns nanoseconds by "number name" of each live thread. */
   static Map<String, Long> ofThreads() throws IOException {
     Map<String, Long> found = new TreeMap<>();
     try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {

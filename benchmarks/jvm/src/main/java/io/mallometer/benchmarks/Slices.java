@@ -56,7 +56,7 @@ public final class Slices {
   /** Work of one turn, and nanoseconds that it takes. */
   private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
 
-  /** What a turn took: nanoseconds of the thread and of the process, and events that were seen. */
+  /** The cost of a turn: nanoseconds of the thread and of the process, and events of the tool. */
   private record Turn(long time, long all, long events) {}
 
   private Slices(Map<String, String> arguments) {

@@ -1,4 +1,4 @@
-/** The program whose processor time {@code bin/bench jvm} compares. */
+/** The program whose CPU time {@code bin/bench jvm} compares. */
 @NullMarked
 package io.mallometer.benchmarks;
 

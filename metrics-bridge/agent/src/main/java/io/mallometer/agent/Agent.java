@@ -30,28 +30,28 @@ final class Agent {
   private static final int FAILURE = 1;
 
   /**
-   * Taken before the application's main method can put a stream of its own in its place, which
-   * would be the application's log, or not made for several threads.
+   * The process's standard error, read before the application's main method can call System.setErr.
+   * Its replacement may lead to the application's log, or not be thread-safe.
    */
   private static final PrintStream STANDARD_ERROR = System.err;
 
-  /** The kill switch, which the library and the bridge read too. */
+  /** The variable that switches mallometer off. The library and the bridge read it too. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
-  /** Of the JDK, what the payload cannot do without; a runtime that jlink made may lack them. */
+  /** The JDK modules that the payload requires. A runtime that jlink made may lack them. */
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
-   * Who answers in this process: one, however often the agent is loaded. Guarded by the class: the
-   * JVM makes the only instance there can be, and loads again into the same class.
+   * The only payload of this process. The JVM loads this class once, however often the agent is
+   * loaded. Guarded by the class's monitor.
    */
   private static @Nullable Payload payload;
 
   private Agent() {}
 
-  /** Starts beside the application. Never throws. */
+  /** Starts the agent on a thread of its own. Never throws. */
   static void premain(@Nullable String options, Instrumentation instrumentation) {
     try {
       @Nullable String switchedOff = switchedOff();
@@ -66,8 +66,8 @@ final class Agent {
   }
 
   /**
-   * Answers the command line: the options are those of {@link Question}. What fails is in the
-   * answer, and so is a refusal if the agent is switched off.
+   * Answers the command line. The options are the path of a {@link Question}'s directory. The
+   * answer holds any failure, and the refusal if the agent is switched off.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
@@ -83,12 +83,12 @@ final class Agent {
             });
       }
     } catch (Throwable e) {
-      // Whoever asked notices that there is no answer; the application is not to be bothered.
+      // The application must not be disturbed. The command line reports that no answer came.
       return;
     }
   }
 
-  /** Returns the reason not to start and the remedy; null unless the kill switch is set. */
+  /** Returns why the agent does not start and the remedy; null if the variable is not set. */
   private static @Nullable String switchedOff() {
     @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
     return enabled == null || !OFF.contains(enabled.toLowerCase(Locale.ROOT))
@@ -118,7 +118,7 @@ final class Agent {
     return payload;
   }
 
-  /** Before anything is loaded, so that there is one line, not one for each thing that fails. */
+  /** Throws one exception for all missing modules, before anything is loaded that needs them. */
   private static void requireModules() {
     ModuleLayer boot = ModuleLayer.boot();
     for (String module : MODULES) {
@@ -134,8 +134,8 @@ final class Agent {
   }
 
   /**
-   * So that nothing needs the JMX of an application that uses none. Before the first reading of
-   * where memory goes.
+   * Opens the JDK's diagnostic commands to the payload, so that the payload calls them without JMX.
+   * Must run before the poller's first reading.
    */
   static void openDiagnostics(Instrumentation instrumentation) throws Exception {
     Module to = payload(instrumentation).module();
@@ -147,7 +147,7 @@ final class Agent {
             management.get(), Set.of(), Map.of(), opened, Set.of(), Map.of());
       }
     } catch (RuntimeException e) {
-      // A JDK of another kind; then JMX is used.
+      // This JDK has no such package. The diagnostic commands are then called through JMX.
       return;
     }
   }
@@ -161,7 +161,7 @@ final class Agent {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
-  /** In ASCII: a container's locale often knows no more. */
+  /** Prints a line in ASCII, because the locale of a container is often limited to it. */
   static void say(String line) {
     STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' ').replace("\u00b1", "+/-"));
   }

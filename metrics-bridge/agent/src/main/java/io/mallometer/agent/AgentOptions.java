@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What follows the equals sign of {@code -javaagent:mallometer-agent.jar=}, such as {@code
+ * The options after the equals sign of {@code -javaagent:mallometer-agent.jar=}, such as {@code
  * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
- * <p>The file holds the same options and those that nobody wants in a list of processes or that
- * contain commas. It is a part of YAML: names, nested by indentation or by dots, with a text each.
- * Options on the command line take precedence over the file.
+ * <p>The file named by {@code config} takes the same options, also those that contain commas or
+ * must not appear in a list of processes. It is a subset of YAML: names, nested by indentation or
+ * by dots, each with a text. Options on the command line take precedence over the file.
  */
 final class AgentOptions {
 
@@ -24,10 +24,10 @@ final class AgentOptions {
   private AgentOptions() {}
 
   /**
-   * Reads options; none at all are valid. The payload knows their names and checks their values.
+   * Reads options; an empty text is valid. The payload checks their names and values.
    *
-   * @return by name; those that were left out are not in it
-   * @throws IllegalArgumentException if they are not understood; the message says which
+   * @return the given options by name
+   * @throws IllegalArgumentException if an option is malformed; the message names it
    * @throws IOException if the file cannot be read
    */
   static Map<String, String> parse(String text) throws IOException {
@@ -55,10 +55,10 @@ final class AgentOptions {
     }
   }
 
-  /** Returns options by their dotted names from lines of YAML. */
+  /** Returns the options in lines of YAML by their dotted names. */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
-    // By how far they are indented: the names that lead to where we are.
+    // The names on the way to the current line, by their indentation.
     TreeMap<Integer, String> path = new TreeMap<>();
     for (String line : lines) {
       String text = line.strip();

@@ -7,10 +7,10 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 
 /**
- * A class of JNA without two things that it does to the whole process. It starts {@code
- * java.util.logging}, which takes 20 ms and which the application may want to set up first; and it
- * sets a system property that an application's own JNA reads. Both are names among the constants of
- * a class file (JVMS 4.4), and are replaced as the class is loaded.
+ * Changes JNA's class files so that JNA does not affect the whole process. The original starts
+ * {@code java.util.logging}, which takes 20 ms and which the application may have to configure
+ * first, and sets a system property that an application's own JNA reads. Both are names in the
+ * constant pool of a class file (JVMS 4.4); they are replaced when the class is loaded.
  */
 final class JnaClass {
 
@@ -21,14 +21,14 @@ final class JnaClass {
   private static final String SEARCH_PATH = "jna.platform.library.path";
   private static final String OUR_SEARCH_PATH = "mallometer.jna.searchpath";
 
-  /** The bytes of a class file before its constants, less their number. */
+  /** The number of bytes before the count of the constant pool. */
   private static final int HEAD_BYTES = 8;
 
   private static final int TEXT = 1;
 
   private JnaClass() {}
 
-  /** The class file that is to be loaded under a name: that given, unless it is JNA's. */
+  /** Returns the class file to define: a changed one for JNA's classes, else the given one. */
   static byte[] of(String name, byte[] file) {
     if (!name.startsWith(PACKAGE)) {
       return file;
@@ -55,7 +55,7 @@ final class JnaClass {
       } else {
         out.write(in.readNBytes(size(tag)));
       }
-      // A long or a double takes two numbers.
+      // A long or a double takes two indexes.
       i += tag == 5 || tag == 6 ? 1 : 0;
     }
     out.write(in.readAllBytes());
@@ -66,7 +66,7 @@ final class JnaClass {
     return text.equals(SEARCH_PATH) ? OUR_SEARCH_PATH : text.replace(LOGGER, OUR_LOGGER);
   }
 
-  /** How many bytes follow a constant's tag, as in table 4.4-A. */
+  /** Returns the number of bytes that follow a constant's tag (JVMS, table 4.4-A). */
   private static int size(int tag) throws IOException {
     return switch (tag) {
       case 7, 8, 16, 19, 20 -> 2;

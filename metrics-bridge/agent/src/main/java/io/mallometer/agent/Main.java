@@ -3,9 +3,9 @@ package io.mallometer.agent;
 import java.util.Arrays;
 
 /**
- * Entry point for {@code java -jar}. Compiled for Java 8, as {@link Premain} is, so that an older
- * JVM prints what is wrong. It refers to nothing of {@code java.lang.instrument}, which a runtime
- * for the command line may lack.
+ * The entry point of {@code java -jar}. Compiled for Java 8, like {@link Premain}, so that an older
+ * JVM prints the reason why it cannot run. Does not refer to {@code java.lang.instrument}, because
+ * a runtime made for the command line may lack it.
  */
 public final class Main {
 
@@ -24,16 +24,16 @@ public final class Main {
     System.exit(Agent.run(Arrays.asList(arguments)));
   }
 
-  /** The feature version of this JVM; {@code Runtime.version()} is younger than Java 8. */
+  /** Returns the feature version of this JVM. {@code Runtime.version()} is missing in Java 8. */
   static int javaVersion() {
     return featureVersion(System.getProperty("java.specification.version", ""));
   }
 
   /**
-   * The feature version.
+   * Returns the feature version.
    *
    * @param specification such as {@code 1.8} or {@code 17}
-   * @return 0 if it is not understood
+   * @return 0 if the specification is not understood
    */
   static int featureVersion(String specification) {
     String feature = specification.startsWith("1.") ? specification.substring(2) : specification;
@@ -44,7 +44,7 @@ public final class Main {
     }
   }
 
-  /** The message for an action that a security manager forbids: the reason and the remedy. */
+  /** Returns the message for an action that a security manager forbids, with the remedy. */
   static String forbidden(SecurityException e) {
     return "a security manager forbids it: "
         + e.getMessage()

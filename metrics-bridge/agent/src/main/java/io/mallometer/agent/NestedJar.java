@@ -11,10 +11,10 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A jar in memory, of which each entry is inflated when it is wanted: an application waits for the
- * few that its start needs. The JDK reads jars from files only, or from the beginning to the end.
+ * A jar in memory that inflates an entry only when it is read: the application's start waits for
+ * the few classes that it needs. The JDK reads jars from files only, or from beginning to end.
  *
- * <p>Only what Maven writes is understood: neither ZIP64 nor encryption. Field positions are from
+ * <p>Supports jars as Maven writes them: neither ZIP64 nor encryption. Field positions are from
  * PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16.
  */
 final class NestedJar {
@@ -41,13 +41,13 @@ final class NestedJar {
 
   private final byte[] jar;
 
-  /** By name, where an entry of the directory begins. */
+  /** The position of each entry in the central directory, by name. */
   private final Map<String, Integer> entries = new HashMap<>();
 
   /**
    * Reads the directory of a jar.
    *
-   * @throws IOException if it is none
+   * @throws IOException if the bytes are not a jar
    */
   NestedJar(byte[] bytes) throws IOException {
     jar = bytes;
@@ -65,10 +65,10 @@ final class NestedJar {
     }
   }
 
-  /** Returns where the next one begins. */
+  /** Adds the entry at a position and returns the position of the next entry. */
   private int add(int position) {
     int name = half(position + ENTRY_NAME);
-    // All names are ASCII.
+    // The names of entries are ASCII.
     entries.put(
         new String(jar, position + ENTRY_BYTES, name, StandardCharsets.ISO_8859_1), position);
     return position
@@ -78,7 +78,7 @@ final class NestedJar {
         + half(position + ENTRY_COMMENT);
   }
 
-  /** 16 bits. Not by a buffer: until it is compiled, each of its calls takes several. */
+  /** Returns 16 bits. A ByteBuffer would be slow until the JVM has compiled its methods. */
   private int half(int position) {
     return jar[position] & 0xff | (jar[position + 1] & 0xff) << 8;
   }
@@ -87,7 +87,7 @@ final class NestedJar {
     return half(position) | half(position + 2) << 16;
   }
 
-  /** The packages that have classes. */
+  /** Returns the packages that have classes. */
   Set<String> packages() {
     Set<String> packages = new HashSet<>();
     for (String name : entries.keySet()) {
@@ -99,7 +99,7 @@ final class NestedJar {
     return packages;
   }
 
-  /** What an entry holds; null if there is none, or it is damaged. */
+  /** Returns the content of an entry; null if it is missing or damaged. */
   byte @Nullable [] read(String name) {
     @Nullable Integer entry = entries.get(name);
     return entry == null ? null : content(entry);

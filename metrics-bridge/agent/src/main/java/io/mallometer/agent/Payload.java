@@ -16,24 +16,24 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The functions behind the isolated class loader. */
+/** The functions of the payload, called by reflection across the isolated class loader. */
 final class Payload {
 
   private static final String ENTRY = "io.mallometer.agent.payload.Entry";
   private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
-  /** Loaded with the first facade that is opened in a class loader. */
-  private static final String OPENED = "io.mallometer.PolledMallometer$Shared";
+  /** The class that is loaded when the first facade is opened in a class loader. */
+  private static final String OPENED = "io.mallometer.Mallometer$Shared";
 
-  /** What the agent tells the payload among the options. No option has such a name. */
+  /** The key of the agent's version among the payload's options. No option has this name. */
   private static final String AGENT_VERSION = "agent version";
 
-  private static final String FACADE = "io.mallometer.PolledMallometer";
+  private static final String FACADE = "io.mallometer.Mallometer";
 
   private final Class<?> entry;
   private final @Nullable Instrumentation instrumentation;
 
-  /** The class loaders that the latest search found; guarded by itself. */
+  /** The class loaders that the latest search found. Guarded by the set's monitor. */
   private final Set<ClassLoader> found = Collections.newSetFromMap(new WeakHashMap<>());
 
   private Payload(Class<?> entry, @Nullable Instrumentation instrumentation) {
@@ -41,7 +41,7 @@ final class Payload {
     this.instrumentation = instrumentation;
   }
 
-  /** Loads what runs inside an application into a class loader of its own. */
+  /** Loads the part that runs inside an application, in a class loader of its own. */
   static Payload load(Instrumentation instrumentation) throws Exception {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
@@ -49,12 +49,12 @@ final class Payload {
     return new Payload(loader.loadClass(ENTRY), instrumentation);
   }
 
-  /** What its classes are in. */
+  /** Returns the module of the payload's classes. */
   Module module() {
     return entry.getModule();
   }
 
-  /** Loads the command line, which has libraries of its own besides, and sees jdk.attach. */
+  /** Loads the command line with its own libraries. Its class loader also sees jdk.attach. */
   static Payload loadCommands() throws Exception {
     return new Payload(
         PayloadLoader.open(
@@ -64,16 +64,16 @@ final class Payload {
   }
 
   /**
-   * Starts polling, the MBeans, and what the options ask for. Returns when the MBeans are there:
-   * when somebody uses JMX, which may be never.
+   * Starts polling, the MBeans, and everything that the options request. Returns after the MBeans
+   * were registered: when JMX is first used, which may be never.
    *
-   * @param options as {@link AgentOptions} has checked them
-   * @param said is told what came of it, in one line, as soon as that is known
+   * @param options as returned by {@link AgentOptions}
+   * @param said receives one line with the result, as soon as it is known
    */
   void start(Map<String, String> options, Consumer<String> said) throws Exception {
     Map<String, String> given = new HashMap<>(options);
     given.put(AGENT_VERSION, Version.text());
-    @SuppressWarnings("unchecked") // the payload is of this jar
+    @SuppressWarnings("unchecked") // the payload is in the same jar
     BiConsumer<Map<String, String>, Consumer<String>> start =
         (BiConsumer<Map<String, String>, Consumer<String>>) entry.getConstructor().newInstance();
     start.accept(given, said);
@@ -91,8 +91,8 @@ final class Payload {
   }
 
   /**
-   * Returns class loaders in which the application itself, by the starter say, has an open facade.
-   * Searches all classes only if none of those known has one.
+   * Returns class loaders in which the application itself, for example by the starter, has an open
+   * facade. Searches all classes only if no class loader found before has one.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {
@@ -121,7 +121,7 @@ final class Payload {
       method.setAccessible(true);
       return (Boolean) method.invoke(null);
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // One of another version; then this agent looks itself.
+      // The facade has another version. The agent then uses its own.
       return false;
     }
   }

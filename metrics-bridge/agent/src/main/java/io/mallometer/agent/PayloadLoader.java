@@ -21,19 +21,18 @@ import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads classes and resources from nested jars that are held in memory, a megabyte or two.
+ * Loads classes and resources from nested jars that are held in memory (1 to 2 MB).
  *
- * <p>Inside an application its parent is the platform class loader: it does not see the
- * application's classes, nor the application its. So each may have JNA or Prometheus' client in a
- * version of its own. JNA cannot be relocated instead: its native part looks for its classes by
- * their names.
+ * <p>Inside an application its parent is the platform class loader. Neither the agent nor the
+ * application sees the other's classes, so each may use its own version of JNA and of Prometheus'
+ * client. JNA cannot be relocated instead: its native part finds its classes by name.
  */
 final class PayloadLoader extends ClassLoader {
 
-  /** What runs inside an application: the bridge and what it needs. */
+  /** The jar that runs inside an application: the bridge and its dependencies. */
   static final String BRIDGE = "mallometer-payload.jar";
 
-  /** What only the command line needs. */
+  /** The jar of the command line. */
   static final String COMMANDS = "mallometer-commands.jar";
 
   private static final String PROTOCOL = "mallometer-agent";
@@ -48,7 +47,7 @@ final class PayloadLoader extends ClassLoader {
   /**
    * Reads jars that lie beside this class.
    *
-   * @param parent what is seen besides
+   * @param parent the class loader that is asked first
    */
   static PayloadLoader open(ClassLoader parent, String... names)
       throws IOException, URISyntaxException {
@@ -67,8 +66,8 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Not by a URL, for whose connection the JDK loads twenty classes, and into an array of the right
-   * size: {@code readAllBytes} fills and joins a hundred smaller ones.
+   * Reads a jar inside the agent's jar. A URL connection would load twenty classes of the JDK;
+   * {@code readAllBytes} would fill and join a hundred small arrays.
    */
   private static byte @Nullable [] inJar(File agent, String name) throws IOException {
     try (ZipFile outer = new ZipFile(agent)) {
@@ -82,14 +81,14 @@ final class PayloadLoader extends ClassLoader {
     }
   }
 
-  /** Of an application that has the agent's classes on its class path. */
+  /** Reads a jar from the class path of an application that has the agent's classes there. */
   private static byte @Nullable [] inDirectory(String name) throws IOException {
     try (InputStream jar = PayloadLoader.class.getResourceAsStream("/" + name)) {
       return jar == null ? null : jar.readAllBytes();
     }
   }
 
-  /** The packages of all classes. */
+  /** Returns the packages of all classes. */
   Set<String> packages() {
     Set<String> packages = new HashSet<>();
     for (NestedJar jar : jars) {
@@ -130,7 +129,7 @@ final class PayloadLoader extends ClassLoader {
     }
   }
 
-  /** Of a class in a named module, which has no other resources than a class outside one. */
+  /** Returns a resource of a class in a named module. All modules here have the same resources. */
   @Override
   protected @Nullable URL findResource(String unused, String name) {
     return findResource(name);
@@ -142,7 +141,7 @@ final class PayloadLoader extends ClassLoader {
     return Collections.enumeration(found == null ? List.of() : List.of(found));
   }
 
-  /** Opens a URL by handing out bytes. */
+  /** Opens URLs to bytes in memory. */
   private static final class InMemory extends URLStreamHandler {
     private final byte[] bytes;
 

@@ -13,15 +13,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the payload a named module where the JDK warns of native access, which is JDK 24 and newer.
+ * Makes the payload a named module where the JDK warns of native access (JDK 24 and newer).
  *
- * <p>There the first class outside a named module that loads native code makes the JDK print four
- * lines, and none follow: the application's output would be another, and its own warning be gone.
- * An option or the manifest of the application's jar can allow native access, an agent's manifest
- * cannot. But a named module has a right of its own, which the payload gives to itself; see {@code
- * NativeAccess} there. To that end two packages of the JDK are opened to it and to nothing else.
+ * <p>There, the first class in an unnamed module that loads native code makes the JDK print four
+ * lines, once. The agent must neither add them to the application's output nor use up the warning
+ * that the application's own code would cause. An option or the manifest of the application's jar
+ * can allow native access; an agent's manifest cannot. A named module can be given the right for
+ * itself alone: the payload does so, see {@code NativeAccess} there. For this, two packages of the
+ * JDK are opened to the payload only.
  *
- * <p>Where native access is allowed already, or the JDK is older, nothing is done.
+ * <p>Does nothing if native access is allowed already, or the JDK is older.
  */
 final class PayloadModule {
 
@@ -29,7 +30,7 @@ final class PayloadModule {
 
   private PayloadModule() {}
 
-  /** Before the loader has loaded a class. Where it fails, the JDK warns. */
+  /** Defines the module. Must run before the loader loads a class. If it fails, the JDK warns. */
   static void define(PayloadLoader loader, Instrumentation instrumentation) {
     try {
       if (!needed(loader.getUnnamedModule())) {
@@ -53,12 +54,12 @@ final class PayloadModule {
           Set.of(),
           Map.of());
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // A JDK of another kind; then it warns.
+      // This JDK has other internals. It then warns.
       return;
     }
   }
 
-  /** The method is as old as the warning: not in Java 17, for which this is compiled. */
+  /** Returns whether the JDK would warn. Uses reflection because Java 17 lacks the method. */
   private static boolean needed(Module unnamed) throws ReflectiveOperationException {
     if (Runtime.version().feature() < 24) {
       return false;

@@ -4,17 +4,17 @@ import java.lang.instrument.Instrumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entry points for {@code -javaagent} and for an attach.
+ * Entry points of {@code -javaagent} and of an attach.
  *
  * <p>Compiled for Java 8. A JVM that cannot load an agent exits, and {@code JAVA_TOOL_OPTIONS}
- * gives the option to every JVM in a container, old ones too. On a JVM that is too old for the
- * rest, this class prints one line and the application starts.
+ * passes the option to every JVM in a container, also to old ones. On a JVM older than the agent
+ * needs, this class prints one line and the application starts.
  */
 public final class Premain {
 
   private Premain() {}
 
-  /** Called by the JVM before the application's main method. */
+  /** Starts the agent. The JVM calls this before the application's main method. */
   public static void premain(@Nullable String options, Instrumentation instrumentation) {
     try {
       if (Main.javaVersion() >= Main.OLDEST_JAVA) {
@@ -28,7 +28,7 @@ public final class Premain {
     }
   }
 
-  /** Called by the JVM when the command line asks it something. */
+  /** Answers a question of the command line. The JVM calls this when the agent is attached. */
   public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     if (Main.javaVersion() >= Main.OLDEST_JAVA) {
       Agent.agentmain(options, instrumentation);

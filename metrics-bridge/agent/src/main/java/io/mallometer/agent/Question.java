@@ -11,17 +11,17 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
 /**
- * What the command line asks a JVM that runs already. It lies in a private directory of the one who
- * asks, because the JVM takes no more than a short text with an agent:
+ * A request of the command line to a running JVM. It lies in a private directory of the command's
+ * user, because the JVM passes only a short text to an agent:
  *
  * <ul>
  *   <li>{@code question}: one line, such as {@code GET sites?limit=10}
- *   <li>{@code answer}: made by the JVM under another name and then renamed. Its first line is
- *       HTTP's status, the media type and the version of the agent, with tabs between; what follows
- *       is the answer
+ *   <li>{@code answer}: written by the JVM under another name and then renamed. Its first line
+ *       holds an HTTP status, the media type and the version of the agent, separated by tabs; the
+ *       rest is the body
  * </ul>
  *
- * @param directory where both are
+ * @param directory the directory of both files
  */
 record Question(Path directory) {
 
@@ -33,7 +33,7 @@ record Question(Path directory) {
   private static final int FAILED = 500;
   private static final int NOT_IMPLEMENTED = 501;
 
-  /** Writes an answer. */
+  /** Writes an answer to a stream. */
   @FunctionalInterface
   private interface Writing {
     void to(OutputStream out) throws IOException;
@@ -47,13 +47,13 @@ record Question(Path directory) {
     return new Question(directory);
   }
 
-  /** Answers by a payload, which is only loaded if it has to be. */
+  /** Answers with the payload, which is loaded only if it is needed. */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();
     answer(out -> write(question, payload, out));
   }
 
-  /** Answers with a reason only, whatever the question. */
+  /** Answers any question with a refusal. */
   void refuse(String reason) throws IOException {
     answer(out -> write(NOT_IMPLEMENTED, reason, out));
   }

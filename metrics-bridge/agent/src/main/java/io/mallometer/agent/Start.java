@@ -4,11 +4,11 @@ import java.lang.instrument.Instrumentation;
 import java.util.function.Consumer;
 
 /**
- * Starts the agent on a thread of its own, beside the application's start: class loading takes it
- * 0.1 s of processor time, for which nobody else is to wait. A preloaded library has counted since
- * the process began, so nothing is missed meanwhile; without preload the library is attached here.
+ * Starts the agent on a thread of its own, so that the application does not wait for its class
+ * loading (0.1 s of CPU time). A preloaded library counts from the start of the process, so nothing
+ * is missed meanwhile. Without a preload, this thread attaches the library.
  *
- * <p>The thread is a daemon: a program that is over sooner ends without the line.
+ * <p>The thread is a daemon: a program that ends earlier does not print the agent's line.
  */
 final class Start implements Runnable, Consumer<String> {
 
@@ -37,7 +37,7 @@ final class Start implements Runnable, Consumer<String> {
     }
   }
 
-  /** Says what came of it. The poller's thread has read nothing by then. */
+  /** Prints the result of the start. The poller has read nothing yet. */
   @Override
   public void accept(String line) {
     say(line);
@@ -48,14 +48,14 @@ final class Start implements Runnable, Consumer<String> {
     }
   }
 
-  /** Says nothing once the JVM is ending, when much fails for that reason alone. */
+  /** Prints a line unless the JVM is shutting down: many things then fail for this reason alone. */
   static void say(String line) {
     if (!isEnding()) {
       Agent.say(line);
     }
   }
 
-  /** The JDK tells it only to who asks for a hook. */
+  /** Returns whether the JVM is shutting down: it then refuses to add a shutdown hook. */
   private static boolean isEnding() {
     Thread hook = new Thread();
     try {

@@ -9,8 +9,9 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JNA's native part as a file, where JNA would unpack it to. JNA takes a random name, for which the
- * JDK loads its cryptography: a tenth of what the bridge adds to a program's start.
+ * Writes JNA's native part to a file in the directory that JNA uses. When JNA unpacks it, it
+ * chooses a random name, for which the JDK loads its cryptography: a tenth of the time that the
+ * bridge adds to the start of a program.
  */
 final class UnpackedJna {
 
@@ -19,9 +20,9 @@ final class UnpackedJna {
   private UnpackedJna() {}
 
   /**
-   * A file with the bytes, if the resource is JNA's native part; JNA deletes it once it is loaded,
-   * as its name begins with jna. Null if it is another resource, or cannot be written: JNA then
-   * unpacks it by itself, or says why not.
+   * Returns the URL of a file with the bytes if the resource is JNA's native part. JNA deletes the
+   * file after loading it because the name begins with jna. Returns null if the resource is another
+   * one or the file cannot be written: JNA then unpacks the resource or reports the failure.
    */
   static @Nullable URL url(String name, byte[] bytes) {
     if (!name.endsWith(LIBRARY)) {
@@ -31,9 +32,8 @@ final class UnpackedJna {
       Path file =
           directory()
               .resolve("jna" + System.identityHashCode(bytes) + "-" + System.nanoTime() + ".tmp");
-      // As JNA does: it deletes what it has loaded, but not what could not be loaded. First,
-      // because
-      // the application may end while this is written.
+      // JNA deletes only a file that it could load. Registered before the write, because the
+      // application may end during it.
       file.toFile().deleteOnExit();
       try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
         out.write(bytes);

@@ -2,7 +2,7 @@ package io.mallometer.agent;
 
 import org.jspecify.annotations.Nullable;
 
-/** Which build this is. */
+/** The version of this build. */
 final class Version {
 
   private Version() {}

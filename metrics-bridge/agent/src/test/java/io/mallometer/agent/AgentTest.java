@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Applications under the agent, in JVMs of their own. */
+/** Runs applications under the agent, in JVMs of their own. */
 @Tag("process")
 class AgentTest {
 
@@ -89,7 +89,7 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** The agent's own jar is on the class path too. */
+  /** The class path also has the agent's own jar. */
   @Test
   @Tag("any-jdk")
   void theVersionIsThatOfTheJarUnlessAnOptionStatesOne() throws Exception {
@@ -161,7 +161,18 @@ class AgentTest {
         .contains("sees io.mallometer.Mallometer=false");
   }
 
-  /** It takes a quarter of a second, and starts the JDK's logging. */
+  @Test
+  void anOptionWithoutEffectIsOneLineWithTheRemedy() {
+    Result result = application("=push.interval=30s").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output())
+        .containsOnlyOnce(
+            "mallometer: push.interval has no effect without push.url: set push.url, or remove"
+                + " push.interval\n")
+        .contains("active=true", "main ends");
+  }
+
+  /** Loading JMX takes 0.25 s of CPU time and starts the JDK's logging. */
   @Test
   void jmxIsNotUsedUntilTheApplicationUsesIt() {
     String loaded = cache.resolve("loaded.log").toString();
@@ -172,7 +183,9 @@ class AgentTest {
             .run(UsesJmxLate.class, loaded);
 
     assertThat(result.output())
-        .contains("read=true", "JMX used=false", "own log manager=true", "heap known=true");
+        .contains("read=true", "JMX used=false", "own log manager=true", "heap known=true")
+        .as("records are read by reflection when somebody asks for a figure")
+        .contains("figures described=false");
   }
 
   @Test
@@ -208,22 +221,22 @@ class AgentTest {
 
   @Test
   @Tag("any-jdk")
-  void atACheckpointNothingIsOpenAndAfterItMetricsAreServedAndRecorded() throws Exception {
+  void atACheckpointNothingIsOpenAndAfterItMetricsAreServed() throws Exception {
     Result result = checkpointed("" + freePort());
 
     assertThat(result.output())
-        .containsPattern("open before: \\[a\\.recording, .*eventfd.*eventpoll.*(, socket:\\S+){4}]")
+        .containsPattern("open before: \\[.*eventfd.*eventpoll.*(, socket:\\S+){4}]")
         .contains("closed: true")
-        .containsPattern("open meanwhile: \\[socket:[^,]*]\n") // one that java.nio keeps
+        .containsPattern("open meanwhile: \\[socket:[^,]*]\n") // java.nio keeps one socket
         .containsPattern("scraped after: .*, mallometer_active 1\\.0]")
-        .containsPattern("open after: \\[a\\.recording, .*eventfd.*eventpoll.*(, socket:\\S+){2}]")
+        .containsPattern("open after: \\[.*eventfd.*eventpoll.*(, socket:\\S+){2}]")
         .containsOnlyOnce("mallometer: ")
         .doesNotContain("WARNING")
         .contains("main ends");
     assertThat(result.exitCode()).isZero();
   }
 
-  /** And the next checkpoint opens it again, if it is free by then. */
+  /** The next checkpoint opens the port again, if it is free by then. */
   @Test
   @Tag("any-jdk")
   void aPortThatIsTakenAfterACheckpointIsOneLine() throws Exception {
@@ -354,7 +367,7 @@ class AgentTest {
         .contains("own errors=\n");
   }
 
-  /** An agent that throws ends the JVM. */
+  /** If the agent threw an exception, the JVM would exit. */
   @Test
   void aSecurityManagerThatForbidsItIsOneLine() throws Exception {
     assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
@@ -378,7 +391,7 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** JDK 24 and newer print one for the first native code that is loaded outside a named module. */
+  /** JDK 24 and newer print a warning for the first native code loaded outside a named module. */
   @Test
   @Tag("any-jdk")
   void theWarningOfNativeAccessIsTheApplicationsOwn() {
@@ -423,7 +436,7 @@ class AgentTest {
     return jdks;
   }
 
-  /** With nothing but the application itself on the class path. */
+  /** Returns a JVM with only the application on its class path. */
   private ChildJvm application(String options) {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())

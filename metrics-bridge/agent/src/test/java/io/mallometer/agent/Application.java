@@ -11,8 +11,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * An application under the agent that knows nothing of it: says what it sees, and scrapes the port
- * given as an argument.
+ * An application without code for the agent: prints what it observes, and scrapes the port given as
+ * an argument.
  */
 public final class Application {
 
@@ -20,7 +20,7 @@ public final class Application {
 
   private Application() {}
 
-  /** As a server sets it up that does so in its main method. */
+  /** Stands for the log manager of a server that sets it in its main method. */
   public static final class OwnLogManager extends LogManager {}
 
   /** Runs. */
@@ -53,14 +53,14 @@ public final class Application {
     return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
   }
 
-  /** It begins when JNA and the bridge are loaded; where the agent is not started never. */
+  /** Waits for the poller, which starts after JNA and the bridge, or for the end of the start. */
   private static void awaitPoller() throws InterruptedException {
     while (threads().contains(START) && !threads().contains("mallometer-poller")) {
       Thread.sleep(5);
     }
   }
 
-  /** The agent registers its MBeans when it sees that somebody uses JMX. */
+  /** Waits until the agent, which sees that JMX is used, has registered its MBeans. */
   private static void awaitAgent() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
       if (thread.getName().equals(START)) {

@@ -11,12 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** An application under the agent that comes to a checkpoint and is restored. */
+/** An application under the agent that is checkpointed and restored. */
 public final class CheckpointedApplication {
 
   private CheckpointedApplication() {}
 
-  /** Scrapes the port given as an argument; with a second one it takes the port meanwhile. */
+  /** Scrapes the port in its argument. With a second argument it takes the port meanwhile. */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("http.keepAlive", "false");
     int port = Integer.parseInt(arguments[0]);
@@ -41,7 +41,7 @@ public final class CheckpointedApplication {
     System.out.println("main ends");
   }
 
-  /** Asks until it is answered, as the agent starts beside the application. */
+  /** Repeats the request until it is answered: the agent starts in parallel. */
   private static List<String> scrape(int port) throws InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + port + "/metrics?name[]=mallometer_active");
     for (int i = 0; i < 1_000; i++) {

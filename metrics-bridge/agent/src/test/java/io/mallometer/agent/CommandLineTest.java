@@ -16,10 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The jar as people call it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on
- * one.
- */
+/** Runs the jar like a user. Tests tagged any-jdk do not depend on the JDK: bin/test uses one. */
 @Tag("process")
 class CommandLineTest {
 
@@ -231,7 +228,7 @@ class CommandLineTest {
     }
   }
 
-  /** The completion is a script for bash; zsh reads it through bashcompinit. */
+  /** The completion is a script for bash. zsh reads it through bashcompinit. */
   @Test
   @Tag("any-jdk")
   void bashAndZshCompleteCommandsAndOptions() throws Exception {
@@ -265,7 +262,7 @@ class CommandLineTest {
     assertThat(said).hasContent("asked report moon --duration 9s");
   }
 
-  /** Types into a zsh that has a terminal. */
+  /** Types keys into a zsh with a terminal. */
   private void completeInZsh(String keys) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder("script", "-qec", "zsh -i", "/dev/null").redirectErrorStream(true);

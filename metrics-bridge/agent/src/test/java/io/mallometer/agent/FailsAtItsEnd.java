@@ -1,6 +1,6 @@
 package io.mallometer.agent;
 
-/** An application whose agent fails to start while it runs, and while it ends. */
+/** An application whose agent fails to start, both while it runs and while it shuts down. */
 public final class FailsAtItsEnd {
 
   private FailsAtItsEnd() {}

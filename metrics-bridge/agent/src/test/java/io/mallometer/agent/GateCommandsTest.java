@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Baselines and thresholds as people and scripts call them. */
+/** Runs the commands for baselines and thresholds like people and scripts. */
 @Tag("process")
 @Tag("any-jdk")
 class GateCommandsTest {
@@ -91,7 +91,7 @@ class GateCommandsTest {
     assertThat(report).content().contains("tests=\"1\" failures=\"1\"");
   }
 
-  /** With 2 a build would take a mistake for a regression, and a bisection for a bad commit. */
+  /** With exit code 2 a build would see a regression, and a bisection a bad commit. */
   @Test
   void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws IOException {
     String file = results("usual.json", "native.alloc.bytes", "B", 1000).toString();
@@ -125,8 +125,8 @@ class GateCommandsTest {
   }
 
   /**
-   * The seventh of nine commits forgets to end a Deflater, and the fifth cannot be compiled. Each
-   * tested commit is measured in a JVM that counts.
+   * The seventh of nine commits leaks a Deflater, and the fifth cannot be compiled. Each tested
+   * commit is measured in a counted JVM.
    */
   @Test
   void aBisectionFindsTheCommitThatLeaks() throws Exception {

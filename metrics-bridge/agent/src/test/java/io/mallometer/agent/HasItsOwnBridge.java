@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * An application that brings the bridge and does not attach: says each status that it sees. With
- * the argument {@code closed} it closes the facade and then says each reading that comes after all.
+ * An application that opens the bridge and does not attach: prints each status. With the argument
+ * {@code closed} it closes the facade and then prints each reading that still comes.
  */
 public final class HasItsOwnBridge {
 
@@ -38,7 +38,7 @@ public final class HasItsOwnBridge {
   private static void close(Mallometer mallometer) throws InterruptedException {
     Thread.sleep(1_000);
     mallometer.close();
-    // A reading that has begun may end after the close.
+    // A reading may end after the close.
     while (Thread.getAllStackTraces().keySet().stream()
         .anyMatch(thread -> thread.getName().startsWith("mallometer-poll"))) {
       Thread.sleep(20);

@@ -3,7 +3,7 @@ package io.mallometer.agent;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 
-/** An application that puts a stream of its own in the place of standard error, and lives on. */
+/** An application that replaces standard error and continues to run. */
 public final class HasItsOwnErrors {
 
   private HasItsOwnErrors() {}

@@ -17,7 +17,7 @@ import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the jars must carry because of whose work is in them. */
+/** Checks the licences and notices that the jars must carry for the libraries inside. */
 @Tag("any-jdk")
 class LicencesTest {
 
@@ -131,7 +131,7 @@ class LicencesTest {
     return entries(new ByteArrayInputStream(jar.getBytes(StandardCharsets.ISO_8859_1)));
   }
 
-  /** Files by name, each byte of their content one character. */
+  /** Returns the content of files by name, with a character for each byte. */
   private static Map<String, String> entries(InputStream jar) throws IOException {
     Map<String, String> entries = new HashMap<>();
     try (ZipInputStream input = new ZipInputStream(jar)) {

@@ -1,8 +1,6 @@
 package io.mallometer.agent;
 
-/**
- * An application that needs nothing but java.base, and lives as long as the agent takes to start.
- */
+/** An application that needs only java.base, and lives as long as the agent takes to start. */
 public final class LivedASecond {
 
   private LivedASecond() {}

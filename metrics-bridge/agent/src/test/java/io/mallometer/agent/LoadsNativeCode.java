@@ -2,7 +2,7 @@ package io.mallometer.agent;
 
 import java.util.Arrays;
 
-/** An application that loads native code, given as an argument, after the agent did. */
+/** An application that loads the native code in its argument after the agent has loaded its own. */
 public final class LoadsNativeCode {
 
   private LoadsNativeCode() {}
@@ -16,7 +16,7 @@ public final class LoadsNativeCode {
     System.out.println("main ends");
   }
 
-  /** Whether the agent has printed its line, and waits until somebody uses JMX. */
+  /** Returns whether the agent has printed its line and waits for the first use of JMX. */
   static boolean hasStarted() {
     return Thread.getAllStackTraces().values().stream()
         .flatMap(Arrays::stream)

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The agent beside what others bring: an application's older JNA, Micrometer and simpleclient, and
- * the real jmx_exporter with our rules. One JVM has it all.
+ * Runs the agent in one JVM with an application's older JNA, Micrometer and simpleclient, and with
+ * the real jmx_exporter and the project's rules for it.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -29,12 +29,12 @@ class NeighboursTest {
   private static final Path RULES =
       Path.of("../../dashboards/jmx_exporter/mallometer.yml").toAbsolutePath().normalize();
 
-  /** jmx_exporter takes endings off; the file says what to do about it. */
+  /** jmx_exporter removes endings; the file of rules says how to handle this. */
   private static final String BUCKET = "native_malloc_request_size_bytes_bucket";
 
   private static final String BUCKET_IN_JMX = "native_malloc_request_size_bytes_total";
 
-  /** What the bucket of all sizes and other series tell as well. */
+  /** The series whose values are also in other series, such as the bucket of all sizes. */
   private static final Set<String> NOT_IN_JMX =
       Set.of("native_malloc_request_size_bytes_count", "native_malloc_request_size_bytes_sum");
 
@@ -81,7 +81,7 @@ class NeighboursTest {
     assertThat(series(said.substring(ofJmx, said.indexOf("beans=")))).containsAll(expected);
   }
 
-  /** Names and labels, but of names that come and go with the load only that they are there. */
+  /** Returns names and labels of series; for series that depend on the load only the names. */
   private static Set<String> series(String exposition) {
     Set<String> series = new TreeSet<>();
     for (Published sample : Published.parse(exposition)) {

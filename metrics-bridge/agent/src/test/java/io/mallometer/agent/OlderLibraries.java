@@ -7,14 +7,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Enumeration;
 
 /**
- * An application with libraries of its own, which are also the agent's in other versions. Uses them
- * by reflection, because the tests are compiled with ours.
+ * An application with libraries that the agent has in other versions. It uses them by reflection,
+ * because the tests are compiled with the agent's versions.
  */
 public final class OlderLibraries {
 
   private OlderLibraries() {}
 
-  /** Runs; the arguments are addresses to read. */
+  /** Reads the addresses given as arguments. */
   public static void main(String[] arguments) throws Exception {
     Object process = type("com.sun.jna.NativeLibrary").getMethod("getProcess").invoke(null);
     Object function =
@@ -48,7 +48,7 @@ public final class OlderLibraries {
     return Class.forName(name);
   }
 
-  /** Once it tells of a first poll, with Java frames. */
+  /** Reads an address until it shows the first poll, with Java frames. */
   private static String await(String address) throws Exception {
     String read = "";
     for (int i = 0; i < 150 && !isWhole(read); i++) {

@@ -38,8 +38,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Commands that ask a JVM which was not prepared for it. One application serves all tests; the last
- * one ends it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on one.
+ * Runs commands on a JVM that was not prepared for them. One application serves all tests; the last
+ * test ends it. Tests tagged any-jdk do not depend on the JDK; bin/test runs them on one.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("process")
@@ -122,7 +122,7 @@ class ProcessCommandsTest {
     Path after = directory.resolve("after.json");
     assertThat(call("report", pid(), "--format", "json", "-o", before.toString()).exitCode())
         .isZero();
-    // Sites are read anew when the latest reading is a second old.
+    // Sites are read again only if the latest reading is 1 s old.
     Thread.sleep(1_100);
     assertThat(call("report", pid(), "--format", "json", "-o", after.toString()).exitCode())
         .isZero();
@@ -170,7 +170,7 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreToldWithTheirVerdict() throws Exception {
-    // Attaching loads classes, which leaves the sampler little for others for a while.
+    // The attach loads classes, which use up most of the sampler's rate for a while.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
       leaks = call("leaks", pid(), "--all", "--duration", "3s");
@@ -262,7 +262,7 @@ class ProcessCommandsTest {
     List<String> command =
         new ArrayList<>(
             List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
-    // The jar may lie where only root may look.
+    // The jar may be in a directory that only root can read.
     Path jar = Files.copy(Path.of(JAR), Path.of("/tmp", "mallometer-test-" + pid() + ".jar"));
     try {
       command.addAll(List.of(JAVA, "-jar", jar.toString(), "report", pid()));
@@ -305,9 +305,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /**
-   * As one does that has little processor time: for longer than the JDK waits by itself, 10.5 s.
-   */
+  /** The application is late by more than the JDK waits by itself (10.5 s), as without CPU time. */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -386,7 +384,7 @@ class ProcessCommandsTest {
         inShell(top, ended));
     try {
       awaitScreen(socket, "DeflaterLeak.main");
-      String screen = awaitScreen(socket, "q ends"); // the last line, so the screen is whole
+      String screen = awaitScreen(socket, "q ends"); // the last line, so the screen is complete
       assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java_heap", "call site");
       tmux(socket, "send-keys", "g");
       awaitScreen(socket, "sort by growth");
@@ -411,7 +409,7 @@ class ProcessCommandsTest {
         .formatted(JAVA, temporary, JAR, words, ended);
   }
 
-  /** By Ctrl-C; nothing is left behind. */
+  /** Interrupts the screen by Ctrl-C and checks that no files are left. */
   private static void interrupt(String socket, Path ended) throws Exception {
     tmux(socket, "send-keys", "C-c");
     ChildJvm.await(() -> Files.exists(ended) && Files.size(ended) > 0);
@@ -461,7 +459,7 @@ class ProcessCommandsTest {
     refuses(7, "phase needs a process id", "phase", "http://127.0.0.1:1");
   }
 
-  /** What an attach began goes on when the command has ended, until another one ends it. */
+  /** Counting continues after the command has ended, until a detach. */
   @Test
   @Tag("any-jdk")
   @Order(12)
@@ -541,9 +539,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /**
-   * The application's own bridge, which came with another class loader, sees it at its next poll.
-   */
+  /** The application's own bridge, in another class loader, sees the attach at its next poll. */
   @Test
   @Order(12)
   void theApplicationsOwnBridgeSeesTheAttach() throws Exception {
@@ -569,7 +565,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** What the application has observed itself goes before a look of seconds. */
+  /** The application's own observations are better than a look of seconds. */
   @Test
   @Order(12)
   void theApplicationsOwnBridgeAnswersCommands() throws Exception {
@@ -590,7 +586,7 @@ class ProcessCommandsTest {
 
       assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
       assertThat(report.out())
-          .contains("ACTIVE: preload", "Resident ", "malloc live ")
+          .contains("ACTIVE: preloaded", "Resident ", "malloc live ")
           .containsPattern("too early: Too early to tell: .*the application is starting");
       assertThat(call("report", "" + process.pid(), "--format", "collapsed").out())
           .contains("libjvm.so!");
@@ -626,7 +622,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The kill switch holds for an agent that a command loads, too. */
+  /** The switch in the environment also applies to an agent that a command loads. */
   @Test
   @Tag("any-jdk")
   @Order(12)
@@ -728,7 +724,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** As in a container: other processes, other files, and a /tmp of its own. */
+  /** The JVM is in a container: it has other processes, other files and a /tmp of its own. */
   @Test
   @Tag("any-jdk")
   @Order(16)
@@ -768,14 +764,14 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JVM has a /tmp of its own, as a service with PrivateTmp or beside a debug container. */
+  /** The JVM has a /tmp of its own, like a service with PrivateTmp or beside a debug container. */
   @Test
   @Tag("any-jdk")
   @Order(17)
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // The JVM with the working directory /proc cannot be asked through it.
+    // A JVM with the working directory /proc cannot be asked through that directory.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
@@ -848,10 +844,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /**
-   * The JDK repeats the signal until the JVM listens. This JVM prints a thread dump for each
-   * signal.
-   */
+  /** The JDK repeats the signal until a JVM listens. This JVM prints a thread dump for each one. */
   @Test
   @Tag("any-jdk")
   @Order(17)
@@ -870,7 +863,7 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
-          // A killed JVM of this process id has left the file, which this JVM does not remove.
+          // A killed JVM of this process id may have left the file, which this JVM does not know.
           Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))
@@ -931,7 +924,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The library, as the process calls it. */
+  /** Returns the mappings of the library in a process. */
   private static String mapped(ProcessHandle process) throws IOException {
     return Files.readString(Path.of("/proc", "" + process.pid(), "maps"))
         .lines()
@@ -968,7 +961,7 @@ class ProcessCommandsTest {
     assertThat(left()).isEmpty();
   }
 
-  /** What a command left in the directory for temporary files; the JVM keeps a directory there. */
+  /** Returns the files that a command left. The JVM keeps a directory there. */
   private static List<String> left() throws IOException {
     try (Stream<Path> files = Files.list(temporary)) {
       return files
@@ -978,7 +971,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** Until a command has put its question where the application reads it. */
+  /** Waits until a command has written its question. */
   private static void awaitQuestion() throws Exception {
     assertThat(ChildJvm.await(() -> !left().isEmpty())).isTrue();
   }

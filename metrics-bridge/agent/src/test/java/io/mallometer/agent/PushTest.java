@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An application that nothing can scrape, under the agent. */
+/** Runs an application that cannot be scraped under the agent. */
 @Tag("process")
 class PushTest {
 
@@ -34,14 +34,14 @@ class PushTest {
     }
   }
 
-  /** Each JVM with the agent would pay for it. */
+  /** Unneeded classes would cost time in each JVM with the agent. */
   @Test
   void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
     Process application = UnderAgent.start(directory, "attach=off", "-Xlog:class+load");
     try {
       String output = "";
       long begin = System.nanoTime();
-      // It comes after the pushes have begun.
+      // LateRegistration is loaded after the pushes have begun.
       while (!output.contains("io.mallometer.agent.payload.LateRegistration ")) {
         assertThat(System.nanoTime() - begin).as(output).isLessThan(30_000_000_000L);
         Thread.sleep(20);

@@ -11,10 +11,10 @@ final class UnderAgent {
   private UnderAgent() {}
 
   /**
-   * Starts it. What it prints goes to the file {@code output} in the directory.
+   * Starts the program. Its output goes to the file {@code output} in the directory.
    *
-   * @param options of the agent
-   * @param more of the JVM
+   * @param options the agent's options
+   * @param more further options of the JVM
    */
   static Process start(Path directory, String options, String... more) throws IOException {
     ProcessBuilder builder =

@@ -13,20 +13,20 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Uses JMX only when the agent has read where memory is, five seconds after the start. That it has
- * shows in the log of the JVM's loaded classes, whose file is the argument.
+ * Uses JMX only after the agent's first reading of the resident memory, 5 s after the start. The
+ * argument is the JVM's log of loaded classes, which shows when this reading happens.
  */
 public final class UsesJmxLate {
 
-  /** What nothing but the reading needs. */
+  /** A class that only this reading needs. */
   private static final String LOADED = "io.mallometer.internal.process.ResidentSplit";
 
-  /** Reads that follow each other faster are one scrape, which shows one snapshot. */
+  /** The pause between scrapes: reads in faster succession share one snapshot. */
   private static final int BETWEEN_SCRAPES_MILLIS = 300;
 
   private UsesJmxLate() {}
 
-  /** Runs. */
+  /** Uses JMX. */
   public static void main(String[] arguments) throws Exception {
     Path loaded = Path.of(arguments[0]);
     for (int i = 0; i < 600 && !Files.readString(loaded).contains(LOADED); i++) {
@@ -43,6 +43,8 @@ public final class UsesJmxLate {
     for (int i = 0; i < 500 && !server.isRegistered(name); i++) {
       Thread.sleep(10);
     }
+    System.out.println(
+        "figures described=" + Files.readString(loaded).contains("io.mallometer.model.Component "));
     boolean known = false;
     for (int i = 0; i < 60 && !known; i++) {
       known = read(server, name).containsKey("java_heap");

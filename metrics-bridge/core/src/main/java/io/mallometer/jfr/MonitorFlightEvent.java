@@ -9,11 +9,11 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** What a monitor has seen. Committed at the poll that saw it. */
+/** An event of a monitor, committed at the poll that saw it. */
 @Name(NativeMemoryEvents.MONITOR)
 @Label("Native Memory Monitor")
 @Category({"Java Application", "mallometer"})
-@Description("A large request for native memory, or a size of live memory that was crossed")
+@Description("A large request for native memory, or a size of live memory that was exceeded")
 @StackTrace(false)
 final class MonitorFlightEvent extends Event {
 

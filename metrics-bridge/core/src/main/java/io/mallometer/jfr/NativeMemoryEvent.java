@@ -18,8 +18,8 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timestamp;
 
 /**
- * The figures of the latest poll. A figure that is not known is {@link Long#MIN_VALUE}, which
- * Flight Recorder's tools show as "N/A".
+ * The figures of the latest poll. An unknown figure is {@link Long#MIN_VALUE}, which Flight
+ * Recorder's tools show as "N/A".
  */
 @Name(NativeMemoryEvents.NATIVE_MEMORY)
 @Label("Native Memory")
@@ -34,7 +34,7 @@ final class NativeMemoryEvent extends Event {
   String state = "";
 
   @Label("Mode")
-  @Description("How the library came to count: preload, attached or none")
+  @Description("How the library came to count: preloaded, attached or none")
   String mode = "";
 
   @Label("Since")

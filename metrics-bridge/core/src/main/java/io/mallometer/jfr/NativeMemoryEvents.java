@@ -6,7 +6,7 @@ import io.mallometer.internal.text.Log;
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
  * s, {@value #CALL_SITE} for the 20 sites with most live bytes each minute, and {@value #MONITOR}
- * for what monitors see. A recording's settings say whether and how often, by {@code
+ * for events of monitors. A recording's settings say whether and how often, by {@code
  * io.mallometer.CallSite#enabled} and {@code #period}.
  *
  * <p>Costs nothing without a recording, and does nothing on a runtime without the module {@code
@@ -31,7 +31,7 @@ public final class NativeMemoryEvents implements AutoCloseable {
     this.events = events;
   }
 
-  /** Registers the events. Never throws: what prevents it is logged. */
+  /** Registers the events. Never throws: a failure is logged. */
   public static NativeMemoryEvents register(Mallometer mallometer) {
     if (ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) {
       LOG.debug("This runtime has no Flight Recorder", null);
@@ -45,7 +45,7 @@ public final class NativeMemoryEvents implements AutoCloseable {
     }
   }
 
-  /** Removes the events. Does nothing the second time. */
+  /** Removes the events. A second call does nothing. */
   @Override
   public void close() {
     try {

@@ -8,8 +8,8 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 
 /**
- * What is asked by Flight Recorder's thread while somebody records. The events are added when the
- * recorder starts: adding them loads it, some hundred classes, and most programs never record.
+ * Commits events on Flight Recorder's thread during a recording. The events are added when the
+ * recorder starts: adding them loads some hundred classes, and most programs never record.
  */
 final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
 
@@ -32,7 +32,7 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
     return events;
   }
 
-  /** Called at once if the recorder has started before. */
+  /** Adds the events; runs at once if the recorder has started already. */
   @Override
   public synchronized void recorderInitialized(FlightRecorder recorder) {
     if (!added && !closed) {

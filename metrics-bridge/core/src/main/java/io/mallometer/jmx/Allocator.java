@@ -38,7 +38,7 @@ final class Allocator implements Described.OfAllocator {
   }
 
   @Override
-  public List<Row> getLargeAllocations() {
+  public List<Row> getHugeAllocations() {
     return mallometer.scraped().hugeAllocations().stream().map(Row::of).toList();
   }
 
@@ -49,11 +49,11 @@ final class Allocator implements Described.OfAllocator {
 
   private static AllocatorMXBean.Figures figures(AllocatorStatistics known) {
     return new AllocatorMXBean.Figures(
-        NativeMemory.known(known.arenas()),
-        NativeMemory.known(known.systemBytes()),
-        NativeMemory.known(known.usedBytes()),
-        NativeMemory.known(known.retainedBytes()),
-        NativeMemory.known(known.trimmableBytes()),
+        NativeMemoryBean.known(known.arenas()),
+        NativeMemoryBean.known(known.systemBytes()),
+        NativeMemoryBean.known(known.usedBytes()),
+        NativeMemoryBean.known(known.retainedBytes()),
+        NativeMemoryBean.known(known.trimmableBytes()),
         known.trims());
   }
 

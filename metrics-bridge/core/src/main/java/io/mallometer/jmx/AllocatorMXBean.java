@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The allocator that serves malloc: its latest statistics, advice, and trims.
  *
- * <p>What is unknown is null, which JConsole shows as an empty value: everything without the native
- * library, and each figure that this allocator does not tell.
+ * <p>An unknown figure is null, which JConsole shows as an empty value: each without the native
+ * library, and figures that this allocator does not report.
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
@@ -15,10 +15,10 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp
    * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
-   * bytes}, {@code threadId}, {@code threadName} as in {@code LargeAllocations}, and {@code
-   * missedBefore}: how many requests between this one and the one before are not known any more.
+   * bytes}, {@code threadId}, {@code threadName} as in {@code HugeAllocations}, and {@code
+   * missedBefore}: how many requests between this one and the previous notification were missed.
    */
-  String HUGE_ALLOCATION = "io.mallometer.allocation.large";
+  String HUGE_ALLOCATION = "io.mallometer.allocation.huge";
 
   @Nullable Long getSystemBytes();
 
@@ -41,14 +41,14 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
   @Nullable Double getStatisticsAge();
 
   /**
-   * What is published with the allocator's kind, as composite data. Null if unknown.
+   * Figures that are published with the allocator's kind, as composite data. Null if unknown.
    *
-   * @param arenas number of arenas
-   * @param systemBytes obtained from the system
-   * @param usedBytes in use
-   * @param retainedBytes free
-   * @param trimmableBytes resident, and a trim would give it back, at least
-   * @param trims number of trims by mallometer
+   * @param arenas the number of arenas
+   * @param systemBytes bytes obtained from the system
+   * @param usedBytes bytes in use
+   * @param retainedBytes free bytes
+   * @param trimmableBytes a lower bound of the resident bytes that a trim would return
+   * @param trims the number of trims by mallometer
    */
   record Figures(
       @Nullable Long arenas,

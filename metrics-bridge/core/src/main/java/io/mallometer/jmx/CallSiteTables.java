@@ -104,13 +104,13 @@ final class CallSiteTables implements Described.OfCallSites {
     try (OutputStream out = created) {
       known.write(sites, figure, out);
     } catch (IOException | RuntimeException e) {
-      Files.deleteIfExists(path); // ours: it was made above
+      Files.deleteIfExists(path); // this method created it above
       throw e;
     }
     return "%s, %d bytes".formatted(path, Files.size(path));
   }
 
-  /** Created with its permissions, so that there is no moment at which others may open it. */
+  /** Creates the file with its permissions, so that other users can open it at no moment. */
   private static OutputStream create(Path path) throws IOException {
     try {
       return new BufferedOutputStream(
@@ -125,14 +125,14 @@ final class CallSiteTables implements Described.OfCallSites {
     }
   }
 
-  /** A client may leave an argument out. */
+  /** Returns the path of an argument, which a client may leave out. */
   private static Path path(@Nullable String file) {
     try {
       if (file != null && !file.isBlank()) {
         return Path.of(file).toAbsolutePath();
       }
     } catch (InvalidPathException e) {
-      // Told below.
+      // The exception below names the argument.
     }
     throw new IllegalArgumentException(
         "file is '%s' and must be the path of a file".formatted(file));

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Call sites that allocated native memory, with their live memory, estimated from samples.
  *
- * <p>Attributes named {@code LiveBy} are those of the latest poll; all else is read when it is
- * asked for, at most once a second. What is unknown is null.
+ * <p>Attributes named {@code LiveBy} are those of the latest poll; the others are read at a
+ * request, at most once a second. An unknown figure is null.
  */
 public interface CallSitesMXBean extends Described.OfCallSites, Described.OfEach {
 

@@ -23,8 +23,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attributes and operations of the MBeans beside the figures of the list of meters, with their
- * descriptions. JMX accepts public interfaces only.
+ * Attributes and operations of the MBeans, with descriptions, except for the figures of the list of
+ * meters. JMX accepts public interfaces only.
  */
 final class Described {
 
@@ -34,7 +34,7 @@ final class Described {
   public interface OfEach {
 
     /**
-     * An attribute as text.
+     * Returns an attribute as text.
      *
      * @throws IllegalArgumentException if there is no such attribute
      */
@@ -147,7 +147,7 @@ final class Described {
     @Description(
         value = "The latest requests above the size MALLOMETER_HUGE, oldest first",
         rows = HugeAllocation.class)
-    List<Row> getLargeAllocations();
+    List<Row> getHugeAllocations();
 
     @Description(
         value =
@@ -178,9 +178,9 @@ final class Described {
     List<Row> getTopLibraries();
 
     /**
-     * Call sites taken together.
+     * Returns groups of call sites.
      *
-     * @throws IllegalArgumentException if an argument is none of those that it may be
+     * @throws IllegalArgumentException if an argument is not allowed
      */
     @Description(value = "Call sites in groups, largest first", rows = SiteGroup.class)
     List<Row> groups(
@@ -193,7 +193,7 @@ final class Described {
         @Description(name = "limit", value = "How many at most, 1 to 10000") int limit);
 
     /**
-     * The stack of a site.
+     * Returns the stack of a site.
      *
      * @throws IllegalArgumentException if there is no such site
      */
@@ -201,7 +201,7 @@ final class Described {
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
     /**
-     * A report as text.
+     * Returns a report as text.
      *
      * @throws IllegalArgumentException if there is no such format or metric, or the format is not
      *     text
@@ -251,14 +251,14 @@ final class Described {
     List<Row> getVerdicts();
 
     /**
-     * The stack of a site that has a verdict.
+     * Returns the stack of a site that has a verdict.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is no verdict on the site
      */
     @Description("The allocation stack of a call site that has a verdict, innermost frame first")
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
-    /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
+    /** Acknowledges a site, or withdraws that, until the process ends or longer with a file. */
     @Description(
         "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process"
             + " ends, or longer if a file stores the names")
@@ -267,8 +267,8 @@ final class Described {
                 name = "site",
                 value = "The name; one that ends in * stands for all names that begin so")
             String site,
-        @Description(name = "fine", value = "true to acknowledge, false to take it back")
-            boolean fine);
+        @Description(name = "acknowledged", value = "true to acknowledge, false to take it back")
+            boolean acknowledged);
 
     /**
      * Searches the Java heap for the objects that hold the memory of a site, which stops the
@@ -277,8 +277,7 @@ final class Described {
     @Description(
         value =
             "Searches the Java heap for the objects that hold a call site's memory; stops the"
-                + " program for as long"
-                + " as mallometer.owners.max-pause allows",
+                + " program for as long as mallometer.owners.max-pause allows",
         rows = OwnerReport.class)
     Row owners(
         @Description(name = "number", value = "The site's number") int number,

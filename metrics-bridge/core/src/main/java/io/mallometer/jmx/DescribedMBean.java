@@ -30,13 +30,15 @@ import javax.management.openmbean.SimpleType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MXBean with the figures that the list of meters has for it, and with the descriptions that
- * {@link Description} carries. It knows whether it is registered, so that it unregisters no other
- * one of the same name.
+ * An MXBean with the figures that the list of meters has for it, and with the texts of {@link
+ * Description}. It knows whether it is registered, so that it unregisters no other MBean of the
+ * same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
-  /** Tables are hard to read in JConsole, and composite data within them is not shown at all. */
+  /**
+   * The operation {@code text}: JConsole shows tables badly, and composites in tables not at all.
+   */
   private static final MBeanOperationInfo TEXT =
       new OpenMBeanOperationInfoSupport(
           "text",
@@ -48,21 +50,21 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
           SimpleType.STRING,
           MBeanOperationInfo.INFO);
 
-  private final Figures figures;
+  private final MeterAttributes figures;
   private final Class<?> contract;
   private final String description;
   private volatile boolean registered;
 
   /**
-   * An MXBean.
+   * Creates an MXBean.
    *
    * @param details answers for everything but the figures
-   * @param contract what typed clients read, figures included
-   * @param description what it is, one sentence
+   * @param contract the interface of typed clients, figures included
+   * @param description one sentence on the MBean
    * @param emitter sends its notifications
    */
   <T> DescribedMBean(
-      Figures figures,
+      MeterAttributes figures,
       T details,
       Class<T> detailsType,
       Class<? extends T> contract,
@@ -97,7 +99,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     }
   }
 
-  /** Returns the attributes without those that cannot be read. */
+  /** Returns the attributes that can be read. */
   @Override
   public AttributeList getAttributes(String[] names) {
     AttributeList values = new AttributeList();
@@ -115,11 +117,11 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     try {
       values.add(new Attribute(name, figures.value(name)));
     } catch (RuntimeException e) {
-      return; // it is left out, as StandardMBean does
+      return; // an unreadable attribute is omitted, as StandardMBean does
     }
   }
 
-  /** So that queries for instances of the contract find it. */
+  /** Returns the contract, by which queries for its instances find this MBean. */
   @Override
   protected String getClassName(MBeanInfo info) {
     return contract.getName();
@@ -132,7 +134,9 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     for (MBeanAttributeInfo attribute : details.getAttributes()) {
       attributes.add(typed(attribute));
     }
-    attributes.addAll(figures.describe());
+    if (registered) { // not during registration: reading takes time
+      attributes.addAll(figures.describe());
+    }
     return new MBeanInfo(
         details.getClassName(),
         details.getDescription(),
@@ -145,7 +149,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
             "immutableInfo=true", "interfaceClassName=" + contract.getName(), "mxbean=true"));
   }
 
-  /** An attribute of records with its components. */
+  /** Returns an attribute of records with the type of its components. */
   private MBeanAttributeInfo typed(MBeanAttributeInfo info) {
     Optional<OpenType<?>> type = typeOfRows(info, info.getType());
     return type.isEmpty()
@@ -167,7 +171,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
             new ImmutableDescriptor(Map.of("openType", type.get())));
   }
 
-  /** Empty until it is registered: the server asks for the description then, and nobody reads. */
+  /** Returns the type of records. Empty until the MBean is registered, when no client reads it. */
   private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
     String kind = field(info, "rows", Record.class.getName());
     if (!registered || kind.equals(Record.class.getName())) {
@@ -222,7 +226,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
 
   @Override
   public void preDeregister() {
-    // Nothing to prevent.
+    // Nothing prevents it.
   }
 
   @Override

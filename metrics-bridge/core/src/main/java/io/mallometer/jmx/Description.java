@@ -13,15 +13,15 @@ import javax.management.DescriptorKey;
 @Target({ElementType.METHOD, ElementType.PARAMETER})
 public @interface Description {
 
-  /** One sentence. */
+  /** Returns the description, one sentence. */
   @DescriptorKey("meaning")
   String value();
 
-  /** The kind of record of a {@link Row}, or of a list of them. */
+  /** Returns the kind of record of a {@link Row}, or of a list of them. */
   @DescriptorKey("rows")
   Class<? extends Record> rows() default Record.class;
 
-  /** The name of a parameter. */
+  /** Returns the name of a parameter. */
   @DescriptorKey("parameterName")
   String name() default "";
 }

@@ -53,8 +53,8 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
-  public void acknowledge(String site, boolean fine) {
-    mallometer.leaks().acknowledge(site, fine);
+  public void acknowledge(String site, boolean acknowledged) {
+    mallometer.leaks().acknowledge(site, acknowledged);
   }
 
   @Override

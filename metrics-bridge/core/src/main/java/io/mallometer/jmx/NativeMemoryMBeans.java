@@ -10,13 +10,13 @@ import javax.management.NotificationBroadcasterSupport;
  * Registers {@code io.mallometer:type=NativeMemory}, {@code io.mallometer:type=Allocator}, {@code
  * io.mallometer:type=CallSites} and {@code io.mallometer:type=LeakDetector}.
  *
- * <p>A name belongs to the code that registers it first: a second web application, or a second
- * context of the same one, waits without a word and registers when the name becomes free. Closing
- * unregisters only what this object registered.
+ * <p>A name belongs to the code that registers it first: a second web application or context waits
+ * without a message and registers when the name becomes free. Closing unregisters only what this
+ * object registered.
  */
 public final class NativeMemoryMBeans implements AutoCloseable {
 
-  /** The name of the MBean of counters and of where memory goes. */
+  /** The name of the MBean of counters and of the parts of memory. */
   public static final String NAME = "io.mallometer:type=NativeMemory";
 
   /** The name of the allocator's MBean. */
@@ -25,7 +25,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** The name of the call sites' MBean. */
   public static final String CALL_SITES_NAME = "io.mallometer:type=CallSites";
 
-  /** The name of the MBean of verdicts about leaks. */
+  /** The name of the MBean of verdicts. */
   public static final String LEAK_DETECTOR_NAME = "io.mallometer:type=LeakDetector";
 
   private final List<Registration> registrations;
@@ -37,8 +37,8 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   }
 
   /**
-   * Registers with the platform's MBean server. Never throws: where a security manager forbids it,
-   * nothing is registered, and the status says so.
+   * Registers with the platform's MBean server. Never throws: if a security manager forbids it,
+   * nothing is registered, and {@link #registered()} is false.
    */
   public static NativeMemoryMBeans register(Mallometer mallometer) {
     try {
@@ -48,7 +48,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     }
   }
 
-  /** Registers with an MBean server. Never throws: what prevents it is logged. */
+  /** Registers with an MBean server. Never throws: a failure is logged. */
   public static NativeMemoryMBeans register(Mallometer mallometer, MBeanServer server) {
     Notifications huge = Notifications.ofHugeAllocations(mallometer);
     Notifications monitors = Notifications.ofMonitors(mallometer);
@@ -60,8 +60,8 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 NAME,
                 () ->
                     new DescribedMBean(
-                        new Figures(mallometer, "NativeMemory"),
-                        new NativeMemory(mallometer),
+                        new MeterAttributes(mallometer, "NativeMemory"),
+                        new NativeMemoryBean(mallometer),
                         Described.OfNativeMemory.class,
                         NativeMemoryMXBean.class,
                         "Native memory of this process, counted at every malloc and free",
@@ -71,7 +71,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 ALLOCATOR_NAME,
                 () ->
                     new DescribedMBean(
-                        new Figures(mallometer, "Allocator"),
+                        new MeterAttributes(mallometer, "Allocator"),
                         new Allocator(mallometer),
                         Described.OfAllocator.class,
                         AllocatorMXBean.class,
@@ -82,7 +82,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 CALL_SITES_NAME,
                 () ->
                     new DescribedMBean(
-                        new Figures(mallometer, "CallSites"),
+                        new MeterAttributes(mallometer, "CallSites"),
                         new CallSiteTables(mallometer),
                         Described.OfCallSites.class,
                         CallSitesMXBean.class,
@@ -93,7 +93,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 LEAK_DETECTOR_NAME,
                 () ->
                     new DescribedMBean(
-                        new Figures(mallometer, "LeakDetector"),
+                        new MeterAttributes(mallometer, "LeakDetector"),
                         new LeakDetectorTables(mallometer),
                         Described.OfLeakDetector.class,
                         LeakDetectorMXBean.class,
@@ -109,7 +109,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     return !registrations.isEmpty() && registrations.stream().allMatch(Registration::registered);
   }
 
-  /** Unregisters. Does nothing the second time. */
+  /** Unregisters the MBeans. A second call does nothing. */
   @Override
   public void close() {
     notifications.forEach(Notifications::close);

@@ -48,7 +48,7 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.
 
   Map<String, Long> getResidentParts();
 
-  @Nullable Long getHugePageBytes();
+  @Nullable Long getThpBytes();
 
   Map<String, Long> getCgroupParts();
 
@@ -64,13 +64,13 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.
 
   Map<String, Long> getDiagnosisStates();
 
-  Map<String, Long> getLimitSeconds();
+  Map<String, Long> getTimeToLimitSeconds();
 
-  Map<String, Long> getPreviousExit();
+  Map<String, Long> getPreviousExitTimestampSeconds();
 
-  double getSnapshotAge();
+  @Nullable Double getSnapshotAge();
 
-  double getOverhead();
+  @Nullable Double getOverhead();
 
   @Nullable Long getFootprintBytes();
 

@@ -4,16 +4,19 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.SiteVerdict;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import javax.management.MBeanNotificationInfo;
 import javax.management.Notification;
 import javax.management.NotificationBroadcasterSupport;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.SimpleType;
 
 /**
- * Sends an MBean's notifications until it is closed. What they carry is open data, which clients
+ * Sends an MBean's notifications until it is closed. Their user data is open data, which clients
  * understand without classes of mallometer.
  */
 final class Notifications extends NotificationBroadcasterSupport implements AutoCloseable {
@@ -40,73 +43,71 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
           SimpleType.LONG,
           SimpleType.STRING);
 
-  private final AtomicLong monitorEvents = new AtomicLong();
-  private final AtomicLong leaks = new AtomicLong();
+  private final AtomicLong numbers = new AtomicLong();
+  private final String type;
+  private final ObjectName source;
   private final Mallometer.Subscription subscription;
 
   private Notifications(
       String type,
+      String source,
       String description,
       Function<Notifications, Mallometer.Subscription> subscription) {
     super(
         new MBeanNotificationInfo(new String[] {type}, Notification.class.getName(), description));
+    this.type = type;
+    this.source = Registration.objectName(source);
     this.subscription = subscription.apply(this);
   }
 
-  /** One for each huge request. */
+  /** Returns a sender of one notification for each huge request. */
   static Notifications ofHugeAllocations(Mallometer mallometer) {
     return new Notifications(
         AllocatorMXBean.HUGE_ALLOCATION,
+        NativeMemoryMBeans.ALLOCATOR_NAME,
         "A request above the size MALLOMETER_HUGE",
         sender -> mallometer.allocator().onHugeAllocation(sender::send));
   }
 
-  /** One for each site that becomes a leak; its message is the verdict's sentence. */
+  /** Returns a sender for sites that become a leak; the message is the verdict's sentence. */
   static Notifications ofLeaks(Mallometer mallometer) {
     return new Notifications(
         LeakDetectorMXBean.LEAK,
+        NativeMemoryMBeans.LEAK_DETECTOR_NAME,
         "A call site has become a leak",
         sender -> mallometer.leaks().onLeak(sender::send));
   }
 
-  /** One for each event of a monitor; its message is the event's sentence. */
+  /** Returns a sender for events of monitors; the message is the event's sentence. */
   static Notifications ofMonitors(Mallometer mallometer) {
     return new Notifications(
         NativeMemoryMXBean.MONITOR,
+        NativeMemoryMBeans.NAME,
         "A monitor has seen something",
         sender -> mallometer.monitors().onEvent(sender::send));
   }
 
   private void send(MonitorEvent event) {
-    Notification notification =
-        new Notification(
-            NativeMemoryMXBean.MONITOR,
-            Registration.objectName(NativeMemoryMBeans.NAME),
-            monitorEvents.incrementAndGet(),
-            event.time().toEpochMilli(),
-            event.sentence());
-    notification.setUserData(
+    send(
+        numbers.incrementAndGet(),
+        event.time(),
+        event.sentence(),
         MONITOR.of(
             event.monitor().toString(),
             event.time().toString(),
             event.bytes(),
             String.join("\n", event.details())));
-    sendNotification(notification);
   }
 
   private void send(HugeAllocation allocation, long missedBefore) {
-    Notification notification =
-        new Notification(
-            AllocatorMXBean.HUGE_ALLOCATION,
-            Registration.objectName(NativeMemoryMBeans.ALLOCATOR_NAME),
-            allocation.number(),
-            allocation.time().toEpochMilli(),
-            String.format(
-                Locale.ROOT,
-                "%s requested %.1f MiB",
-                allocation.threadName(),
-                allocation.bytes() / (double) (1 << 20)));
-    notification.setUserData(
+    send(
+        allocation.number(),
+        allocation.time(),
+        String.format(
+            Locale.ROOT,
+            "%s requested %.1f MiB",
+            allocation.threadName(),
+            allocation.bytes() / (double) (1 << 20)),
         REQUEST.of(
             allocation.number(),
             allocation.time().toString(),
@@ -114,18 +115,16 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
             allocation.threadId(),
             allocation.threadName(),
             missedBefore));
-    sendNotification(notification);
   }
 
   private void send(SiteVerdict leak) {
+    send(numbers.incrementAndGet(), leak.since(), leak.sentence(), OpenRecords.row(leak));
+  }
+
+  private void send(long number, Instant time, String message, CompositeData data) {
     Notification notification =
-        new Notification(
-            LeakDetectorMXBean.LEAK,
-            Registration.objectName(NativeMemoryMBeans.LEAK_DETECTOR_NAME),
-            leaks.incrementAndGet(),
-            leak.since().toEpochMilli(),
-            leak.sentence());
-    notification.setUserData(OpenRecords.row(leak));
+        new Notification(type, source, number, time.toEpochMilli(), message);
+    notification.setUserData(data);
     sendNotification(notification);
   }
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Records as composite data, which clients understand without classes of mallometer: an item for
  * each published component, with its meaning as the description. The values are those of {@link
- * FigureTree}; what is unknown is null. A record is a composite, a list an array, a map a table of
+ * FigureTree}; unknown ones are null. A record is a composite, a list an array, a map a table of
  * {@code key} and {@code value}. The JDK's own mapping of records knows neither {@code Optional}
  * nor {@code Instant}.
  */
@@ -42,7 +42,7 @@ final class OpenRecords {
 
   private OpenRecords() {}
 
-  /** Returns a record. */
+  /** Returns a record as composite data. */
   static CompositeData row(Record row) {
     return composite(TYPES.get(row.getClass()), FigureTree.fields(row));
   }
@@ -114,7 +114,8 @@ final class OpenRecords {
     }
   }
 
-  private static OpenType<?> table(OpenType<?> value) {
+  /** Returns the type of a map. */
+  static TabularType table(OpenType<?> value) {
     try {
       String[] items = {"key", "value"};
       CompositeType row =
@@ -127,18 +128,14 @@ final class OpenRecords {
   }
 
   private static @Nullable Object value(OpenType<?> type, @Nullable Object value) {
-    try {
-      if (type instanceof CompositeType composite && value instanceof Map<?, ?> fields) {
-        return composite(composite, fields);
-      }
-      if (type instanceof TabularType table && value instanceof Map<?, ?> map) {
-        return rows(table, map);
-      }
-      if (type instanceof ArrayType<?> array && value instanceof List<?> list) {
-        return elements(array.getElementOpenType(), list);
-      }
-    } catch (OpenDataException e) {
-      throw invalid(e);
+    if (type instanceof CompositeType composite && value instanceof Map<?, ?> fields) {
+      return composite(composite, fields);
+    }
+    if (type instanceof TabularType table && value instanceof Map<?, ?> map) {
+      return rows(table, map);
+    }
+    if (type instanceof ArrayType<?> array && value instanceof List<?> list) {
+      return elements(array.getElementOpenType(), list);
     }
     return value instanceof Number number ? number(type, number) : value;
   }
@@ -155,15 +152,16 @@ final class OpenRecords {
     }
   }
 
-  private static TabularDataSupport rows(TabularType type, Map<?, ?> map) throws OpenDataException {
-    CompositeType row = type.getRowType();
+  /** Returns a map as a table; its values are of the type or null. */
+  static TabularDataSupport rows(TabularType type, Map<?, ?> map) {
     TabularDataSupport table = new TabularDataSupport(type);
-    for (Map.Entry<?, ?> entry : map.entrySet()) {
-      @Nullable Object value = value(row.getType("value"), entry.getValue());
-      table.put(
-          new CompositeDataSupport(
-              row, new String[] {"key", "value"}, new Object[] {entry.getKey(), value}));
-    }
+    map.forEach(
+        (key, value) -> {
+          Map<String, @Nullable Object> row = new LinkedHashMap<>();
+          row.put("key", key);
+          row.put("value", value);
+          table.put(composite(type.getRowType(), row));
+        });
     return table;
   }
 

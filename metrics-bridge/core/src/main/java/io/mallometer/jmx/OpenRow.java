@@ -12,7 +12,7 @@ final class OpenRow {
   private final String[] items;
   private final CompositeType type;
 
-  /** Composite data with items of these names and types. */
+  /** Creates composite data with items of these names and types. */
   OpenRow(String name, String description, String[] items, OpenType<?>... types) {
     this.items = items;
     try {
@@ -26,7 +26,7 @@ final class OpenRow {
     return type;
   }
 
-  /** A row; the values are in the order of the items. */
+  /** Returns a row; the values are in the order of the items. */
   CompositeData of(Object... values) {
     try {
       return new CompositeDataSupport(type, items, values);

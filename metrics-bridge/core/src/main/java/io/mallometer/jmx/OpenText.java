@@ -7,12 +7,12 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 import org.jspecify.annotations.Nullable;
 
-/** Open data as text for people: a line for each item, indented below what it belongs to. */
+/** Open data as text for people: a line for each item, indented below its parent. */
 final class OpenText {
 
   private OpenText() {}
 
-  /** Returns text without a final newline; empty for what is unknown. */
+  /** Returns text without a final newline; empty for an unknown value. */
   static String of(@Nullable Object value) {
     List<String> lines = new ArrayList<>();
     add(lines, "", "", value);

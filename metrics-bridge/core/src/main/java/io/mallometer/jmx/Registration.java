@@ -16,7 +16,7 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One MBean under its name, or waiting for it.
+ * An MBean that is registered under its name, or waits for it.
  *
  * <p>The name belongs to the code that registers it first: another registration waits without a
  * message and registers when the name becomes free. Closing unregisters only what this object
@@ -39,8 +39,8 @@ final class Registration implements AutoCloseable {
   }
 
   /**
-   * Registers. Never throws: what prevents it is logged. A native image may lack what it takes to
-   * make an MBean at all.
+   * Registers an MBean. Never throws: a failure is logged. A native image may lack the classes that
+   * an MBean needs.
    */
   static Registration of(MBeanServer server, String name, Supplier<DescribedMBean> bean) {
     Registration registration = new Registration(server, name, bean);
@@ -49,12 +49,12 @@ final class Registration implements AutoCloseable {
     return registration;
   }
 
-  /** Whether the MBean that answers under the name is this one. */
+  /** Returns whether the MBean under the name is this one. */
   boolean registered() {
     return bean != null && bean.registered();
   }
 
-  /** Unregisters. Does nothing the second time. */
+  /** Unregisters the MBean. A second call does nothing. */
   @Override
   public void close() {
     synchronized (this) {

@@ -36,10 +36,10 @@ public final class Row implements CompositeDataView {
   }
 
   /**
-   * Returns a value: text, a number, a truth, an array, a {@link CompositeData} or a table.
+   * Returns a value: text, a number, a boolean, an array, a {@link CompositeData} or a table.
    *
-   * @param path the names of the components that lead there, such as {@code suspected}, {@code
-   *     bytes}, {@code value}
+   * @param path the names of the components on the way, such as {@code suspected}, {@code bytes},
+   *     {@code value}
    * @return null if it is unknown
    */
   public @Nullable Object get(String... path) {
@@ -55,7 +55,7 @@ public final class Row implements CompositeDataView {
     return OpenText.of(data);
   }
 
-  /** Returns all items, whatever items the JDK finds in this class. */
+  /** Returns all items, regardless of the items that the JDK finds in this class. */
   @Override
   public CompositeData toCompositeData(CompositeType type) {
     return data;

@@ -1,6 +1,6 @@
 /**
- * The face for JConsole and every other JMX client: {@code io.mallometer:type=NativeMemory} and
- * {@code io.mallometer:type=Allocator}.
+ * The face for JConsole and every other JMX client: the MBeans of {@link
+ * io.mallometer.jmx.NativeMemoryMBeans}.
  */
 @NullMarked
 package io.mallometer.jmx;

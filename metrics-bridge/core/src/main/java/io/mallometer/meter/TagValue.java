@@ -4,12 +4,12 @@ import io.mallometer.model.SelfReport;
 import java.util.regex.Pattern;
 
 /**
- * Names in the form that the tags of meters may have. Each value is a series for good, so it must
- * not contain anything that differs from one process to the next.
+ * Turns names into values of tags. Each value makes a lasting series, so it must not contain
+ * anything that differs from one process to the next.
  */
 public final class TagValue {
 
-  /** Characters. */
+  /** The longest value, in characters. */
   static final int LONGEST = 200;
 
   private static final Pattern ADDRESS = Pattern.compile("[+/]?0x[0-9a-fA-F]+");
@@ -18,7 +18,7 @@ public final class TagValue {
 
   private TagValue() {}
 
-  /** A name without addresses and control characters, cut if it is too long; never empty. */
+  /** Returns a name without addresses and control characters, cut if too long; never empty. */
   public static String of(String name) {
     String clean =
         UNSPEAKABLE.matcher(ADDRESS.matcher(name).replaceAll("")).replaceAll("?").strip();
@@ -28,7 +28,7 @@ public final class TagValue {
     return clean.length() <= LONGEST ? clean : cut(clean);
   }
 
-  /** Never between the two halves of a character. */
+  /** Cuts a name to LONGEST characters, never between the two halves of a surrogate pair. */
   private static String cut(String name) {
     int end = LONGEST - ELLIPSIS.length();
     return name.substring(0, Character.isHighSurrogate(name.charAt(end - 1)) ? end - 1 : end)

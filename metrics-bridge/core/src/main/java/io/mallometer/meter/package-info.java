@@ -1,4 +1,4 @@
-/** The list of meters, which every face that publishes meters goes through. */
+/** The list of meters, from which every face publishes. */
 @NullMarked
 package io.mallometer.meter;
 

@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each meter reads the snapshot of its thread's scrape: {@link Mallometer#scraped()}. Micrometer
  * fixes tags at registration, so series that come and go with the status ({@code native.*} exist
- * only while mallometer counts) are added and removed after the poll that saw the change. A poll
- * that changes nothing in that leaves the registries alone.
+ * only while mallometer counts) are added and removed after the poll that saw the change. Other
+ * polls leave the registries alone.
  *
- * <p>May be bound to any number of registries, early or late; binding twice to the same does
+ * <p>A binder may be bound to any number of registries at any time; binding twice to the same does
  * nothing. A registry has each meter once, also if two binders are bound to it: when one is closed,
  * its meters are back with the other's next poll. Micrometer has no meter that carries the
  * histogram of request sizes: see {@link #requestSizeId}.
@@ -46,7 +46,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   private final Tags tags;
   private final List<Meter> meters = Meter.all();
 
-  /** The series that each of {@link #meters} has in the snapshot that was last looked at. */
+  /** The series of each of {@link #meters} in the snapshot that was last read. */
   private final List<List<Meter.Series>> current =
       new ArrayList<>(Collections.nCopies(meters.size(), List.of()));
 
@@ -54,20 +54,20 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   private Mallometer.@Nullable Subscription subscription;
   private boolean closed;
 
-  /** A binder without tags of its own. */
+  /** Creates a binder without tags of its own. */
   public NativeMemoryMetrics(Mallometer mallometer) {
     this(mallometer, Tags.empty());
   }
 
-  /** A binder that adds {@code tags} to every meter. */
+  /** Creates a binder that adds {@code tags} to every meter. */
   public NativeMemoryMetrics(Mallometer mallometer, Iterable<Tag> tags) {
     this.mallometer = mallometer;
     this.tags = Tags.of(tags);
   }
 
   /**
-   * Registers the meters; after {@link #close()} it does nothing. Never throws: what a registry
-   * refuses is logged once, and tried again at each poll.
+   * Registers the meters; after {@link #close()} it does nothing. Never throws: a meter that a
+   * registry refuses is logged once, and tried again at each poll.
    */
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
@@ -81,7 +81,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     updateAll();
   }
 
-  /** Removes the meters from all registries. Does nothing the second time. */
+  /** Removes the meters from all registries. A second call does nothing. */
   @Override
   public synchronized void close() {
     closed = true;
@@ -94,10 +94,9 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Returns the result that a registry's filters (common tags, renaming) have for {@link
-   * Meter#REQUEST_SIZE}, for those who publish that histogram beside Micrometer and want it to look
-   * like the rest. Registers a gauge of that name for a moment, because Micrometer applies filters
-   * only then.
+   * Returns the name and the tags that a registry's filters (common tags, renaming) give to {@link
+   * Meter#REQUEST_SIZE}, for code that publishes that histogram beside Micrometer. Registers a
+   * gauge of that name for a moment, because Micrometer applies filters only then.
    *
    * @return name and tags as the registry would have them; empty if its filters deny the meter
    */
@@ -106,7 +105,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
         Gauge.builder(Meter.REQUEST_SIZE, () -> Double.NaN)
             .baseUnit("bytes")
             .tags(tags)
-            .description(Meter.REQUEST_SIZE_DESCRIPTION)
+            .description(Meter.requestSizeDescription())
             .register(registry);
     registry.remove(probe);
     return probe instanceof NoopGauge ? Optional.empty() : Optional.of(probe.getId());
@@ -121,7 +120,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     }
   }
 
-  /** Notes the series of a snapshot. Returns whether they are others than before. */
+  /** Notes the series of a snapshot. Returns whether they differ from the previous ones. */
   private boolean look(Snapshot snapshot) {
     boolean changed = false;
     for (int i = 0; i < meters.size(); i++) {
@@ -160,7 +159,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     /** Whether the registry holds exactly the current series. */
     private boolean complete;
 
-    /** Somebody removed a meter, which may have been one of these. */
+    /** Whether a meter was removed from the registry, which may be one of these. */
     private volatile boolean disturbed;
 
     private final Log.Once failure = LOG.once();
@@ -170,7 +169,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
       registry.config().onMeterRemoved(disturbing(new WeakReference<>(this)));
     }
 
-    /** One registry that fails must not keep the others from being updated. */
+    /** Updates the registry. Logs a failure, so that the other registries are updated. */
     void updateOrLog() {
       complete = false;
       try {
@@ -228,7 +227,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     }
   }
 
-  /** A registry keeps its listeners for good; this one does not keep the binding. */
+  /** Returns a listener without a reference to the binding: a registry never drops a listener. */
   private static Consumer<io.micrometer.core.instrument.Meter> disturbing(
       WeakReference<Binding> binding) {
     return removed -> {

@@ -11,15 +11,14 @@ import java.util.Optional;
 
 /**
  * The growth of the process's memory as a table whose rows add up to the growth of the total. Each
- * end of the window is the mean of the readings of up to one minute.
+ * end of the window is the mean of the readings of up to 50 seconds.
  */
 public record Account(
     @Figure("The first reading of the window") Instant from,
     @Figure("The last reading of the window") Instant to,
     @Figure(
-            "What the total is: charged, what the kernel charges to the cgroup, or "
-                + "resident, the resident set; both without pages of files that the kernel can "
-                + "drop")
+            "What the total is: charged, what the kernel charges to the cgroup, or resident, the"
+                + " resident set; both without pages of files that the kernel can drop")
         String basis,
     @Figure("The total") Row total,
     @Figure("Disjoint parts of the total, those that grew most first; falling ones are last")
@@ -36,7 +35,7 @@ public record Account(
   /** The basis of any other account. */
   public static final String RESIDENT = "resident";
 
-  /** What a row consists of. */
+  /** Kind of a row. */
   public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
@@ -44,11 +43,13 @@ public record Account(
     SITE("call site"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
-    /** The exact change of the live bytes without the call sites' rows, which are estimates. */
-    SAMPLING("malloc without a sampled call site"),
-    /** Resident memory of malloc without the live bytes; it falls as untouched objects arrive. */
+    /** Exact live bytes less the estimated live bytes of all call sites. */
+    SAMPLING("sampling difference"),
+    /** Live bytes of malloc if no call site is known. */
+    LIVE("live memory of malloc"),
+    /** Resident memory of malloc less live bytes; too low by live bytes that are not resident. */
     RETAINED("malloc retained"),
-    /** Resident memory of malloc where live bytes are not counted. */
+    /** Resident memory of malloc if live bytes are not counted. */
     MALLOC("malloc"),
     /** The Java heap. */
     HEAP("Java heap"),
@@ -76,7 +77,7 @@ public record Account(
     SOCKETS("network buffers"),
     /** Anonymous memory of the cgroup's other processes. */
     OTHERS("other processes"),
-    /** The total without all other rows. */
+    /** The total less all other rows. */
     UNATTRIBUTED("not attributed");
 
     private final String words;
@@ -85,19 +86,19 @@ public record Account(
       this.words = words;
     }
 
-    /** Returns the kind as people read it. */
+    /** Returns the words for people. */
     public String words() {
       return words;
     }
 
-    /** Returns the kind as JSON has it, such as {@code site}. */
+    /** Returns the name in JSON, such as {@code site}. */
     @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** One part of the total. */
+  /** A part of the total. */
   public record Row(
       @Figure("What it consists of") Kind kind,
       @Figure("The call site's name, else the kind in words") String name,
@@ -128,7 +129,7 @@ public record Account(
       return lowerPerSecond > 0 && !plateau;
     }
 
-    /** Returns the bytes by which a setting lets the row grow; infinite without one. */
+    /** Returns the bytes by which a setting lets the row grow; infinite without a setting. */
     public double room() {
       return Double.isNaN(maximumBytes)
           ? Double.POSITIVE_INFINITY
@@ -147,10 +148,10 @@ public record Account(
       @Figure("The growth in a minute") double perMinute,
       @Figure("Whether the growth's 95 % interval excludes zero") boolean steady) {
 
-    /** All threads of the process. */
+    /** The name of the count of all threads of the process. */
     public static final String THREADS = "threads";
 
-    /** Loaded classes. */
+    /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
   }
 

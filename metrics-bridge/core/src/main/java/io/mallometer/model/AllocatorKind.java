@@ -1,25 +1,45 @@
 package io.mallometer.model;
 
+import java.util.stream.Stream;
+
 /** Kind of the allocator that serves the process. */
 public enum AllocatorKind implements Tagged {
-  /** The GNU C library's own. */
-  GLIBC("glibc"),
+  /** The allocator of the GNU C library. */
+  GLIBC("glibc", "MALLOC_ARENA_MAX=2"),
   /** jemalloc. */
-  JEMALLOC("jemalloc"),
+  JEMALLOC("jemalloc", "MALLOC_CONF=background_thread:true,dirty_decay_ms:1000"),
   /** tcmalloc, of gperftools. */
-  TCMALLOC("tcmalloc"),
+  TCMALLOC("tcmalloc", "TCMALLOC_RELEASE_RATE=10"),
   /** mimalloc. */
-  MIMALLOC("mimalloc"),
-  /** Another one, which tells nothing. */
-  UNKNOWN("unknown");
+  MIMALLOC("mimalloc", "MIMALLOC_PURGE_DELAY=0"),
+  /** Another allocator, which reports nothing. */
+  UNKNOWN("unknown", "");
 
   private final String tag;
+  private final String setting;
 
-  AllocatorKind(String tag) {
+  AllocatorKind(String tag, String setting) {
     this.tag = tag;
+    this.setting = setting;
   }
 
-  /** The name that people see in tags and tables. */
+  /**
+   * Returns the environment variable, with its value, by which the allocator retains less; empty if
+   * none is known.
+   */
+  public String setting() {
+    return setting;
+  }
+
+  /** Returns the kind of a name with a version, such as {@code jemalloc 5.3.0}. */
+  public static AllocatorKind named(String name) {
+    return Stream.of(values())
+        .filter(kind -> name.startsWith(kind.tag))
+        .findFirst()
+        .orElse(UNKNOWN);
+  }
+
+  /** Returns the name in tags and tables. */
   @Override
   public String tag() {
     return tag;

@@ -10,35 +10,68 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Figures that the allocator reports. Bytes; {@code NaN} where it does not say.
+ * Figures that the allocator reports, in bytes; {@code NaN} if it does not report them.
  *
- * <p>System memory is what it has from the operating system: used by the program, retained for
- * later requests, and its own overhead. All three are virtual. Pages of retained memory may or may
- * not be resident: glibc's retained memory stays what it was when a trim gives its pages back.
+ * <p>System memory is what the allocator has from the operating system: used by the program,
+ * retained for later requests, and its own overhead. All three are virtual. Retained memory need
+ * not be resident: a trim of glibc returns pages but does not lower the retained bytes.
  */
 public record AllocatorStatistics(
-    @Figure("When it was read; that is done less often than the counters are read") Instant time,
+    @Figure("When the statistics of the allocator were read, less often than the counters")
+        Instant time,
     @Figure("Whose statistics these are") AllocatorKind kind,
-    @Figure(value = "Arenas that exist", unit = COUNT) double arenas,
     @Figure(
-            value = "Obtained from the system and not returned, singly mapped objects included",
-            unit = BYTES)
+            value = "Arenas of the allocator",
+            unit = COUNT,
+            meter = "native.allocator.arenas",
+            attribute = "Arenas")
+        double arenas,
+    @Figure(
+            value =
+                "Memory that the allocator has from the operating system, singly mapped objects included",
+            unit = BYTES,
+            meter = "native.allocator.system",
+            attribute = "SystemBytes")
         double systemBytes,
     @Figure(
-            value = "In use by the program, the allocator's overhead for each object included",
-            unit = BYTES)
+            value = "Memory of live objects in the allocator, with its overhead for each object",
+            unit = BYTES,
+            meter = "native.allocator.used",
+            attribute = "UsedBytes")
         double usedBytes,
-    @Figure(value = "Free and kept for later requests", unit = BYTES) double retainedBytes,
-    @Figure(value = "Objects that are mapped singly; part of used", unit = BYTES)
+    @Figure(
+            value = "Free memory that the allocator retains, resident or not",
+            unit = BYTES,
+            meter = "native.allocator.retained",
+            attribute = "RetainedBytes")
+        double retainedBytes,
+    @Figure(
+            value = "Objects that have a mapping of their own; part of used",
+            unit = BYTES,
+            attribute = "MappedBytes")
         double mappedBytes,
     @Figure(
-            value = "Part of retained: whole pages that a trim would give back, resident or not",
-            unit = BYTES)
+            value = "Part of retained: whole pages that a trim would return, resident or not",
+            unit = BYTES,
+            attribute = "ReleasableBytes")
         double releasableBytes,
-    @Figure(value = "Resident, in the allocator's own view", unit = BYTES) double residentBytes,
-    @Figure(value = "Resident pages that a trim would give back, at least", unit = BYTES)
+    @Figure(
+            value = "Resident memory as the allocator reports it",
+            unit = BYTES,
+            attribute = "ResidentBytes")
+        double residentBytes,
+    @Figure(
+            value = "Lower bound of the resident memory that a trim would return",
+            unit = BYTES,
+            meter = "native.allocator.trimmable",
+            attribute = "TrimmableBytes")
         double trimmableBytes,
-    @Figure(value = "Trims through the native library since the process started", unit = COUNT)
+    @Figure(
+            value = "Trims of the allocator by mallometer",
+            unit = COUNT,
+            grows = true,
+            meter = "native.allocator.trims",
+            attribute = "Trims")
         long trims,
     @Figure("The arenas, at most the first 256, where the allocator tells") List<Arena> byArena,
     @Figure("What could be done about memory that the allocator keeps; empty if all is " + "well")
@@ -51,7 +84,7 @@ public record AllocatorStatistics(
   /** The most arenas that {@link #byArena} holds. */
   public static final int MOST_ARENAS = 256;
 
-  /** One arena of glibc. */
+  /** An arena of glibc. */
   public record Arena(
       @Figure("0 is the main one") long number,
       @Figure(value = "Obtained from the system and not returned", unit = BYTES) long systemBytes,
@@ -75,14 +108,13 @@ public record AllocatorStatistics(
   /**
    * Returns these statistics with {@link #trimmableBytes}.
    *
-   * <p>jemalloc and tcmalloc know which of their free pages are resident, so theirs is exact. glibc
-   * forgets what it gave back. But no more of its releasable pages can be absent than are absent of
-   * all its memory, which is system memory without what is resident of it: the rest is there to be
-   * given back. So the figure is a lower bound. It falls short by live objects that the program has
-   * not written to.
+   * <p>jemalloc and tcmalloc know which of their free pages are resident, so their figure is exact.
+   * glibc does not remember the pages that it returned. Its figure assumes that all absent pages,
+   * which are system memory less resident memory, are releasable ones. So it is a lower bound: live
+   * objects that the program has not written make it too low.
    *
-   * @param mallocResidentBytes what is resident of the allocator's memory, in use or not; {@code
-   *     NaN} if unknown
+   * @param mallocResidentBytes the resident memory of the allocator, in use or not; {@code NaN} if
+   *     unknown
    */
   public AllocatorStatistics withResident(double mallocResidentBytes) {
     double absent =

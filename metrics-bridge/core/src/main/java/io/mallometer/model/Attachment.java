@@ -30,9 +30,8 @@ public record Attachment(
         double driftBytes,
     @Figure(
             value =
-                "The largest normal difference: the errors of both readings, and the memory "
-                    + "that glibc and the loader allocate for threads; 0 before the first "
-                    + "comparison",
+                "The largest normal difference: the errors of both readings, and the memory that"
+                    + " glibc and the loader allocate for threads; 0 before the first comparison",
             unit = BYTES)
         double driftBoundBytes) {
 

@@ -11,9 +11,10 @@ import io.mallometer.internal.text.Words;
 public record Baseline(
     @Figure(
             value =
-                "Live bytes at the attach; 0 if counting began with the process, absent if "
-                    + "unknown",
-            unit = BYTES)
+                "Native memory that was live when mallometer attached, part of live memory until it is freed; unknown if it could not be determined",
+            unit = BYTES,
+            meter = "native.malloc.baseline",
+            attribute = "BaselineBytes")
         double bytes,
     @Figure(
             value =

@@ -2,19 +2,19 @@ package io.mallometer.model;
 
 /** Meaning of one byte of allocated, freed and live memory. */
 public enum ByteUnit implements Tagged {
-  /** {@code malloc_usable_size()} of the object, asked of the allocator at each event. */
+  /** {@code malloc_usable_size()} of the object, requested from the allocator at each event. */
   USABLE("usable"),
 
   /**
-   * The same for glibc, read from the chunk header; objects that glibc maps singly count 8 bytes
-   * more.
+   * The usable size, read from glibc's chunk header; an object with a mapping of its own counts 8
+   * bytes more.
    */
   GLIBC_CHUNK("chunk"),
 
   /** The requested size, kept in a header before each object. */
   REQUESTED("requested"),
 
-  /** The library is not there to ask, or names a unit that this version does not know. */
+  /** The library is absent, or names a unit that this version does not know. */
   UNKNOWN("unknown");
 
   private final String tag;
@@ -23,10 +23,7 @@ public enum ByteUnit implements Tagged {
     this.tag = tag;
   }
 
-  /**
-   * The name as it appears in the tag {@code accounting} of the meter {@code
-   * mallometer.build.info}.
-   */
+  /** Returns the name in the tag {@code accounting} of the meter {@code mallometer.build.info}. */
   @Override
   public String tag() {
     return tag;

@@ -14,9 +14,7 @@ import java.util.stream.Stream;
 public record CallSite(
     @Figure("The site's number, which it keeps while the process lives") int number,
     @Figure("The stack, innermost first: native frames, then Java frames") List<StackFrame> frames,
-    @Figure(
-            "The code that allocates: Class.method, or library!symbol; "
-                + "many stacks may share it")
+    @Figure("The code that allocates: Class.method, or library!symbol; many stacks may share it")
         String name,
     @Figure(
             "The library that asked for the memory: of the innermost native frame outside "
@@ -52,7 +50,7 @@ public record CallSite(
       @Figure(value = "The age that a tenth of them exceeds", unit = SECONDS) double ninetyPercent,
       @Figure(value = "The age of the oldest that was seen", unit = SECONDS) double oldest) {
 
-    /** Figures of no objects. */
+    /** The ages of a site without live samples. */
     public static final Ages UNKNOWN = new Ages(Double.NaN, Double.NaN, Double.NaN);
   }
 
@@ -93,14 +91,14 @@ public record CallSite(
     return Owner.of(name, frames);
   }
 
-  /** The innermost Java frame's {@code Class.method}, else the innermost function. */
+  /** Returns the innermost Java frame's {@code Class.method}, else the innermost function. */
   public String topFrame() {
     return top().map(StackFrame::function).orElse(Grouping.UNKNOWN);
   }
 
   /**
-   * The package of the innermost Java frame, or the class where that has none; else the library of
-   * the innermost function. Empty if unknown.
+   * Returns the package of the innermost Java frame, or its class if that has none; else the
+   * library of the innermost function. Empty if unknown.
    */
   public String topPackage() {
     return top().map(CallSite::packageOf).orElse("");
@@ -118,7 +116,7 @@ public record CallSite(
     return dot < 0 ? frame.owner() : frame.owner().substring(0, dot);
   }
 
-  /** The names of hidden classes go on after a slash, where a dot may follow. */
+  /** Returns the end of the package; the name of a hidden class goes on after a slash. */
   private static int packageEnd(String className) {
     int slash = className.indexOf('/');
     return className.lastIndexOf('.', slash < 0 ? className.length() : slash);

@@ -15,8 +15,8 @@ import java.util.Optional;
  * One reading of all call sites, immutable.
  *
  * @param sites the sites, most live bytes first
- * @param buildIds of libraries in the stacks, in hexadecimal digits, by the name that frames have;
- *     a library that has none is missing, as is a name that libraries with several ids share
+ * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the name in
+ *     frames; without libraries that have no id, and names that libraries with several ids share
  */
 public record CallSites(
     @Figure("When they were read") Instant time,
@@ -31,15 +31,15 @@ public record CallSites(
     @Figure("Since when allocations are in the sites, and what was allocated before") Origin origin,
     Map<String, String> buildIds) {
 
-  /** What glibc takes for each object beyond its usable size. */
+  /** The bytes that glibc takes for each object beyond its usable size. */
   static final int SIZE_WORD = 8;
 
   /**
-   * Origin of a reading: the time from which allocations are in the sites. Those that were made
-   * before an attach are in none, so their live bytes are what the sites do not explain.
+   * Origin of a reading: the time from which allocations are in the sites. Allocations from before
+   * an attach are in none; the live bytes that the sites do not explain are theirs.
    */
   public record Origin(
-      @Figure("How the library came to count: preload, attached or none") String mode,
+      @Figure("How the library came to count: preloaded, attached or none") String mode,
       @Figure("When counting began; empty if it did not") Optional<Instant> since,
       @Figure(
               value =
@@ -49,14 +49,14 @@ public record CallSites(
           double allocatedBeforeBytes) {
 
     /** Origin of sites that cover all allocations of the process. */
-    public static final Origin START = new Origin(SelfReport.PRELOAD, Optional.empty(), 0);
+    public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
 
     /** Returns whether earlier allocations of the process belong to no site. */
     public boolean attached() {
       return mode.equals(SelfReport.ATTACHED);
     }
 
-    /** The beginning in words; empty if everything is in the sites. */
+    /** Returns the origin in words; empty if the sites cover all allocations. */
     public String sentence() {
       if (!attached()) {
         return "";
@@ -110,7 +110,7 @@ public record CallSites(
   }
 
   /**
-   * Returns this reading with the samples that are in no site.
+   * Returns this reading with its origin.
    *
    * @param counted the counters of about the same moment
    */
@@ -144,27 +144,27 @@ public record CallSites(
     return new Origin(self.mode(), self.since(), Math.max(0, Math.min(live, most)));
   }
 
-  /** The sites that {@link CallSite#mentions mention} a text. */
+  /** Returns the sites that {@link CallSite#mentions mention} a text. */
   public CallSites mentioning(String text) {
     return with(sites.stream().filter(site -> site.mentions(text)).toList());
   }
 
-  /** The sites of the application, without HotSpot's own and mallometer's. */
+  /** Returns the sites of the application, without HotSpot's own and mallometer's. */
   public CallSites ofApplication() {
     return with(sites.stream().filter(site -> site.owner() == Owner.APPLICATION).toList());
   }
 
-  /** The sites by a figure, largest first. */
+  /** Returns the sites by a figure, largest first. */
   public List<CallSite> sortedBy(SiteOrder order) {
     return sites.stream().sorted(order.comparator()).toList();
   }
 
-  /** The site of a number; empty if there is none. */
+  /** Returns the site of a number; empty if there is none. */
   public Optional<CallSite> site(int number) {
     return sites.stream().filter(site -> site.number() == number).findFirst();
   }
 
-  /** The sites taken together, most live bytes first. */
+  /** Returns the sites by group, most live bytes first. */
   public List<SiteGroup> groupedBy(Grouping grouping) {
     Map<String, SiteGroup> groups = new LinkedHashMap<>();
     for (CallSite site : sites) {

@@ -12,32 +12,43 @@ import java.util.Optional;
 public record CgroupMemory(
     @Figure("1 or 2") int version,
     @Figure(value = "What is charged now: the sum of all parts", unit = BYTES) long chargedBytes,
-    @Figure(value = "Charged bytes by part; absent where this kernel does not tell", unit = BYTES)
+    @Figure(
+            value =
+                "Memory charged to the cgroup by part; the parts add up to the charge. A part is absent where this kernel does not tell",
+            unit = BYTES)
         Map<ChargedPart, Long> parts,
     @Figure(
             value =
-                "The hard limit, the lowest of this cgroup and those above it that are "
-                    + "visible; unknown without one",
-            unit = BYTES)
+                "The cgroup's memory limit: the lowest of this cgroup and those above it that are visible; unknown without one",
+            unit = BYTES,
+            meter = "cgroup.memory.limit",
+            attribute = "CgroupLimitBytes")
         double limitBytes,
     @Figure(
             value =
-                "The limit above which the kernel slows the processes down and reclaims; "
-                    + "unknown without one",
-            unit = BYTES)
+                "Memory above which the kernel slows the cgroup down and reclaims; unknown without such a limit",
+            unit = BYTES,
+            meter = "cgroup.memory.high",
+            attribute = "CgroupHighBytes")
         double highBytes,
     @Figure(
             value =
-                "Charged without inactive files: what Kubernetes evicts by; unknown where "
-                    + "nothing tells",
-            unit = BYTES)
+                "Memory charged to the cgroup without inactive files, by which Kubernetes evicts; unknown where nothing tells",
+            unit = BYTES,
+            meter = "cgroup.memory.working.set",
+            attribute = "CgroupWorkingSetBytes")
         double workingSetBytes,
-    @Figure(value = "Swapped out; absent if unknown", unit = BYTES) double swapBytes,
+    @Figure(
+            value = "Memory of the cgroup in swap",
+            unit = BYTES,
+            meter = "cgroup.memory.swap",
+            attribute = "CgroupSwapBytes")
+        double swapBytes,
     @Figure(
             value =
-                "How often something happened since the cgroup was made, by the kernel's "
-                    + "name: high, max, oom, oom_kill",
-            unit = COUNT)
+                "How often the cgroup reached high or max, ran out of memory (oom), or had a process killed (oom_kill), by the kernel's name of the event",
+            unit = COUNT,
+            grows = true)
         Map<String, Long> events,
     @Figure("Time lost waiting for memory; empty if the kernel does not tell")
         Optional<Pressure> pressure) {

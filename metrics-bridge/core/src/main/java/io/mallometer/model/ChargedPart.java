@@ -9,7 +9,7 @@ public enum ChargedPart implements Tagged {
   THIS_PROCESS("this_process"),
   /** Anonymous memory of the other processes in the cgroup, and of those that ended. */
   OTHER_PROCESSES("other_processes"),
-  /** Cached and mapped files; the kernel drops what is clean under pressure. */
+  /** Cached and mapped files; under pressure the kernel drops their clean pages. */
   PAGE_CACHE("page_cache"),
   /** Kernel stacks, page tables, slabs. */
   KERNEL("kernel"),
@@ -17,7 +17,7 @@ public enum ChargedPart implements Tagged {
   SOCKETS("sockets"),
   /** Files in tmpfs and shared memory, which cannot be dropped. */
   TMPFS("tmpfs"),
-  /** What the kernel charged ahead or does not itemise. */
+  /** Memory that the kernel charged ahead or does not itemise. */
   OTHER("other");
 
   private final String tag;
@@ -26,7 +26,7 @@ public enum ChargedPart implements Tagged {
     this.tag = tag;
   }
 
-  /** The name that people see in tags and tables. */
+  /** Returns the name in tags and tables. */
   @Override
   public String tag() {
     return tag;

@@ -7,6 +7,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -21,13 +22,18 @@ import org.jspecify.annotations.Nullable;
  * its records is first published: the JDK makes its own description anew for each caller.
  *
  * @param name the name in JSON and in composite data
- * @param meaning what it is; its name where no {@link Figure} says more
+ * @param meaning the meaning; the name if no {@link Figure} states one
  * @param unit the unit of its numbers
  * @param always whether it is {@code null} in JSON while it is unknown
- * @param inline whether its own components stand in place of it in JSON
- * @param type its type
- * @param accessor takes the record; a handle, because a method that is called often gets a class of
- *     its own on Java 17
+ * @param inline whether its own components stand in its place in JSON
+ * @param grows whether its numbers only grow while the process lives
+ * @param meter the meter that shows it without labels; empty if there is none
+ * @param attribute the attribute of an MBean that shows it without a key; empty if there is none
+ * @param type the type
+ * @param accessor returns the value in a record; a handle, because Java 17 makes a class for a
+ *     method that reflection calls often
+ * @param number returns a primitive number in a record without an object for it; null for another
+ *     type
  */
 public record Component(
     String name,
@@ -35,10 +41,16 @@ public record Component(
     Figure.Unit unit,
     boolean always,
     boolean inline,
+    boolean grows,
+    String meter,
+    String attribute,
     Type type,
-    MethodHandle accessor) {
+    MethodHandle accessor,
+    @Nullable MethodHandle number) {
 
   private static final MethodType OF_ANY = MethodType.methodType(Object.class, Object.class);
+
+  private static final MethodType OF_NUMBER = MethodType.methodType(double.class, Object.class);
 
   private static final ClassValue<List<Component>> KNOWN =
       new ClassValue<>() {
@@ -54,6 +66,20 @@ public record Component(
    */
   public static List<Component> of(Class<?> kind) {
     return KNOWN.get(kind);
+  }
+
+  /**
+   * Returns a published component of a kind of record.
+   *
+   * @throws IllegalArgumentException if there is none of this name
+   */
+  public static Component of(Class<?> kind, String name) {
+    for (Component component : of(kind)) {
+      if (component.name.equals(name)) {
+        return component;
+      }
+    }
+    throw new IllegalArgumentException(kind.getSimpleName() + " does not publish " + name);
   }
 
   /** Returns the kinds of records that are published with these, themselves included. */
@@ -98,24 +124,42 @@ public record Component(
 
   private static Component of(Method accessor) {
     Figure figure = accessor.getAnnotation(Figure.class);
+    Class<?> type = accessor.getReturnType();
     try {
+      MethodHandle handle = MethodHandles.lookup().unreflect(accessor);
       return new Component(
           accessor.getName(),
           figure == null ? accessor.getName() : figure.value(),
           figure == null ? Figure.Unit.NONE : figure.unit(),
           figure != null && figure.always(),
           figure != null && figure.inline(),
+          figure != null && figure.grows(),
+          figure == null ? "" : figure.meter(),
+          figure == null ? "" : figure.attribute(),
           accessor.getGenericReturnType(),
-          MethodHandles.lookup().unreflect(accessor).asType(OF_ANY));
+          handle.asType(OF_ANY),
+          type.isPrimitive() && type != boolean.class ? handle.asType(OF_NUMBER) : null);
     } catch (IllegalAccessException e) {
       throw unreadable(accessor.getName(), e);
     }
   }
 
   /** Returns the value in a record. */
-  @Nullable Object valueIn(Record fields) {
+  public @Nullable Object valueIn(Record fields) {
     try {
       return (Object) accessor.invokeExact((Object) fields);
+    } catch (Throwable e) {
+      throw unreadable(name, e);
+    }
+  }
+
+  /** Returns the number in a record, for a time the seconds since 1970; {@code NaN} if unknown. */
+  public double numberIn(Record fields) {
+    if (number == null) {
+      return valueIn(fields) instanceof Instant time ? time.getEpochSecond() : Double.NaN;
+    }
+    try {
+      return (double) number.invokeExact((Object) fields);
     } catch (Throwable e) {
       throw unreadable(name, e);
     }

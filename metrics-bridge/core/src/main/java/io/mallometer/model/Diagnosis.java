@@ -14,7 +14,9 @@ import java.util.Optional;
  * @param previous the previous run; empty if none is recorded
  */
 public record Diagnosis(
-    @Figure("The first of act, watch, too early and healthy that holds") State state,
+    @Figure(
+            "The diagnosis on the process: the first of act, watch, too early and healthy that holds")
+        State state,
     @Figure("When this state began") Instant since,
     @Figure("What is the case, without a final full stop") String sentence,
     @Figure("What a person can do, at most three, most urgent first") List<String> actions,
@@ -24,14 +26,18 @@ public record Diagnosis(
         List<Finding> findings,
     @Figure("The growth that the rules read; empty before three readings")
         Optional<Account> account,
+    @Figure(
+            "The growth of the last hour, or since the start-up if that is shorter; empty before "
+                + "three readings")
+        Optional<Account> hour,
     @Figure("The names of the account's rows that the sentence names, in its order")
         List<String> named) {
 
   /** The states, the mildest first. */
   public enum State implements Tagged {
-    /** None of the others, with evidence. */
+    /** No other state holds, and there is evidence for that. */
     HEALTHY,
-    /** None of the graver ones, and the evidence is younger than the question needs. */
+    /** No graver state holds, but the evidence covers too short a time. */
     TOO_EARLY,
     /** Memory grows, or a suspect holds much of it, and there is time to look. */
     WATCH,
@@ -44,7 +50,7 @@ public record Diagnosis(
       return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the state as people read it, such as {@code too early}. */
+    /** Returns the words for people, such as {@code too early}. */
     public String words() {
       return tag().replace('_', ' ');
     }
@@ -64,13 +70,13 @@ public record Diagnosis(
               "The origin of the limit: cgroup, machine, stated by an option, or empty "
                   + "without a limit")
           String source,
+      @Figure(value = "The lower end of the 95 % interval of that time", unit = SECONDS)
+          double lowerSeconds,
       @Figure(
               value =
-                  "The lower end of the 95 % interval of the time until memory reaches "
-                      + "the limit; NaN unless memory grows toward it",
+                  "The estimated time until memory reaches its limit if growth continues; absent while it does not grow",
               unit = SECONDS)
-          double lowerSeconds,
-      @Figure(value = "The estimate", unit = SECONDS) double seconds,
+          double seconds,
       @Figure(value = "The upper end; infinite if memory may never reach the limit", unit = SECONDS)
           double upperSeconds) {
 
@@ -80,14 +86,14 @@ public record Diagnosis(
     /** The source of the limit that holds for all processes of the cgroup. */
     public static final String CGROUP = "cgroup";
 
-    /** The source if nobody set a limit: the machine's memory. */
+    /** The source of the machine's memory, the limit if nobody set another. */
     public static final String MACHINE = "machine";
 
-    /** No limit is known. */
+    /** The limit of a process for which none is known. */
     public static final Limit NONE =
         new Limit(Double.NaN, Double.NaN, "", Double.NaN, Double.NaN, Double.NaN);
 
-    /** Returns a limit that nothing approaches. */
+    /** Returns a limit that memory does not approach. */
     public static Limit of(double bytes, double usedBytes, String source) {
       return new Limit(bytes, usedBytes, source, Double.NaN, Double.NaN, Double.NaN);
     }
@@ -103,7 +109,7 @@ public record Diagnosis(
     }
   }
 
-  /** One finding: a topic that was examined, and its result. */
+  /** A finding: a topic that was examined, and its result. */
   public record Finding(
       @Figure(
               "What it is about: limit, previous, leaks, growth, retained, budget, "
@@ -129,31 +135,18 @@ public record Diagnosis(
         Optional.empty(),
         List.of(),
         Optional.empty(),
+        Optional.empty(),
         List.of());
   }
 
-  /** Returns this diagnosis with a later reading of the limit. */
-  public Diagnosis with(Limit reading, Optional<PreviousRun> run) {
-    return with(since, sentence, reading, run);
-  }
-
-  /** Returns this diagnosis as one of a state that began earlier. */
+  /** Returns this diagnosis with an earlier beginning of its state. */
   public Diagnosis since(Instant began) {
-    return with(began, sentence, limit, previous);
+    return held(state, began, sentence, actions, named);
   }
 
-  /** Returns this diagnosis with a longer sentence. */
-  public Diagnosis saying(String words) {
-    return with(since, words, limit, previous);
-  }
-
-  /** Returns this diagnosis in another state. */
-  public Diagnosis in(State other) {
-    return new Diagnosis(
-        other, since, sentence, actions, limit, previous, findings, account, named);
-  }
-
-  private Diagnosis with(Instant began, String words, Limit reading, Optional<PreviousRun> run) {
-    return new Diagnosis(state, began, words, actions, reading, run, findings, account, named);
+  /** Returns this diagnosis with the state, the beginning and the words of one that continues. */
+  public Diagnosis held(
+      State held, Instant began, String words, List<String> toDo, List<String> rows) {
+    return new Diagnosis(held, began, words, toDo, limit, previous, findings, account, hour, rows);
   }
 }

@@ -15,9 +15,8 @@ import static io.mallometer.model.Figure.Unit.COUNT;
  * are Wilson and Hilferty's.
  *
  * @param variance the estimate's variance, itself estimated; 0 if the value is exact
- * @param samples how many samples it stands on
- * @param most what was counted of the whole process: no interval reaches beyond it; infinite if
- *     unknown
+ * @param samples the number of samples behind it
+ * @param most the count of the whole process, which no interval exceeds; infinite if unknown
  */
 public record Estimate(
     @Figure(value = "The estimate, without bias", unit = COUNT) double value,
@@ -31,15 +30,15 @@ public record Estimate(
   /** The 97.5 % quantile of the normal distribution. */
   private static final double Z = 1.959963984540054;
 
-  /** With this many expected events, none happens with a probability of 2.5 %. */
+  /** The expected number of events at which none happens with a probability of 2.5 %. */
   private static final double NONE_BY_CHANCE = 3.688879454113936;
 
-  /** An estimate of something of which the whole is not known. */
+  /** Creates an estimate of a part of an unknown whole. */
   public Estimate(double value, double variance, long samples) {
     this(value, variance, samples, Double.POSITIVE_INFINITY);
   }
 
-  /** The sum of two independent estimates of the same process. */
+  /** Returns the sum of two independent estimates of the same process. */
   public Estimate plus(Estimate other) {
     return new Estimate(
         value + other.value,
@@ -51,13 +50,13 @@ public record Estimate(
   /**
    * Returns this estimate of a part of a whole.
    *
-   * @param whole what was counted of the whole; {@code NaN} if unknown
+   * @param whole the count of the whole; {@code NaN} if unknown
    */
   public Estimate atMost(double whole) {
     return new Estimate(value, variance, samples, whole > 0 ? whole : Double.POSITIVE_INFINITY);
   }
 
-  /** The lower end of the 95 % interval. */
+  /** Returns the lower end of the 95 % interval. */
   @Figure(value = "The lower end of the 95 % interval", unit = COUNT)
   public double low() {
     if (!(variance > 0) || !(value > 0)) {
@@ -68,8 +67,8 @@ public record Estimate(
   }
 
   /**
-   * The upper end of the 95 % interval. Where there are no samples, the root of the variance is
-   * what one would stand for. Never more than the whole, unless the estimate itself is.
+   * Returns the upper end of the 95 % interval. Without samples, the root of the variance is the
+   * weight of one sample. Never exceeds the whole, unless the estimate itself does.
    */
   @Figure(value = "The upper end of the 95 % interval", unit = COUNT)
   public double high() {

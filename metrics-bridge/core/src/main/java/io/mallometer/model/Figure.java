@@ -9,7 +9,8 @@ import java.lang.annotation.Target;
 /**
  * A published component of a record. JSON, the MBeans and the reference take its name from the
  * record, and its meaning and unit from here. A component without this annotation is not published.
- * On a method it publishes a figure that the record computes.
+ * On a method it publishes a figure that the record computes. The list of meters names the records
+ * that can have meters and attributes, and contains the meters with labels.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -28,9 +29,18 @@ public @interface Figure {
   /** Returns whether JSON has the components of this record in place of it. */
   boolean inline() default false;
 
+  /** Returns whether the number only grows while the process lives. */
+  boolean grows() default false;
+
+  /** Returns the name of the meter that shows it without labels; empty if there is none. */
+  String meter() default "";
+
+  /** Returns the attribute of an MBean that shows it without a key; empty if there is none. */
+  String attribute() default "";
+
   /** Unit of a number. */
   enum Unit {
-    /** No number, or one whose meaning states what it is. */
+    /** No number, or a number whose meaning states the unit. */
     NONE(false),
     /** Bytes, without a fraction. */
     BYTES(true),

@@ -12,24 +12,24 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Published form of a record: ordered maps, lists, strings, numbers and truths. JSON and the MBeans
- * show it.
+ * Converts a Java record to the tree of ordered maps, lists, strings, numbers and booleans that
+ * JSON and the MBeans publish.
  *
- * <p>What is unknown in a record ({@code NaN}, empty, null) is left out, or null in a list and for
- * a component that is {@link Figure#always always} there. A record of which nothing is known is
- * unknown. Times are in ISO 8601, durations in seconds, stack frames are text, constants of an enum
- * have the name of {@link Tagged#tag}, or else their own.
+ * <p>An unknown value ({@code NaN}, empty, null) is left out, or null in a list and for a component
+ * that is {@link Figure#always always} there. A record without a known value is unknown. Times are
+ * in ISO 8601, durations in seconds, stack frames are text, constants of an enum have the name of
+ * {@link Tagged#tag}, or else their own.
  */
 public final class FigureTree {
 
   private FigureTree() {}
 
-  /** Returns the published form; null for what is unknown. */
+  /** Returns the published form; null for an unknown value. */
   public static @Nullable Object of(@Nullable Object value) {
     return of(value, false);
   }
 
-  /** Returns the published form of a record; empty if nothing of it is known. */
+  /** Returns the published form of a record; empty if no value is known. */
   public static Map<String, @Nullable Object> fields(Record fields) {
     Map<String, @Nullable Object> tree = new LinkedHashMap<>();
     for (Component component : Component.of(fields.getClass())) {
@@ -82,8 +82,8 @@ public final class FigureTree {
   }
 
   /**
-   * A list whose elements are made when they are looked at, each time anew: ten thousand call sites
-   * with their stacks as text are more than a small heap may have room for.
+   * A list that creates an element at each access: ten thousand call sites with their stacks as
+   * text may not fit into a small heap.
    */
   private static final class Mapped extends AbstractList<@Nullable Object> implements RandomAccess {
 

@@ -13,7 +13,7 @@ public enum Grouping {
   /** The package of the innermost Java method, else the library of the innermost function. */
   PACKAGE("package", CallSite::topPackage);
 
-  /** The key of sites of which the grouping knows nothing. */
+  /** The key of sites for which the grouping has none. */
   public static final String UNKNOWN = "[unknown]";
 
   private final String id;
@@ -24,12 +24,12 @@ public enum Grouping {
     this.key = key;
   }
 
-  /** The name in addresses and options. */
+  /** Returns the name in addresses and options. */
   public String id() {
     return id;
   }
 
-  /** The group that a site is in; never empty. */
+  /** Returns the group of a site; never empty. */
   public String keyOf(CallSite site) {
     String known = key.apply(site);
     return known.isEmpty() ? UNKNOWN : known;

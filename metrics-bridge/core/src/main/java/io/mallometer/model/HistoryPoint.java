@@ -31,7 +31,7 @@ public record HistoryPoint(
     double residentUsedBytes,
     @Figure(value = "The cgroup's limit", unit = BYTES) double limitBytes) {
 
-  /** The figures of a snapshot. */
+  /** Returns the figures of a snapshot. */
   public static HistoryPoint of(Snapshot snapshot) {
     NativeCounters counted = snapshot.process().orElse(null);
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
@@ -51,7 +51,7 @@ public record HistoryPoint(
   }
 
   /**
-   * In the unit of live bytes, which after an attach over glibc has a size word for each object.
+   * Returns allocated less freed bytes, with the size words that live bytes have after an attach.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

@@ -5,12 +5,12 @@ package io.mallometer.model;
 public interface HugeAllocationListener {
 
   /**
-   * A request was seen, up to a poll interval after it was made. Called on a thread of mallometer's
-   * on which nothing waits but other listeners.
+   * Receives a request, up to a poll interval after it was made. Runs on a thread of mallometer
+   * that only listeners share.
    *
    * @param allocation the request
-   * @param missedBefore requests between the one told before and this one that are not known any
-   *     more, because more came in than are kept
+   * @param missedBefore the number of requests since the previous call that are lost, because more
+   *     came than the library keeps
    */
   void onHugeAllocation(HugeAllocation allocation, long missedBefore);
 }

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.io.Serial;
 
-/** A setting has a value that it cannot have. The message says which, and what must hold. */
+/** Thrown for a setting whose value is not allowed. The message names the setting and the rule. */
 public final class InvalidSettingException extends IllegalArgumentException {
 
   @Serial private static final long serialVersionUID = 1;
@@ -28,7 +28,7 @@ public final class InvalidSettingException extends IllegalArgumentException {
     return value;
   }
 
-  /** Returns what must hold, beginning with "must". */
+  /** Returns the rule for the value, beginning with "must". */
   public String rule() {
     return rule;
   }

@@ -5,17 +5,17 @@ import java.util.stream.Stream;
 
 /** A moment whose call sites are stored until the next moment of its kind. */
 public enum KeptMoment {
-  /** When live bytes were highest, as far as polls saw it. */
+  /** The peak of live bytes, as far as polls saw it. */
   PEAK("peak", 0),
-  /** When 85 % of the memory limit were last crossed upwards. */
+  /** The latest moment at which memory exceeded 85 % of its limit. */
   LIMIT_85("85", 85),
-  /** When 90 % of the memory limit were last crossed upwards. */
+  /** The latest moment at which memory exceeded 90 % of its limit. */
   LIMIT_90("90", 90),
-  /** When 95 % of the memory limit were last crossed upwards. */
+  /** The latest moment at which memory exceeded 95 % of its limit. */
   LIMIT_95("95", 95),
   /**
-   * When live bytes last crossed the size of a monitor {@link MonitorOptions#liveSize}, as a poll
-   * saw it. Not in the recording.
+   * The latest poll at which live bytes exceeded the size of a monitor {@link
+   * MonitorOptions#liveSize}. Not in the recording.
    */
   LIVE_SIZE("live-size", 0);
 
@@ -28,7 +28,7 @@ public enum KeptMoment {
   }
 
   /**
-   * Returns the moment at which this percentage of the limit was crossed; empty if none is stored.
+   * Returns the moment at which this percentage of the limit was exceeded; empty if none is stored.
    */
   public static Optional<KeptMoment> ofPercent(int percent) {
     return Stream.of(values())
@@ -50,7 +50,7 @@ public enum KeptMoment {
   public String sentence() {
     return switch (this) {
       case PEAK -> "at the peak";
-      case LIVE_SIZE -> "when live bytes crossed the size of a monitor";
+      case LIVE_SIZE -> "when live bytes exceeded the size of a monitor";
       default -> "at " + percent + " % of the limit";
     };
   }

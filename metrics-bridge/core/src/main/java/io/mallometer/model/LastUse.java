@@ -20,7 +20,7 @@ public record LastUse(
     return new LastUse(Optional.empty(), "", List.of(), reason);
   }
 
-  /** A use that was seen. */
+  /** Creates the result for an access that was seen. */
   public static LastUse seen(Instant time, String thread, List<StackFrame> frames) {
     return new LastUse(Optional.of(time), thread, frames, "");
   }

@@ -4,25 +4,25 @@ import java.util.Locale;
 
 /** The evidence for a verdict. */
 public enum LeakEvidence implements Tagged {
-  /** Of a leak: no address of the sampled objects exists, so no code can use or free them. */
+  /** For a leak: no address of the sampled objects exists, so no code can use or free them. */
   LOST,
 
-  /** Of a leak: objects that were left alone for longer than the longest timeout. */
+  /** For a leak: objects were idle for longer than the longest timeout. */
   OUTLASTED,
 
-  /** Of a leak: the same stack leaked in an earlier run, and is unused again. */
+  /** For a leak: the same stack leaked in an earlier run, and its objects are unused again. */
   KNOWN,
 
-  /** Sampled objects in page slots, of which is known when they were last touched. */
+  /** Sampled objects in page slots, whose latest access is known. */
   SLOTS,
 
-  /** Sampled objects of which only is known since when they are live. */
+  /** Sampled objects of which only the age is known. */
   AGES,
 
   /** The site's sums alone. */
   NONE;
 
-  /** The name as it appears in JSON. */
+  /** Returns the name in JSON. */
   @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);

@@ -7,12 +7,14 @@ import java.util.List;
 /**
  * All verdicts of one evaluation, immutable.
  *
- * @param time when it was
- * @param observation how the observation goes
- * @param sites the verdicts, those of HotSpot's and mallometer's own call sites too: leaks, unused
- *     and growing ones first, and of these the ones that grow; then pools and healthy ones; within
- *     each most suspected bytes first. Of these verdicts there is one for each name and library
- * @param reason why there are no verdicts; empty if there could be
+ * @param time the time of the evaluation
+ * @param observation the state of the observation
+ * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
+ *     growing) first, those that grow before the others; then pools and healthy ones; within each
+ *     most suspected bytes first. Suspects of one name and library have one verdict together, or
+ *     one each for lost memory, other leaks and the rest where the milder part has more bytes;
+ *     pools of one name and library have one
+ * @param reason why there are no verdicts; empty if there can be some
  */
 public record LeakReport(
     Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
@@ -26,7 +28,7 @@ public record LeakReport(
     return new LeakReport(time, Observation.off(reason), List.of(), reason);
   }
 
-  /** The verdicts other than healthy on call sites of the application. */
+  /** Returns the verdicts other than healthy on call sites of the application. */
   public List<SiteVerdict> suspicious() {
     return sites.stream()
         .filter(site -> site.verdict() != Verdict.HEALTHY)

@@ -3,20 +3,20 @@ package io.mallometer.model;
 import java.time.Duration;
 
 /**
- * Kind of program, which decides for how long it may not access an object that it still needs. That
- * is only the least idle time at which an object is suspected: what a site's objects do raises it.
+ * Kind of program, which decides the shortest idle time at which an object is suspected. The idle
+ * times after which a site's objects were used or freed raise that time.
  */
 public enum LeakWorkload {
   /** Periodic work: all data is reached within some periods. */
   REAL_TIME(Duration.ofSeconds(30)),
 
-  /** Waits for people, who come back within a minute or two. */
+  /** Waits for people, who return within a minute or two. */
   INTERACTIVE(Duration.ofMinutes(2)),
 
   /** Answers requests; connections, sessions and caches wait for minutes. */
   SERVICE(Duration.ofMinutes(5)),
 
-  /** Works in phases, and what one phase made may wait for a later one. */
+  /** Works in phases; an object of one phase may wait for a later phase. */
   BATCH(Duration.ofMinutes(30));
 
   private final Duration floor;
@@ -25,7 +25,7 @@ public enum LeakWorkload {
     this.floor = floor;
   }
 
-  /** The least idle time at which an object is suspected. */
+  /** Returns the shortest idle time at which an object is suspected. */
   public Duration floor() {
     return floor;
   }

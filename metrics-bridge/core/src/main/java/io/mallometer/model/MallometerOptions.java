@@ -66,7 +66,7 @@ public final class MallometerOptions {
   /**
    * Returns the value of a setting that has a default.
    *
-   * @throws IllegalArgumentException if it has none and was not given
+   * @throws IllegalArgumentException if it has no default and was not given
    */
   public <T> T get(Setting<T> setting) {
     Optional<T> value = find(setting);
@@ -74,6 +74,20 @@ public final class MallometerOptions {
       throw new IllegalArgumentException(setting.name() + " is missing");
     }
     return value.get();
+  }
+
+  /** Returns a sentence, with the remedy, for each setting that has no effect without another. */
+  public List<String> unused() {
+    List<String> sentences = new ArrayList<>();
+    for (Setting<?> setting : Setting.all()) {
+      @Nullable Setting<?> needed = given.containsKey(setting) ? setting.needed() : null;
+      if (needed != null && needed != setting && find(needed).isEmpty()) {
+        sentences.add(
+            "%s has no effect without %s: set %s, or remove %s"
+                .formatted(setting, needed, needed, setting));
+      }
+    }
+    return sentences;
   }
 
   /** Returns the names of the settings that have another value in other options. */

@@ -4,7 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 
 import java.util.List;
 
-/** Memory that this process may need by its configuration, against the limit that somebody set. */
+/** Memory that this process may need by its configuration, and the limit that a person set. */
 public record MemoryBudget(
     @Figure("The table") List<Line> lines,
     @Figure(value = "The sum of the lines", unit = BYTES) double totalBytes,
@@ -20,13 +20,17 @@ public record MemoryBudget(
               "Where the figure comes from: configured, or measured for what has no bound "
                   + "of its own")
           String basis,
-      @Figure("The setting, or what was measured") String detail) {}
+      @Figure("The setting, or what was measured") String detail,
+      @Figure(
+              value = "The most that the JVM lets it take, set or not; unknown without a bound",
+              unit = BYTES)
+          double maximumBytes) {}
 
   public MemoryBudget {
     lines = List.copyOf(lines);
   }
 
-  /** The limit without the total: negative if it is too small; {@code NaN} without a limit. */
+  /** Returns the limit less the total: negative if it is too small; {@code NaN} without a limit. */
   @Figure(value = "The limit without the total; negative if it is too small", unit = BYTES)
   public double headroomBytes() {
     return limitBytes - totalBytes;

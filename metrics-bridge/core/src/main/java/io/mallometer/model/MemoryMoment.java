@@ -8,8 +8,8 @@ import java.util.Optional;
  * Division of the memory at one moment of the last hour.
  *
  * @param time when it was read
- * @param resident resident bytes by part, as of the latest split then; empty before the first
- * @param charged what the kernel charged the cgroup, by part; empty outside one
+ * @param resident resident bytes by part, of the latest split at that time; empty before the first
+ * @param charged the bytes charged to the cgroup, by part; empty outside a cgroup
  * @param limitBytes the cgroup's limit; {@code NaN} without one
  */
 public record MemoryMoment(

@@ -7,22 +7,22 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A ready-made monitor: what it waits for.
+ * Options of a ready-made monitor.
  *
- * @param kind what it does
+ * @param kind the kind
  * @param bytes the size that has to be exceeded; 0 for {@link Kind#CSV_FILE} and {@link
  *     Kind#USABLE_SIZES}
- * @param thread of which thread a {@link Kind#THRESHOLD} tells, by the number that {@link
- *     HugeAllocation#threadId} has; 0 for all threads
+ * @param thread the thread whose requests a {@link Kind#THRESHOLD} reports, by its {@link
+ *     HugeAllocation#threadId}; 0 for all threads
  * @param file where the rows are written; empty for all but {@link Kind#CSV_FILE}
  */
 public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> file) {
 
-  /** What a monitor does. */
+  /** Kind of a monitor. */
   public enum Kind {
-    /** Tells of each request above a size, with its stack. */
+    /** Reports each request above a size, with its stack. */
     THRESHOLD,
-    /** Tells when live bytes cross a size upwards, with the call sites that hold most. */
+    /** Reports that live bytes exceed a size, with the call sites that have most of them. */
     LIVE_SIZE,
     /** Writes a row of a CSV file at each poll. */
     CSV_FILE,
@@ -53,13 +53,13 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     }
   }
 
-  /** Tells of each request above this size. */
+  /** Returns a monitor that reports each request above this size. */
   public static MonitorOptions threshold(long bytes) {
     return new MonitorOptions(Kind.THRESHOLD, bytes, 0, Optional.empty());
   }
 
   /**
-   * Returns the same for the requests of one thread: those of others take none of the 64 places.
+   * Returns this monitor for the requests of one thread: other requests take none of the 64 places.
    *
    * @param thread the kernel's number; 0 for all threads
    */
@@ -67,17 +67,17 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     return new MonitorOptions(kind, bytes, thread, file);
   }
 
-  /** Tells when this many live bytes are crossed upwards. */
+  /** Returns a monitor that reports when live bytes exceed this size. */
   public static MonitorOptions liveSize(long bytes) {
     return new MonitorOptions(Kind.LIVE_SIZE, bytes, 0, Optional.empty());
   }
 
-  /** Writes a row at each poll, at most one a second. */
+  /** Returns a monitor that writes a row at each poll, at most one a second. */
   public static MonitorOptions csvFile(Path file) {
     return new MonitorOptions(Kind.CSV_FILE, 0, 0, Optional.of(file));
   }
 
-  /** Counts allocations by the size that the allocator hands out. */
+  /** Returns a monitor that counts allocations by the size that the allocator hands out. */
   public static MonitorOptions usableSizes() {
     return new MonitorOptions(Kind.USABLE_SIZES, 0, 0, Optional.empty());
   }
@@ -104,8 +104,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns the monitor as options have it, such as {@code threshold=209715200}, and its thread if
-   * it is of one.
+   * Returns the monitor in the form of options, such as {@code threshold=209715200}, with its
+   * thread if it has one.
    */
   @Override
   public String toString() {

@@ -5,6 +5,7 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 
 /**
  * Counts of native allocations since counting began, or within a scope.
@@ -12,55 +13,123 @@ import java.util.Optional;
  * <p>A successful malloc, calloc, memalign, ... is one allocation, free of a pointer is one free, a
  * successful realloc of a pointer is one of each, also in place; failures count only as failed.
  * <em>Requested</em> bytes are what callers asked for. <em>Allocated</em> and <em>freed</em> bytes
- * share one unit, which {@link SelfReport#byteUnit()} names, so that their difference is the memory
- * in use; they are not comparable with requested bytes.
+ * share one unit, which {@link SelfReport#byteUnit()} names, so that their difference is the live
+ * bytes; they are not comparable with requested bytes.
  *
  * @param allocationsBySize successful allocations by requested size
  * @param baseline the live bytes when mallometer attached
  */
 public record NativeCounters(
     SizeDistribution allocationsBySize,
-    @Figure(value = "Frees", unit = COUNT) long frees,
-    @Figure(value = "Allocation calls that failed", unit = COUNT) long failed,
-    @Figure(value = "Bytes asked for by successful allocations", unit = BYTES) long requestedBytes,
-    @Figure(value = "Bytes handed out", unit = BYTES) long allocatedBytes,
-    @Figure(value = "Bytes given back", unit = BYTES) long freedBytes,
+    @Figure(
+            value = "Freed native objects",
+            unit = COUNT,
+            grows = true,
+            meter = "native.malloc.frees",
+            attribute = "FreeCount")
+        long frees,
+    @Figure(
+            value = "Native allocation calls that failed",
+            unit = COUNT,
+            grows = true,
+            meter = "native.malloc.failures",
+            attribute = "FailedAllocationCount")
+        long failed,
+    @Figure(
+            value = "Memory that successful native allocations requested",
+            unit = BYTES,
+            grows = true,
+            meter = "native.malloc.requested",
+            attribute = "RequestedBytes")
+        long requestedBytes,
+    @Figure(
+            value = "Allocated native memory, in the unit of freed and live bytes",
+            unit = BYTES,
+            grows = true,
+            meter = "native.malloc.allocated",
+            attribute = "AllocatedBytes")
+        long allocatedBytes,
+    @Figure(
+            value = "Freed native memory",
+            unit = BYTES,
+            grows = true,
+            meter = "native.malloc.freed",
+            attribute = "FreedBytes")
+        long freedBytes,
     @Figure(
             value =
-                "The highest liveBytes since counting began, also within a bracket; unknown "
-                    + "where nothing tells: for a thread, or when live bytes are",
-            unit = BYTES)
+                "Peak of live native memory since counting began, also within a bracket; unknown for a thread, and while live memory is",
+            unit = BYTES,
+            meter = "native.malloc.peak",
+            attribute = "PeakBytes")
         double peakBytes,
     @Figure(
             value =
-                "The true peak is at most this many bytes above peakBytes. It is lower at "
-                    + "most by what other threads freed in the microseconds in which the counters "
-                    + "were summed, and after an attach by the baseline's error. Unknown if the "
-                    + "peak is unknown",
-            unit = BYTES)
+                "The true peak is at most this much above the reported one. It is lower at most by what other threads freed in the microseconds in which the counters were summed, and after an attach by the error of the baseline. Unknown if the peak is",
+            unit = BYTES,
+            attribute = "PeakErrorBytes")
         double peakErrorBytes,
     @Figure(
             value =
-                "The largest successful request since counting began, in bytes; unknown until "
-                    + "one exceeded 32 KiB, and for a thread",
-            unit = BYTES)
+                "The largest successful native request since counting began; unknown until one exceeded 32 KiB, and for a thread",
+            unit = BYTES,
+            meter = "native.malloc.largest",
+            attribute = "LargestRequestBytes")
         double largestRequestBytes,
-    @Figure(value = "Successful allocations above the huge threshold", unit = COUNT)
+    @Figure(
+            value = "Successful native allocations above the size MALLOMETER_HUGE",
+            unit = COUNT,
+            grows = true,
+            meter = "native.malloc.huge",
+            attribute = "HugeAllocationCount")
         long hugeAllocations,
     @Figure(
-            value = "Threads that have counted something and have not ended; 1 for a thread",
-            unit = COUNT)
+            value =
+                "Threads that have allocated or freed native memory and have not ended; 1 for a thread",
+            unit = COUNT,
+            attribute = "Threads")
         int threads,
     @Figure(
             value =
-                "Bytes in use, those included that were allocated before mallometer attached; "
-                    + "in a bracket or for a thread the net change, which may be negative. unknown "
-                    + "when counting was off for some time, or the baseline is unknown",
-            unit = BYTES)
+                "Live native memory: allocated and not freed, before an attach too; in a bracket or for a thread the net change, which may be negative. Unknown when counting was off for some time, or the baseline is unknown",
+            unit = BYTES,
+            meter = "native.malloc.live",
+            attribute = "LiveBytes")
         double liveBytes,
     Baseline baseline,
     @Figure("Whether counting was on all the time; if not, live and peak are unknown")
         boolean complete) {
+
+  /**
+   * Creates counts from those of the native library.
+   *
+   * @param counted returns a field of {@code struct mallometer_counters} by its name in Java
+   */
+  public static NativeCounters of(
+      ToLongFunction<String> counted,
+      SizeDistribution allocationsBySize,
+      double peakBytes,
+      double peakErrorBytes,
+      double largestRequestBytes,
+      double liveBytes,
+      Baseline baseline,
+      boolean complete) {
+    return new NativeCounters(
+        allocationsBySize,
+        counted.applyAsLong("frees"),
+        counted.applyAsLong("failed"),
+        counted.applyAsLong("requestedBytes"),
+        counted.applyAsLong("allocatedBytes"),
+        counted.applyAsLong("freedBytes"),
+        peakBytes,
+        peakErrorBytes,
+        largestRequestBytes,
+        counted.applyAsLong("hugeAllocations"),
+        (int) counted.applyAsLong("threads"),
+        liveBytes,
+        baseline,
+        complete);
+  }
 
   /** Creates counts from the start of the process, or of a thread. */
   public NativeCounters(
@@ -93,34 +162,50 @@ public record NativeCounters(
         complete);
   }
 
-  @Figure(value = "Successful allocations of all sizes", unit = COUNT)
+  @Figure(
+      value = "Successful native allocation calls of all sizes; up to 4096 bytes are small",
+      unit = COUNT,
+      grows = true)
   public long allocations() {
     return allocationsBySize.total();
   }
 
-  @Figure(value = "Successful allocations of at most 4096 bytes", unit = COUNT)
+  @Figure(
+      value = "Successful native allocation calls of up to 4096 bytes",
+      unit = COUNT,
+      grows = true,
+      attribute = "SmallAllocationCount")
   public long smallAllocations() {
     return allocationsBySize.small();
   }
 
-  @Figure(value = "Successful allocations above 4096 bytes", unit = COUNT)
+  @Figure(
+      value = "Successful native allocation calls above 4096 bytes",
+      unit = COUNT,
+      grows = true,
+      attribute = "LargeAllocationCount")
   public long largeAllocations() {
     return allocationsBySize.large();
   }
 
   /**
    * Returns the live objects; in a bracket or for a thread the net change, which may be negative.
-   * {@code NaN} when counting was off for some time, or began with an attach: how many there were
-   * then is unknown.
+   * {@code NaN} when counting was off for some time, or began with an attach, because the number of
+   * objects at that time is unknown.
    */
   @Figure(
-      value = "Live objects; unknown if counting was off for some time, or began with an attach",
-      unit = COUNT)
+      value =
+          "Live native objects; unknown if counting was off for some time, or began with an attach",
+      unit = COUNT,
+      meter = "native.malloc.live.objects",
+      attribute = "LiveObjects")
   public double liveObjects() {
     return complete && baseline.equals(Baseline.NONE) ? allocations() - frees : Double.NaN;
   }
 
-  @Figure("Successful allocations by requested size, smallest first")
+  @Figure(
+      value = "Sizes that successful native allocations requested, by class, smallest first",
+      grows = true)
   public List<SizeDistribution.SizeClass> requestSizes() {
     return allocationsBySize.classes();
   }
@@ -132,8 +217,8 @@ public record NativeCounters(
   }
 
   /**
-   * Returns the counts between {@code start} and this. Peak, largest request, threads and
-   * completeness are not differences: they stay those of this.
+   * Returns the counts since {@code start}. Peak, largest request, threads and completeness are not
+   * differences: they stay as they are here.
    */
   public NativeCounters minus(NativeCounters start) {
     return new NativeCounters(

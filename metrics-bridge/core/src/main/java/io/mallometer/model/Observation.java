@@ -11,7 +11,7 @@ import java.util.Locale;
  * State of the observation of objects: whether accesses are seen, and the cost.
  *
  * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
- * @param epochEndNanos when the latest epoch ended that says something, by the same clock; 0 before
+ * @param epochEndNanos when the latest epoch with a result ended, by the same clock; 0 before
  * @param arenaBytes address space that is reserved for slots
  */
 public record Observation(
@@ -24,8 +24,7 @@ public record Observation(
     @Figure(value = "Epochs that ended", unit = COUNT) long epochs,
     @Figure(
             value =
-                "Those of them in which the kernel itself cleared accessed bits: they say "
-                    + "nothing",
+                "Those of them in which the kernel itself cleared accessed bits: they say nothing",
             unit = COUNT)
         long voidEpochs,
     @Figure(value = "Processor time that it took", unit = SECONDS) double cpuSeconds,
@@ -44,16 +43,16 @@ public record Observation(
 
   /** State of the observation: whether accesses are seen. */
   public enum State implements Tagged {
-    /** No reader requested it, or the environment forbids it. */
+    /** No reader requested the observation, or the environment forbids it. */
     OFF,
-    /** What the system can do is being tried out. */
+    /** The library tries what the system can do. */
     STARTING,
-    /** It is seen. */
+    /** Accesses are seen. */
     ON,
-    /** It cannot be seen here; the reason says why. */
+    /** Accesses cannot be seen; the reason says why. */
     FAILED;
 
-    /** The name as it appears in JSON. */
+    /** Returns the name in JSON. */
     @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT);
@@ -70,7 +69,7 @@ public record Observation(
     slots = List.copyOf(slots);
   }
 
-  /** No observation: nothing is observed. */
+  /** Returns the observation of a process in which nothing is observed. */
   public static Observation off(String reason) {
     return new Observation(
         State.OFF,
@@ -93,7 +92,7 @@ public record Observation(
         reason);
   }
 
-  /** Returns the same with the result of the latest search for lost memory. */
+  /** Returns this observation with the result of the latest search for lost memory. */
   public Observation withLostMemory(String words) {
     return new Observation(
         state,

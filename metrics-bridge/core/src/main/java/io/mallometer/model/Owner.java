@@ -8,10 +8,10 @@ public enum Owner implements Tagged {
   /** The program and the libraries that it uses. */
   APPLICATION,
 
-  /** HotSpot, where no method of the program is behind it. */
+  /** HotSpot, without a method of the program on the stack. */
   JVM,
 
-  /** mallometer itself: its classes, or what its library asks of HotSpot. */
+  /** mallometer itself: its classes, or allocations of HotSpot for its library. */
   MALLOMETER;
 
   private static final List<String> JDK =
@@ -21,7 +21,6 @@ public enum Owner implements Tagged {
       List.of(
           "io.mallometer.Mallometer",
           "io.mallometer.NativeScope",
-          "io.mallometer.PolledMallometer",
           "io.mallometer.agent.",
           "io.mallometer.internal.",
           "io.mallometer.jfr.",
@@ -38,20 +37,20 @@ public enum Owner implements Tagged {
   private static final String OWN_LIBRARY = "libmallometer.";
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
-  /** What Java code allocates by HotSpot, direct buffers for one. */
+  /** The names of HotSpot's functions that allocate for Java code, such as direct buffers. */
   private static final String UNSAFE = "!Unsafe_";
 
-  /** The name in addresses. */
+  /** Returns the name in addresses. */
   @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
   }
 
   /**
-   * The owner of a call site.
+   * Returns the owner of a call site.
    *
    * @param name its name
-   * @param frames its stack, innermost first: the first Java frame outside of the JDK tells
+   * @param frames its stack, innermost first: the first Java frame outside of the JDK decides
    */
   static Owner of(String name, List<StackFrame> frames) {
     for (StackFrame frame : frames) {

@@ -3,11 +3,11 @@ package io.mallometer.model;
 import java.time.Duration;
 
 /**
- * For how long a search for the Java objects that hold native memory may stop the program. A search
- * that is estimated to need more is refused.
+ * The longest pauses of the program during a search for the Java objects that hold native memory. A
+ * search that is estimated to need more is refused.
  *
- * @param pause for each walk over the heap; zero forbids all searches
- * @param total for all walks of a search
+ * @param pause the pause of each walk over the heap; zero forbids all searches
+ * @param total the sum of the pauses of a search
  */
 public record OwnerBudget(Duration pause, Duration total) {
 

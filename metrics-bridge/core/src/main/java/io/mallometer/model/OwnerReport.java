@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Which Java objects hold the sampled native memory of a call site, or why that was not looked at.
+ * The Java objects that hold the sampled native memory of a call site, or why there was no search.
  */
 public record OwnerReport(
     @Figure("Whether it was looked at") Outcome outcome,
@@ -34,17 +34,17 @@ public record OwnerReport(
         List<Way> ways,
     @Figure("What limits the answer, each one sentence") List<String> remarks) {
 
-  /** Whether the heap was searched. */
+  /** Outcome of a request to search the heap. */
   public enum Outcome {
-    /** It was. */
+    /** The heap was searched. */
     DONE,
-    /** Not now: too long a pause, too little memory, or another search is running. */
+    /** A search is not possible now: too long a pause, too little memory, or another one runs. */
     REFUSED,
-    /** This process cannot. */
+    /** This process cannot search its heap. */
     UNSUPPORTED
   }
 
-  /** What a search would do now. */
+  /** The forecast of a search. */
   public record Outlook(
       @Figure(
               value = "For how long its first walk would stop the program, estimated",
@@ -53,27 +53,27 @@ public record OwnerReport(
       @Figure("Why it would be refused; empty if it would not") String refusal) {}
 
   /**
-   * How firmly Java objects hold native memory, firmest first. Each is only said as far as the
-   * search has looked: {@link #HELD} where nobody asked what keeps the holder.
+   * Ways in which Java objects hold native memory, firmest first, as far as the search looked:
+   * {@link #HELD} if it did not look for what keeps the holder.
    */
   public enum Holding implements Tagged {
     /** A path of strong references leads to a static field, a thread, or a JNI global reference. */
     KEPT("kept"),
-    /** Only a local variable of a thread keeps it, as far as was looked. */
+    /** Only a local variable of a thread keeps it, as far as the search looked. */
     LOCAL_VARIABLE("in a local variable of a thread"),
-    /** A Java object holds the address; what keeps that object was not looked at. */
+    /** A Java object holds the address; the search did not look for what keeps that object. */
     HELD("held"),
-    /** Something keeps the holder, over more links than were looked at. */
+    /** An object keeps the holder over more references than the search followed. */
     DEEPER("kept by something deeper than was looked"),
-    /** Only soft references lead there: the next shortage of heap frees it. */
+    /** Only soft references lead to it: the next shortage of heap frees it. */
     SOFTLY("softly kept"),
-    /** Only weak references lead there: a collection frees it. */
+    /** Only weak references lead to it: a collection frees it. */
     WEAKLY("weakly kept"),
     /** The owner is garbage that no collection has found yet: only a cleaner knows the address. */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** Only garbage has the address, and nothing that would free the memory with it. */
+    /** No object but garbage has the address, and no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
-    /** No Java long is the address. */
+    /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");
 
     private final String words;
@@ -82,19 +82,19 @@ public record OwnerReport(
       this.words = words;
     }
 
-    /** What is said of it in sentences. */
+    /** Returns the words for sentences. */
     public String words() {
       return words;
     }
 
-    /** The name in JSON: {@code local-variable}, for example. */
+    /** Returns the name in JSON, such as {@code local-variable}. */
     @Override
     public String tag() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
 
-  /** A field that has addresses of samples. */
+  /** A field that contains addresses of samples. */
   public record Way(
       @Figure("The firmest way in which the holders looked at are held") Holding holding,
       @Figure("Class and field, such as DirectByteBuffer.address; empty for nobody") String holder,
@@ -140,7 +140,7 @@ public record OwnerReport(
     remarks = List.copyOf(remarks);
   }
 
-  /** No answer, and why. */
+  /** Returns a report without an answer, with the reason. */
   public static OwnerReport none(
       Outcome outcome, String explanation, Instant time, int site, double estimatedPauseSeconds) {
     return new OwnerReport(

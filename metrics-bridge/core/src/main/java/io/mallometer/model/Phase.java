@@ -9,9 +9,9 @@ import java.util.Optional;
  * @param name as given at its beginning
  * @param begin when it began
  * @param end when it ended
- * @param figures of all threads in this time, with the peak within it and the sizes of requests
+ * @param figures the figures of all threads, with the peak in this time and the sizes of requests
  * @param returnedSizes allocations by the size that the allocator handed out; empty unless a
- *     monitor {@link MonitorOptions#usableSizes()} was there all the time
+ *     monitor {@link MonitorOptions#usableSizes()} ran all the time
  */
 public record Phase(
     String name,

@@ -7,12 +7,12 @@ public record PreviousRun(
     @Figure("Where it is recorded") String file,
     @Figure("Its process id") long pid,
     @Figure("When it started") Instant started,
-    @Figure("When it last wrote") Instant ended,
+    @Figure("When the previous run last wrote into its recording") Instant ended,
     @Figure("Why it ended: OOM, killed, exit or unknown") String reason,
     @Figure("Whether it ended otherwise than by an exit") boolean alarming,
     @Figure("How it ended and what had grown, without a final full stop") String sentence,
     @Figure("The way there, as lines of text") String report) {
 
-  /** The kernel killed it because of the memory limit, for certain or most likely. */
+  /** The reason if the kernel killed it because of the memory limit, certainly or most likely. */
   public static final String OOM = "oom";
 }

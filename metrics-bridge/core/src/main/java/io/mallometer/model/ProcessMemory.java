@@ -9,14 +9,17 @@ import java.util.Optional;
  * Memory of the process as the operating system sees it, with and without the native library. Parts
  * that cannot be read on this system are empty.
  *
- * @param residentFileBytes the pages of files in it, without copies that the process wrote; {@code
- *     NaN} if the kernel does not tell
+ * @param residentFileBytes the resident pages of files, without copies that the process wrote;
+ *     {@code NaN} if the kernel does not report them
  * @param machineBytes the machine's memory; {@code NaN} if unknown
  * @param availableBytes the machine's memory that programs can still get; {@code NaN} if unknown
  * @param statedLimitBytes the limit that a person stated; {@code NaN} without one
  */
 public record ProcessMemory(
-    @Figure(value = "The resident set at the latest poll; absent if unknown", unit = BYTES)
+    @Figure(
+            value = "The resident set of the process at the latest poll",
+            unit = BYTES,
+            attribute = "ResidentBytes")
         double residentBytes,
     double residentFileBytes,
     @Figure("The latest split of the resident set, some seconds older than the rest")
@@ -31,7 +34,7 @@ public record ProcessMemory(
   private static final ProcessMemory UNKNOWN =
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
-  /** The memory of a process whose pages of files, machine and stated limit are not known. */
+  /** Creates the memory of a process with unknown pages of files, machine and stated limit. */
   public ProcessMemory(
       double residentBytes,
       Optional<ResidentMemory> resident,
@@ -40,7 +43,7 @@ public record ProcessMemory(
     this(residentBytes, Double.NaN, resident, cgroup, budget, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** Memory that was not read, or cannot be. */
+  /** Returns the memory of a process that was not read, or cannot be. */
   public static ProcessMemory unknown() {
     return UNKNOWN;
   }
@@ -60,7 +63,8 @@ public record ProcessMemory(
 
   /**
    * Returns the resident bytes that count toward a limit: all but pages of files, which the kernel
-   * can drop and read again. If the kernel does not tell the pages of files, the latest split does.
+   * can drop and read again. Where the kernel does not report pages of files, the latest split
+   * does.
    */
   public double residentUsedBytes() {
     double files =
@@ -71,7 +75,7 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the limit that somebody set, with the bytes that count toward it: the stated limit or
+   * Returns the limit that a person set, with the bytes that count toward it: the stated limit or
    * the cgroup's, whichever leaves less; {@link Limit#NONE} without both.
    */
   public Limit setLimit() {
@@ -84,7 +88,7 @@ public record ProcessMemory(
     return Double.isNaN(most) ? Limit.NONE : Limit.of(most, used, Limit.CGROUP);
   }
 
-  /** Returns the limit that somebody set, or else the machine's memory. */
+  /** Returns the limit that a person set, or else the machine's memory. */
   public Limit limit() {
     Limit set = setLimit();
     return Double.isNaN(set.bytes()) && !Double.isNaN(machineBytes)

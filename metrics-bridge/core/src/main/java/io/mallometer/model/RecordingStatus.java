@@ -3,7 +3,7 @@ package io.mallometer.model;
 /**
  * State of the recording: the file with the last hour, which outlives the process.
  *
- * @param life the number in the file's header that no other life has; 0 unless recording
+ * @param life the number in the file's header that no other run has; 0 unless recording
  */
 public record RecordingStatus(
     @Figure("Whether it is") State state,
@@ -17,18 +17,18 @@ public record RecordingStatus(
     OFF,
     /** The file is written. */
     ON,
-    /** It was asked for, and {@link RecordingStatus#reason()} says why it is off. */
+    /** The recording was requested, and {@link RecordingStatus#reason()} says why it is off. */
     FAILED
   }
 
   private static final RecordingStatus OFF = new RecordingStatus(State.OFF, "", 0, "");
 
-  /** No recording was requested. */
+  /** Returns the status if no recording was requested. */
   public static RecordingStatus off() {
     return OFF;
   }
 
-  /** A recording was requested and failed. */
+  /** Returns the status of a recording that was requested and failed. */
   public static RecordingStatus failed(String path, String reason) {
     return new RecordingStatus(State.FAILED, path, 0, reason);
   }

@@ -13,7 +13,7 @@ import java.util.Set;
 /**
  * The resident memory of the process, split into parts.
  *
- * @param mallocBytes resident memory of malloc, whoever uses it; it is divided among several parts
+ * @param mallocBytes the resident memory of malloc, which is divided among several parts
  */
 public record ResidentMemory(
     @Figure("When it was read; the split is made less often than the counters are read")
@@ -22,7 +22,7 @@ public record ResidentMemory(
         long totalBytes,
     @Figure(
             value =
-                "Resident bytes by part. A part that cannot be told apart on this JVM is "
+                "Resident memory by part; the parts add up to the resident set. A part that cannot be told apart on this JVM is "
                     + "absent; its memory is in another part, in doubt in unexplained",
             unit = BYTES)
         Map<ResidentPart, Long> parts,
@@ -52,7 +52,7 @@ public record ResidentMemory(
     @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
         Optional<HugePages> hugePages) {
 
-  /** The most files that are listed. */
+  /** The largest number of files that are listed. */
   public static final int MOST_FILES = 10;
 
   private static final Set<ResidentPart> OF_MALLOC =
@@ -62,7 +62,7 @@ public record ResidentMemory(
           ResidentPart.MALLOC_RETAINED,
           ResidentPart.MALLOC);
 
-  /** A split of which nothing is known about huge pages and single files. */
+  /** Creates a split without figures of huge pages and single files. */
   public ResidentMemory(
       Instant time,
       long totalBytes,
@@ -109,7 +109,12 @@ public record ResidentMemory(
    * first access to any byte of it.
    */
   public record HugePages(
-      @Figure(value = "In huge pages, as the kernel counts them", unit = BYTES) long bytes,
+      @Figure(
+              value = "Resident memory in transparent huge pages, as the kernel counts them",
+              unit = BYTES,
+              meter = "native.memory.thp",
+              attribute = "ThpBytes")
+          long bytes,
       @Figure(
               "The same for each part of the resident set, most first; memory of malloc is "
                   + "malloc, in use or not")

@@ -36,7 +36,7 @@ public enum ResidentPart implements Tagged {
   SHARED_MEMORY("shared_memory"),
   /** The native library and its counters. */
   MALLOMETER("mallometer"),
-  /** What nothing above accounts for. */
+  /** Memory that belongs to none of the parts above. */
   UNEXPLAINED("unexplained");
 
   private final String tag;
@@ -45,7 +45,7 @@ public enum ResidentPart implements Tagged {
     this.tag = tag;
   }
 
-  /** The name that people see in tags and tables. */
+  /** Returns the name in tags and tables. */
   @Override
   public String tag() {
     return tag;

@@ -22,7 +22,7 @@ public record ScopeMatches(
     long foreignFrees,
     long foreignFreedBytes) {
 
-  /** Returns the sum of both. */
+  /** Returns the sum of these figures and the others. */
   public ScopeMatches plus(ScopeMatches other) {
     return new ScopeMatches(
         temporaryCalls + other.temporaryCalls,

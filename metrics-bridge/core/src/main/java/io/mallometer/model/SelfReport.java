@@ -15,7 +15,7 @@ public record SelfReport(
             "The object that serves the allocations, such as 'glibc 2.36' or 'jemalloc "
                 + "5.3.0'; without the library unknown, or 'musl' where musl is the C library")
         String allocator,
-    @Figure("How the library came to count: 'preload', 'attached' or 'none'") String mode,
+    @Figure("How the library came to count: 'preloaded', 'attached' or 'none'") String mode,
     @Figure(
             "The time at which counting began: the start of the process, or the attach; "
                 + "empty without the library")
@@ -26,17 +26,17 @@ public record SelfReport(
             value =
                 "Memory that the native library has mapped in this process, resident or not: "
                     + "its image with its tables, and its thread blocks; unknown without it",
-            unit = BYTES)
+            unit = BYTES,
+            meter = "mallometer.footprint",
+            attribute = "FootprintBytes")
         double footprintBytes,
     @Figure(
             value =
-                "The sum of three times since the process started: the time of samples, "
-                    + "estimated from their work; the elapsed time of reading the counters of the "
-                    + "process and decoding them in polls; and the CPU time of the library's "
-                    + "threads. It only grows. It does not include brackets of a thread, nor the "
-                    + "counting itself, some nanoseconds in each malloc. unknown without the "
-                    + "library",
-            unit = SECONDS)
+                "Time of samples, estimated from their work, of reading and decoding the counters in polls, and CPU time of the library's threads, since the process started. It does not include brackets of a thread, nor the counting itself, some nanoseconds in each malloc",
+            unit = SECONDS,
+            grows = true,
+            meter = "mallometer.overhead",
+            attribute = "Overhead")
         double overheadSeconds,
     @Figure(
             value = "The time that the reading of this snapshot took; unknown without the library",
@@ -52,7 +52,7 @@ public record SelfReport(
             value = "Requests above this size count as huge; unknown " + "without the library",
             unit = BYTES)
         double hugeThresholdBytes,
-    @Figure("The samples of the library") Sampling sampling,
+    @Figure(value = "The samples of the library", grows = true) Sampling sampling,
     @Figure("The reason of the state, or what is off and why; empty if nothing is") String remark) {
 
   /**
@@ -70,23 +70,37 @@ public record SelfReport(
               value = "The mean bytes between two samples; 1 if every allocation is a sample",
               unit = BYTES)
           double intervalBytes,
-      @Figure(value = "Allocations that became samples", unit = COUNT) double samples,
-      @Figure(value = "Samples of call sites for which there was no room", unit = COUNT)
+      @Figure(
+              value = "Sampled native allocations",
+              unit = COUNT,
+              grows = true,
+              meter = "mallometer.samples",
+              attribute = "Samples")
+          double samples,
+      @Figure(
+              value = "Samples of call sites for which there was no room",
+              unit = COUNT,
+              grows = true)
           double withoutSite,
-      @Figure(value = "Samples that could not be followed until they are freed", unit = COUNT)
+      @Figure(
+              value = "Samples that could not be followed until they are freed",
+              unit = COUNT,
+              grows = true)
           double notFollowed,
       @Figure(
               value =
                   "Allocations at which the sampler stopped, one in up to 128, and whose call "
                       + "path had no room in its table: only the size decided whether they became "
                       + "samples",
-              unit = COUNT)
+              unit = COUNT,
+              grows = true)
           double bySizeOnly,
       @Figure(
               value =
-                  "The share of one processor's time that samples may take; unknown if it is "
-                      + "not limited",
-              unit = RATIO)
+                  "Share of the time of one processor that samples may take; unknown if it is not limited",
+              unit = RATIO,
+              meter = "mallometer.overhead.target",
+              attribute = "OverheadTarget")
           double overheadTarget,
       double share,
       double tableBytes,
@@ -118,23 +132,23 @@ public record SelfReport(
    */
   public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
 
-    /** No addresses are reserved. */
+    /** The slots of a library that reserves no addresses. */
     public static final SlotPages NONE = new SlotPages(0, 0, 0, 0);
   }
 
   /** The {@link #mode()} of a process that was started with the library. */
-  public static final String PRELOAD = "preload";
+  public static final String PRELOADED = "preloaded";
 
-  /** Mode of a process to which the library was attached. */
+  /** The {@link #mode()} of a process to which the library was attached. */
   public static final String ATTACHED = "attached";
 
-  /** Mode of a process that is not counted. */
+  /** The {@link #mode()} of a process that is not counted. */
   public static final String NONE = "none";
 
   /** Placeholder for a name that only the library knows. */
   public static final String UNKNOWN = "unknown";
 
-  /** The report of a process without the library. */
+  /** Creates the report of a process without the library. */
   public static SelfReport absent() {
     return absent(UNKNOWN);
   }

@@ -5,6 +5,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,13 +28,13 @@ public final class Setting<T> {
 
   /** Part of mallometer that reads a setting. */
   public enum Reader {
-    /** The starter and the agent, each also from the variable. */
+    /** The starter and the agent; both also read the variable. */
     ALL,
     /** The starter. */
     STARTER,
     /** The agent. */
     AGENT,
-    /** The native library and what starts it: the setting is a variable only. */
+    /** The native library and the code that starts it: the setting is a variable only. */
     LIBRARY,
     /** The command line: the setting is a variable only. */
     COMMANDS
@@ -587,7 +588,7 @@ public final class Setting<T> {
   private final Enum<?>[] choices;
   private String usual;
 
-  /** The default, once somebody asked for it. Threads that ask at the same time read the same. */
+  /** The default, computed at the first request. Threads that do so at once get equal values. */
   private @Nullable T usualValue;
 
   private String values;
@@ -654,11 +655,7 @@ public final class Setting<T> {
   private static <E extends Enum<E>> Setting<E> choice(
       Reader reader, String name, E usual, E[] choices, String meaning) {
     Setting<E> setting = new Setting<>(reader, name, Type.CHOICE, word(usual), choices, meaning);
-    StringBuilder words = new StringBuilder("one of ");
-    for (E each : choices) {
-      words.append(each == choices[0] ? "" : ", ").append(word(each));
-    }
-    setting.values = words.toString();
+    setting.values = "one of " + String.join(", ", setting.words());
     return setting;
   }
 
@@ -713,7 +710,7 @@ public final class Setting<T> {
     return Collections.unmodifiableList(ALL);
   }
 
-  /** Returns who reads the setting. */
+  /** Returns the part of mallometer that reads the setting. */
   public Reader reader() {
     return reader;
   }
@@ -758,6 +755,22 @@ public final class Setting<T> {
     return choices.getClass().getComponentType();
   }
 
+  /** Returns the words of a {@link Type#CHOICE}; none for another type. */
+  public List<String> words() {
+    return Arrays.stream(choices).map(Setting::word).toList();
+  }
+
+  /** Returns the setting without which this one has no effect; null if it always has one. */
+  @Nullable Setting<?> needed() {
+    if (name.startsWith("push.")) {
+      return PUSH_URL;
+    }
+    if (name.startsWith("otlp.")) {
+      return OTLP_URL;
+    }
+    return name.startsWith("http-server.") || this == HOST ? PORT : null;
+  }
+
   /** Returns the default as text; empty if there is none, or if it is known at run time only. */
   public String usualText() {
     return usual;
@@ -772,12 +785,12 @@ public final class Setting<T> {
     return values + (zero ? ", " : most.isEmpty() ? " of " : " ") + range;
   }
 
-  /** Returns what the setting means, in sentences. */
+  /** Returns the meaning, in sentences. */
   public String meaning() {
     return meaning;
   }
 
-  /** Returns whether nobody but its reader may see the value. */
+  /** Returns whether only its reader may see the value. */
   public boolean isSecret() {
     return secret;
   }
@@ -794,7 +807,7 @@ public final class Setting<T> {
    * Reads a value.
    *
    * @param spelled the name that the user wrote, for the message
-   * @throws InvalidSettingException if the text is no such value
+   * @throws InvalidSettingException if the text is not allowed
    */
   public T parse(String spelled, String text) {
     @Nullable Object value = read(text.strip());
@@ -876,7 +889,7 @@ public final class Setting<T> {
     return value.equals(Duration.ZERO);
   }
 
-  /** Returns the value, or null if the text is none. */
+  /** Returns the value of a text, or null if it has none. */
   private @Nullable Object read(String text) {
     try {
       switch (type) {
@@ -919,7 +932,7 @@ public final class Setting<T> {
     }
   }
 
-  /** Reads one of the words. A choice with the word off takes those of a flag, too. */
+  /** Returns the choice of a word. A choice with the word off also takes the words of a flag. */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);
     String wanted = flag == null ? text : flag ? word(choices[0]) : "off";

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Change of a call site between two moments. What is not known of one of them is {@code NaN}: of
- * more than 4,096 sites only the largest are kept.
+ * Change of a call site between two moments. A figure that is unknown at one of them is {@code
+ * NaN}: of more than 4,096 sites only the largest are kept.
  */
 public record SiteChange(
     @Figure("The site's number") int number,

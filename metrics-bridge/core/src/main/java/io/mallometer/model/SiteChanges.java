@@ -7,12 +7,12 @@ import java.util.Optional;
 /**
  * Changes of the call sites between two moments of the last hour.
  *
- * @param from the first moment, of those that are kept the nearest to the one asked for, or the
- *     first reading if that was later; empty if nothing is known
+ * @param from the first moment: the kept one nearest to the request, or the first reading if that
+ *     was later; empty if nothing is known
  * @param to the second moment, likewise
- * @param changes the sites of which anything is different, most growth first
- * @param reason why nothing is known, or why only the changes since the first reading are; empty if
- *     nothing is missing
+ * @param changes the sites with any difference, most growth first
+ * @param reason why nothing is known, or why only the changes since the first reading are known;
+ *     empty if nothing is missing
  */
 public record SiteChanges(
     Optional<Instant> from, Optional<Instant> to, List<SiteChange> changes, String reason) {

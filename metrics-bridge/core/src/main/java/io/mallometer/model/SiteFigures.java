@@ -3,18 +3,18 @@ package io.mallometer.model;
 /** Estimated figures of a call site, or of several together. */
 public sealed interface SiteFigures permits CallSite, SiteGroup {
 
-  /** Objects allocated since the process started. */
+  /** Returns the objects allocated since the process started. */
   Estimate allocatedObjects();
 
-  /** Their bytes. */
+  /** Returns the bytes allocated since the process started. */
   Estimate allocatedBytes();
 
-  /** Objects in use. */
+  /** Returns the live objects. */
   Estimate liveObjects();
 
-  /** Their bytes. */
+  /** Returns the live bytes. */
   Estimate liveBytes();
 
-  /** Bytes allocated for each second, lately; {@code NaN} if unknown. */
+  /** Returns the bytes allocated for each second, lately; {@code NaN} if unknown. */
   double bytesPerSecond();
 }

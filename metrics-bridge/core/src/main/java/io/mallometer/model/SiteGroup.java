@@ -16,13 +16,12 @@ public record SiteGroup(
     @Figure(value = "Live bytes", unit = BYTES) Estimate liveBytes,
     @Figure(
             value =
-                "Bytes allocated for each second, lately; unknown if that of any site is "
-                    + "unknown",
+                "Bytes allocated for each second, lately; unknown if that of any site is unknown",
             unit = BYTES_PER_SECOND)
         double bytesPerSecond)
     implements SiteFigures {
 
-  /** A group of one. */
+  /** Returns a group of one site. */
   static SiteGroup of(String key, CallSite site) {
     return new SiteGroup(
         key,
@@ -35,7 +34,7 @@ public record SiteGroup(
         site.bytesPerSecond());
   }
 
-  /** This group and another. Samples of different sites are independent, so variances add up. */
+  /** Returns the sum of two groups; their variances add up, as samples are independent. */
   SiteGroup plus(SiteGroup other) {
     return new SiteGroup(
         key,

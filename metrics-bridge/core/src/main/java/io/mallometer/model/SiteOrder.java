@@ -5,9 +5,9 @@ import java.util.function.ToDoubleFunction;
 
 /** Figure by which call sites are sorted, largest first, unknown figures last. */
 public enum SiteOrder {
-  /** Bytes in use. */
+  /** Live bytes. */
   LIVE("live", figures -> figures.liveBytes().value()),
-  /** Objects in use. */
+  /** Live objects. */
   LIVE_OBJECTS("live-objects", figures -> figures.liveObjects().value()),
   /** Bytes allocated since the process started. */
   ALLOCATED("allocated", figures -> figures.allocatedBytes().value()),
@@ -24,12 +24,12 @@ public enum SiteOrder {
     this.figure = figure;
   }
 
-  /** The name in addresses and options. */
+  /** Returns the name in addresses and options. */
   public String id() {
     return id;
   }
 
-  /** Largest first, {@code NaN} last. */
+  /** Returns the order: largest first, {@code NaN} last. */
   public Comparator<SiteFigures> comparator() {
     return Comparator.comparingDouble(
         figures -> {

@@ -8,19 +8,24 @@ import java.util.List;
 /**
  * Libraries and call sites with most live memory, in a few names, for the meters.
  *
- * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
- * {@value #STAYING}, so that two that take turns at the boundary do not come and go with each
- * reading. There are never more than {@value #STAYING} and {@link #OTHER}.
+ * <p>A name enters with the first {@value #TOP} and leaves when it is not among the first {@value
+ * #STAYING}, so that two names that alternate at the boundary both stay. There are never more than
+ * {@value #STAYING} and {@link #OTHER}.
  *
  * @param largestSites live bytes of the {@value #LARGEST} sites of the application that have most,
  *     most first
  */
 public record SiteSummary(
     @Figure("When the call sites were read") Instant time,
-    @Figure("Live bytes by library, most first, the last being OTHER") List<Share> libraries,
     @Figure(
-            "Live bytes by site of the application, most first, the last being OTHER, "
-                + "which HotSpot's own sites and mallometer's are a part of")
+            value =
+                "Live native memory by the library that requested it, estimated from samples; most first, the last being other",
+            unit = BYTES)
+        List<Share> libraries,
+    @Figure(
+            value =
+                "Live native memory by the call site of the application that requested it, estimated from samples; most first, the last being other, with the sites of HotSpot and mallometer",
+            unit = BYTES)
         List<Share> sites,
     List<Share> largestSites,
     @Figure(
@@ -30,16 +35,16 @@ public record SiteSummary(
             unit = BYTES)
         double allocatedBeforeBytes) {
 
-  /** Name for all that are not listed by their own name. */
+  /** The name for all others together. */
   public static final String OTHER = "other";
 
-  /** Most names in a summary. */
+  /** The most names that enter a summary. */
   public static final int TOP = 10;
 
-  /** Rank down to which a name stays in the summary once it is in. */
+  /** The rank down to which a name stays in the summary. */
   public static final int STAYING = 15;
 
-  /** Most sites that are recorded. */
+  /** The most sites that are recorded. */
   public static final int LARGEST = 20;
 
   /** Live bytes under one name, estimated. */
@@ -50,7 +55,7 @@ public record SiteSummary(
           String name,
       @Figure(value = "Bytes", unit = BYTES) double liveBytes) {}
 
-  /** A summary of sites in which everything is that the process allocated. */
+  /** Creates a summary of sites that cover all allocations of the process. */
   public SiteSummary(
       Instant time, List<Share> libraries, List<Share> sites, List<Share> largestSites) {
     this(time, libraries, sites, largestSites, 0);

@@ -9,7 +9,7 @@ import java.util.List;
  * Live memory of groups of call sites in the last hour.
  *
  * @param times the moments that are kept, oldest first, the last being now
- * @param groups those with most live bytes and those that grew most, most live bytes first
+ * @param groups the groups with most live bytes and those that grew most, most live bytes first
  * @param reason why there are none, or no Java frames in them; empty if nothing is missing
  */
 public record SiteTrends(List<Instant> times, List<Group> groups, String reason) {
@@ -30,7 +30,7 @@ public record SiteTrends(List<Instant> times, List<Group> groups, String reason)
       largest = List.copyOf(largest);
     }
 
-    /** Returns the growth from the first moment to the last; {@code NaN} if there are none. */
+    /** Returns the growth from the first moment to the last; {@code NaN} without moments. */
     @Figure(value = "By how much live bytes grew from the first time to the last", unit = BYTES)
     public double growthBytes() {
       return history.isEmpty() ? Double.NaN : history.get(history.size() - 1) - history.get(0);

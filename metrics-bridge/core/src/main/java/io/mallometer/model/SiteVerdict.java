@@ -27,7 +27,7 @@ public record SiteVerdict(
 
   /**
    * The call sites of one name and library that have a verdict in common. The number and the stack
-   * are those of the one on which the verdict stands.
+   * are those of the call site with the evidence.
    */
   public record Site(
       @Figure("The site's name") String name,
@@ -38,7 +38,7 @@ public record SiteVerdict(
       @Figure("Stacks of the other call sites, most bytes first, at most nine")
           List<Stack> others) {
 
-    /** Most stacks that are listed beside the one of the verdict. */
+    /** The most stacks that are listed beside the one of the verdict. */
     public static final int MOST_OTHERS = 9;
 
     public Site {
@@ -46,7 +46,7 @@ public record SiteVerdict(
       others = List.copyOf(others.subList(0, Math.min(MOST_OTHERS, others.size())));
     }
 
-    /** A site whose other stacks are not known. */
+    /** Creates a site whose other stacks are unknown. */
     public Site(String name, String library, int number, int stacks, List<StackFrame> frames) {
       this(name, library, number, stacks, frames, List.of());
     }
@@ -57,7 +57,7 @@ public record SiteVerdict(
     }
   }
 
-  /** One stack of a call site that has several. */
+  /** A stack of a call site that has several. */
   public record Stack(
       @Figure("The call site's number") int number,
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -104,7 +104,7 @@ public record SiteVerdict(
       @Figure(value = "The age of the oldest suspected object", unit = SECONDS)
           double oldestSeconds) {
 
-    /** The same, of a whole of so many bytes. */
+    /** Returns these objects with the bytes of the whole, which no interval exceeds. */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(
           bytes.atMost(wholeBytes),
@@ -115,7 +115,7 @@ public record SiteVerdict(
           oldestSeconds);
     }
 
-    /** The same with the ages of other objects. */
+    /** Returns these objects with the ages of other objects. */
     public Suspected withAges(CallSite.Ages ages) {
       return new Suspected(
           bytes, objects, thresholdSeconds, idleSeconds, ages.median(), ages.oldest());
@@ -153,9 +153,10 @@ public record SiteVerdict(
       @Figure("Where an object of the site was last used") LastUse lastAccess,
       @Figure("Where one was last written") LastUse lastWrite) {}
 
-  /** Returns the same verdict, acknowledged or not. */
-  public SiteVerdict acknowledged(boolean fine) {
-    return new SiteVerdict(verdict, since, sentence, site, suspected, growth, grounds, fine);
+  /** Returns this verdict, acknowledged or not. */
+  public SiteVerdict acknowledged(boolean acknowledged) {
+    return new SiteVerdict(
+        verdict, since, sentence, site, suspected, growth, grounds, acknowledged);
   }
 
   /** Returns whether it is a leak of the application that is not acknowledged. */

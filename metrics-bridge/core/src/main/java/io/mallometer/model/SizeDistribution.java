@@ -38,7 +38,7 @@ public final class SizeDistribution {
   }
 
   /**
-   * A distribution with these counts.
+   * Returns a distribution with these counts.
    *
    * @param counts allocations by class, {@value #CLASSES} of them, smallest sizes first; copied
    * @throws IllegalArgumentException if there are not exactly {@value #CLASSES} counts
@@ -52,8 +52,8 @@ public final class SizeDistribution {
   }
 
   /**
-   * A distribution whose counts are computed: {@code countOfClass} is asked once for each class,
-   * smallest sizes first.
+   * Returns a distribution whose counts are computed: {@code countOfClass} is called once for each
+   * class, smallest sizes first.
    */
   public static SizeDistribution of(IntToLongFunction countOfClass) {
     long[] counts = new long[CLASSES];
@@ -64,7 +64,7 @@ public final class SizeDistribution {
   }
 
   /**
-   * The largest requested size, in bytes, that a class holds; positive infinity for the last.
+   * Returns the largest requested size of a class, in bytes; positive infinity for the last.
    *
    * @param sizeClass 0 to {@code CLASSES - 1}
    */
@@ -77,7 +77,7 @@ public final class SizeDistribution {
         : 1L << (SMALLEST_LIMIT_LOG2 + sizeClass);
   }
 
-  /** Allocations in one class, from 0 to {@code CLASSES - 1}. */
+  /** Returns the allocations in one class, from 0 to {@code CLASSES - 1}. */
   public long count(int sizeClass) {
     return counts[sizeClass];
   }
@@ -89,32 +89,32 @@ public final class SizeDistribution {
         .toList();
   }
 
-  /** Allocations of a class and of all with smaller sizes. */
+  /** Returns the allocations of a class and of all with smaller sizes. */
   public long upTo(int sizeClass) {
     return sum(0, sizeClass + 1);
   }
 
-  /** Allocations of all sizes. */
+  /** Returns the allocations of all sizes. */
   public long total() {
     return sum(0, CLASSES);
   }
 
-  /** Allocations of at most 4096 bytes. */
+  /** Returns the allocations of at most 4096 bytes. */
   public long small() {
     return sum(0, FIRST_LARGE_CLASS);
   }
 
-  /** Allocations above 4096 bytes. */
+  /** Returns the allocations above 4096 bytes. */
   public long large() {
     return sum(FIRST_LARGE_CLASS, CLASSES);
   }
 
-  /** The counts by class, as a new array, smallest sizes first. */
+  /** Returns the counts by class, as a new array, smallest sizes first. */
   public long[] toArray() {
     return counts.clone();
   }
 
-  /** Returns the allocations after {@code start}: the difference, class by class. */
+  /** Returns the allocations since {@code start}: the difference, class by class. */
   public SizeDistribution minus(SizeDistribution start) {
     return of(i -> counts[i] - start.counts[i]);
   }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param diagnosis the judgement on the process
  */
 public record Snapshot(
-    @Figure("When it was read") Instant time,
+    @Figure("When the counters were read") Instant time,
     @Figure("Whether mallometer counted at that time") Status status,
     @Figure(
             "What was counted in the whole process since it started; present exactly "
@@ -34,8 +34,7 @@ public record Snapshot(
                 + "if call sites are not recorded")
         Optional<SiteSummary> sites,
     @Figure(
-            "How many sites leak, some seconds older than the rest; empty if the use of "
-                + "objects is not seen")
+            "Call sites by verdict, some seconds older than the rest; empty if the use of objects is not seen")
         Optional<LeakSummary> leaks,
     Diagnosis diagnosis,
     @Figure("The version of the application, such as '2.3.1'; empty if it is not known")
@@ -71,93 +70,48 @@ public record Snapshot(
         Optional.empty());
   }
 
-  /** A snapshot of a process whose library cannot be read. */
+  /** Creates a snapshot of a process whose library cannot be read. */
   public static Snapshot absent(Instant time, Status status) {
     return new Snapshot(time, status, Optional.empty(), SelfReport.absent());
   }
 
   /** Returns this snapshot with the memory figures of the operating system. */
   public Snapshot with(ProcessMemory known) {
-    return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        known,
-        allocator,
-        hugeAllocations,
-        sites,
-        leaks,
-        diagnosis,
-        applicationVersion);
+    return with(known, allocator, sites, leaks, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the figures of the allocator. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
-    return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        memory,
-        known,
-        hugeAllocations,
-        sites,
-        leaks,
-        diagnosis,
-        applicationVersion);
+    return with(memory, known, sites, leaks, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the largest libraries and call sites. */
   public Snapshot with(SiteSummary known) {
-    return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        memory,
-        allocator,
-        hugeAllocations,
-        Optional.of(known),
-        leaks,
-        diagnosis,
-        applicationVersion);
+    return with(memory, allocator, Optional.of(known), leaks, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the suspects. */
   public Snapshot with(LeakSummary known) {
-    return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        memory,
-        allocator,
-        hugeAllocations,
-        sites,
-        Optional.of(known),
-        diagnosis,
-        applicationVersion);
+    return with(memory, allocator, sites, Optional.of(known), diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the diagnosis on the process. */
   public Snapshot with(Diagnosis known) {
-    return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        memory,
-        allocator,
-        hugeAllocations,
-        sites,
-        leaks,
-        known,
-        applicationVersion);
+    return with(memory, allocator, sites, leaks, known, applicationVersion);
   }
 
   /** Returns this snapshot with the version of the application. */
   public Snapshot withApplicationVersion(Optional<String> known) {
+    return with(memory, allocator, sites, leaks, diagnosis, known);
+  }
+
+  private Snapshot with(
+      ProcessMemory memory,
+      Optional<AllocatorStatistics> allocator,
+      Optional<SiteSummary> sites,
+      Optional<LeakSummary> leaks,
+      Diagnosis diagnosis,
+      Optional<String> version) {
     return new Snapshot(
         time,
         status,
@@ -169,18 +123,18 @@ public record Snapshot(
         sites,
         leaks,
         diagnosis,
-        known);
+        version);
   }
 
-  /** Returns the time since this was read; zero if the clock was set back. */
+  /** Returns the time since the reading; zero if the clock was set back. */
   public Duration age(Clock clock) {
     Duration age = Duration.between(time, clock.instant());
     return age.isNegative() ? Duration.ZERO : age;
   }
 
   /**
-   * The {@link #age} in seconds; {@code NaN} when nothing was read that could grow old: neither the
-   * library nor the operating system's figures.
+   * Returns the {@link #age} in seconds; {@code NaN} if neither the library nor the operating
+   * system's figures were read.
    */
   public double ageSeconds(Clock clock) {
     boolean nothing = status.state() == State.UNAVAILABLE && memory.equals(ProcessMemory.unknown());

@@ -10,8 +10,8 @@ package io.mallometer.model;
  *     method
  * @param source Java: the source file's name; empty if unknown
  * @param line Java: the line; 0 if unknown
- * @param offset native: bytes behind the symbol, or where none is known behind the library's load
- *     address, or the address itself; 0 in Java
+ * @param offset native: the bytes behind the symbol, or else behind the library's load address, or
+ *     else the address itself; 0 in Java
  */
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
@@ -24,19 +24,19 @@ public record StackFrame(
     JAVA
   }
 
-  /** A frame of native code. */
+  /** Returns a frame of native code. */
   public static StackFrame ofLibrary(String library, String symbol, long offset) {
     return new StackFrame(Kind.NATIVE, library, symbol, "", 0, offset);
   }
 
-  /** A frame of a Java method. */
+  /** Returns a frame of a Java method. */
   public static StackFrame ofJava(String className, String method, String source, int line) {
     return new StackFrame(Kind.JAVA, className, method, source, line, 0);
   }
 
   /**
-   * Returns whether the JDK calls a native function or a method handle by this frame. They differ
-   * between two JDKs, and before and after compilation.
+   * Returns whether the JDK calls a native function or a method handle by this frame. Such frames
+   * differ between two JDKs, and before and after compilation.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA
@@ -44,7 +44,7 @@ public record StackFrame(
   }
 
   /**
-   * The function without the place in it: {@code java.util.zip.Deflater.init}, {@code
+   * Returns the function without the place in it: {@code java.util.zip.Deflater.init}, {@code
    * libzip.so!deflateInit2_}, {@code libzip.so} without a symbol, {@code [unknown]} without both.
    */
   public String function() {
@@ -58,8 +58,8 @@ public record StackFrame(
   }
 
   /**
-   * The function and the place: {@code java.util.zip.Deflater.init(Deflater.java:123)}, {@code
-   * libzip.so!deflateInit2_+0x1f}, {@code 0x7f0012345678}.
+   * Returns the function and the place: {@code java.util.zip.Deflater.init(Deflater.java:123)},
+   * {@code libzip.so!deflateInit2_+0x1f}, {@code 0x7f0012345678}.
    */
   @Override
   public String toString() {

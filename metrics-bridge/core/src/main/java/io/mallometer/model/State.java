@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** Whether native allocations are counted. */
+/** The state of the native library: whether it counts allocations, or why it does not. */
 public enum State {
   /** The library is this process's malloc and counts. */
   ACTIVE,
@@ -11,6 +11,6 @@ public enum State {
    */
   DISABLED,
 
-  /** The library is not there or cannot be reached; {@link Status#reason()} says why. */
+  /** The library is absent or cannot be reached; {@link Status#reason()} says why. */
   UNAVAILABLE
 }

@@ -4,28 +4,27 @@ package io.mallometer.model;
 public record Status(
     @Figure("Whether native allocations are counted") State state,
     @Figure(
-            "While active how the library came in, followed by what "
-                + "is not counted if something is known not to be, such as attached; "
-                + "incomplete: 3 calls of malloc are not seen; otherwise why nothing is "
-                + "counted, in one sentence without a final full stop")
+            "While active how the library came in, followed by what is not counted if something is"
+                + " known not to be, such as attached; incomplete: 3 calls of malloc are not seen;"
+                + " otherwise why nothing is counted, in one sentence without a final full stop")
         String reason,
     @Figure(
             "What to do, literally where that is possible: a command line or a setting "
                 + "that can be copied. Empty if there is nothing to do")
         String remedy) {
 
-  /** The status while the preloaded library counts. */
+  /** Returns the status while the preloaded library counts. */
   public static Status counting() {
-    return counting(SelfReport.PRELOAD);
+    return counting(SelfReport.PRELOADED);
   }
 
-  /** The status while the library counts that came in so. */
+  /** Returns the status while the library counts, by the way it came into the process. */
   public static Status counting(String mode) {
     return counting(mode, "");
   }
 
   /**
-   * The same.
+   * Returns the status while the library counts, with its gaps.
    *
    * @param gaps what is not counted, as {@link Attachment#gaps()}; empty if nothing is known
    */

@@ -20,19 +20,19 @@ public record TrimReport(
     @Figure("From when on a trim is not refused as too early; empty where it never is " + "done")
         Optional<Instant> nextPossible) {
 
-  /** Returns whether the allocator was asked to give memory back. */
+  /** Outcome of an attempt to trim. */
   public enum Outcome {
-    /** It was. */
+    /** The allocator was asked to return memory. */
     DONE,
-    /** Not now: too early, or another trim is running. */
+    /** The trim is not possible now: too early, or another trim is running. */
     REFUSED,
-    /** There is no native library, or the allocator cannot. */
+    /** There is no native library, or the allocator cannot trim. */
     UNSUPPORTED
   }
 
   /**
    * Returns the bytes by which the resident set shrank; negative if other threads took more during
-   * the trim than came back; {@code NaN} if unknown.
+   * the trim than it returned; {@code NaN} if unknown.
    */
   @Figure(
       value = "By how much the resident set shrank; negative if others took more meanwhile",

@@ -13,7 +13,7 @@ public enum Verdict implements Tagged {
    */
   UNUSED,
 
-  /** Ever more memory, which is used, or of whose use nothing is known. */
+  /** Ever more memory that is used, or whose use is unknown. */
   GROWING,
 
   /**
@@ -22,10 +22,10 @@ public enum Verdict implements Tagged {
    */
   POOL,
 
-  /** None of these, or too little is known. */
+  /** No other verdict holds, or too little is known. */
   HEALTHY;
 
-  /** The name as it appears in the tag {@code verdict} and in JSON. */
+  /** Returns the name in the tag {@code verdict} and in JSON. */
   @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);

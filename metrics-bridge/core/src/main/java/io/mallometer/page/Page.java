@@ -8,13 +8,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The page, whole: its styles, its scripts and uPlot stand in it, so that one address serves it and
- * its policy can be a list of hashes. It may ask only where it came from, and its addresses are
- * relative: it works below a context path, on another port and behind a proxy that adds a prefix.
+ * The page in one piece: it contains its styles, its scripts and uPlot, so that one address serves
+ * it and its policy can be a list of hashes. It may only send requests to its own origin, and its
+ * addresses are relative: it works below a context path, on another port and behind a proxy that
+ * adds a prefix.
  *
- * <p>The flame graph is a report of its own, which the page asks for and shows in a frame; what
- * stands in such a frame is under the page's policy too, so that also admits the report's style and
- * script.
+ * <p>The flame graph is a report of its own, which the page requests and shows in a frame. The
+ * page's policy also applies inside the frame, so it admits the report's style and script too.
  */
 public final class Page {
 
@@ -27,7 +27,7 @@ public final class Page {
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
-  /** The header that has the token then. */
+  /** The header that has the token in this case. */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
@@ -35,7 +35,7 @@ public final class Page {
   private static final InlineText PLOT = InlineText.of(Page.class, "uplot.js");
   private static final InlineText SCRIPT = InlineText.of(Page.class, "page.js");
 
-  /** What stands before and after the token, in UTF-8. */
+  /** The text before and after the token, in UTF-8. */
   private static final List<byte[]> AROUND_TOKEN = aroundToken();
 
   private Page() {}
@@ -49,7 +49,7 @@ public final class Page {
    */
   public record Token(String header, String value) {}
 
-  /** The Content Security Policy that stands in the page; a server may send it as a header, too. */
+  /** Returns the Content Security Policy in the page; a server may also send it as a header. */
   public static String policy() {
     return "default-src 'none'; connect-src 'self'; style-src "
         + sources(PLOT_STYLE, STYLE, InlineText.of(ReportFormat.class, "flamegraph.css"))
@@ -58,12 +58,12 @@ public final class Page {
         + "; base-uri 'none'; form-action 'none'";
   }
 
-  /** The page, in UTF-8, for servers that ask for no token. */
+  /** Returns the page in UTF-8, for servers that require no token. */
   public static byte[] bytes() {
     return bytes("");
   }
 
-  /** The page with a token that it sends when it trims. */
+  /** Returns the page with a token, which it sends when it trims. */
   public static byte[] bytes(Token token) {
     return bytes(meta("csrf-header", token.header()) + meta("csrf-token", token.value()));
   }

@@ -1,5 +1,5 @@
 /**
- * A page for people: one HTML document that asks the views beside it and draws what they answer. A
+ * A page for people: one HTML document that requests the views beside it and draws the answers. A
  * server of the views serves the page under any name in the same folder.
  */
 @NullMarked

@@ -25,19 +25,19 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   private static final String BYTES = "bytes";
 
-  /** Ends the names of meters of OpenMetrics' type info, also with Micrometer. */
+  /** The end of the names of OpenMetrics' info metrics, as with Micrometer. */
   private static final String INFO = "_info";
 
   private final Mallometer mallometer;
   private final List<String> commonNames;
   private final List<String> commonValues;
 
-  /** A collector without labels of its own. */
+  /** Creates a collector without labels of its own. */
   public NativeMemoryCollector(Mallometer mallometer) {
     this(mallometer, Map.of());
   }
 
-  /** A collector that adds {@code commonLabels} to every sample. */
+  /** Creates a collector that adds {@code commonLabels} to every sample. */
   public NativeMemoryCollector(Mallometer mallometer, Map<String, String> commonLabels) {
     this.mallometer = mallometer;
     this.commonNames = List.copyOf(commonLabels.keySet());
@@ -98,7 +98,7 @@ public final class NativeMemoryCollector extends Collector implements Collector.
         PrometheusName.of(Meter.REQUEST_SIZE, BYTES),
         BYTES,
         Type.HISTOGRAM,
-        Meter.REQUEST_SIZE_DESCRIPTION,
+        Meter.requestSizeDescription(),
         samples);
   }
 

@@ -18,9 +18,9 @@ import java.util.Map;
  * The histogram {@code native_malloc_request_size_bytes} for Prometheus' client 1.x, whose registry
  * Micrometer and Spring Boot use.
  *
- * <p>It goes in beside Micrometer, so it must be given the common tags that the other meters carry.
- * Its buckets are the size classes of {@link SizeDistribution}, its sum the requested bytes. Like
- * all {@code native.*} meters it is there only while mallometer counts.
+ * <p>It is registered without Micrometer, so it needs the common tags of the other meters. Its
+ * buckets are the size classes of {@link SizeDistribution}, its sum the requested bytes. Like all
+ * {@code native.*} meters it exists only while mallometer counts.
  */
 public final class RequestSizeHistogram implements MultiCollector, AutoCloseable {
 
@@ -59,7 +59,7 @@ public final class RequestSizeHistogram implements MultiCollector, AutoCloseable
     return histogram;
   }
 
-  /** Unregisters. Does nothing the second time. */
+  /** Unregisters the histogram. A second call does nothing. */
   @Override
   public void close() {
     registry.unregister(this);
@@ -82,7 +82,7 @@ public final class RequestSizeHistogram implements MultiCollector, AutoCloseable
   private HistogramSnapshot histogram(NativeCounters counters) {
     return HistogramSnapshot.builder()
         .name(name)
-        .help(Meter.REQUEST_SIZE_DESCRIPTION)
+        .help(Meter.requestSizeDescription())
         .dataPoint(
             HistogramDataPointSnapshot.builder()
                 .labels(labels)

@@ -34,7 +34,7 @@ public final class ProfilePush implements AutoCloseable {
   private final Store store;
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  /** Its monitor is held while profiles are taken and sent, and guards the next. */
+  /** The profiles to send. Its monitor, held to take and send them, also guards {@code before}. */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
   private Optional<CallSites> before = Optional.empty();
@@ -43,7 +43,7 @@ public final class ProfilePush implements AutoCloseable {
   private volatile long dropped;
   private volatile boolean closed;
 
-  /** The thread that may go on; null while there is a pause. */
+  /** The thread that pushes; null during a pause. */
   private volatile @Nullable Thread thread;
 
   private ProfilePush(Mallometer mallometer, PushOptions options) {
@@ -64,14 +64,14 @@ public final class ProfilePush implements AutoCloseable {
     return sent;
   }
 
-  /** Returns how many profiles were not sent: refused, or given up because the store was away. */
+  /** Returns how many profiles were lost: refused, or dropped while the store was not available. */
   public long dropped() {
     return dropped;
   }
 
   /**
-   * Pauses until {@link #resume()}, and closes the connection of a push that is under way; its
-   * profile is sent again. Waits for a second at most.
+   * Pauses until {@link #resume()}. Closes the connection of the current push, whose profile is
+   * sent again. Waits for a second at most.
    */
   public void pause() {
     Thread ended;
@@ -91,7 +91,7 @@ public final class ProfilePush implements AutoCloseable {
     }
   }
 
-  /** Resumes after {@link #pause()}, unless it is closed. */
+  /** Resumes after {@link #pause()}, unless closed. */
   public synchronized void resume() {
     if (closed || thread != null) {
       return;
@@ -137,7 +137,7 @@ public final class ProfilePush implements AutoCloseable {
         }
       } catch (Throwable e) {
         if (goesOn()) {
-          // Not its message, which may quote a credential.
+          // The message is left out: it may quote a credential.
           failure.warn(
               "A profile cannot be pushed to %s: %s"
                   .formatted(options.url(), e.getClass().getName()),
@@ -160,7 +160,7 @@ public final class ProfilePush implements AutoCloseable {
         wait(left / 1_000_000 + 1);
       }
     } catch (InterruptedException e) {
-      // An application that sweeps threads; close() ends this one.
+      // An application may interrupt all threads; close() ends this one.
       return;
     }
   }
@@ -185,7 +185,7 @@ public final class ProfilePush implements AutoCloseable {
     return waiting.stream().mapToLong(profile -> profile.length).sum();
   }
 
-  /** Sends what waits, oldest first; false if the store does not take it for now. */
+  /** Sends the waiting profiles, oldest first; returns false if the store takes none for now. */
   private boolean send() {
     for (byte[] profile; (profile = waiting.peekFirst()) != null && goesOn(); ) {
       try {

@@ -26,9 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param login name and password for basic authentication
  * @param tokenFile a file with a bearer token, read at each push
  * @param tenant the header {@code X-Scope-OrgID} of stores with several tenants
- * @param certificates a file of certificates in PEM, which alone are trusted; empty: those of the
- *     JVM
- * @param sslContext the context for connections, asked for at each push; empty: that of the
+ * @param certificates a PEM file of the only certificates to trust; empty for those of the JVM
+ * @param sslContext supplies the context of each push's connection; empty for that of the
  *     certificates
  */
 public record PushOptions(
@@ -48,7 +47,7 @@ public record PushOptions(
    * @param password the password
    */
   public record Login(String user, String password) {
-    /** Returns the options as text, without the password. */
+    /** Returns the name, without the password. */
     @Override
     public String toString() {
       return user;
@@ -64,7 +63,7 @@ public record PushOptions(
    *
    * @param service the label {@code service_name}, unless the labels have it
    * @return empty unless an address is given
-   * @throws InvalidSettingException if one makes no sense; the message says which
+   * @throws InvalidSettingException for a value that is not allowed; the message names it
    */
   public static Optional<PushOptions> of(MallometerOptions options, String service) {
     String url = options.find(Setting.PUSH_URL).orElse("");
@@ -120,7 +119,7 @@ public record PushOptions(
         return url;
       }
     } catch (URISyntaxException e) {
-      // Told below.
+      // The exception below names the setting.
     }
     throw Setting.PUSH_URL.invalid(
         text.contains("@") ? "..." : text,

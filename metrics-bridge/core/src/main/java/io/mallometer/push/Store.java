@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Pyroscope's service for pushes: a message {@code push.v1.PushRequest} with one series in a POST,
  * by the Connect protocol for single requests.
  *
- * <p>By the JDK's oldest HTTP client: it needs no module beyond {@code java.base} and no thread.
+ * <p>The JDK's oldest HTTP client needs no module beyond {@code java.base} and no thread.
  */
 final class Store {
 
@@ -42,7 +42,7 @@ final class Store {
 
   private final PushOptions options;
 
-  /** The connection of the push that is under way. */
+  /** The connection of the current push. */
   private volatile @Nullable HttpURLConnection open;
 
   Store(PushOptions options) {
@@ -52,8 +52,8 @@ final class Store {
   /**
    * Sends a profile.
    *
-   * @return why the store refuses it for good; empty if it has taken it
-   * @throws IOException if it does not take it for now
+   * @return why the store refuses the profile for good; empty if it has taken it
+   * @throws IOException if the store does not take the profile for now
    */
   String push(byte[] profile) throws IOException {
     HttpURLConnection connection = connect();
@@ -66,7 +66,7 @@ final class Store {
     }
   }
 
-  /** Has the push that is under way fail, unless it is not connected yet. */
+  /** Makes the current push fail, unless it is not connected yet. */
   void disconnect() {
     HttpURLConnection connection = open;
     if (connection != null) {
@@ -104,12 +104,12 @@ final class Store {
     }
     connection.setConnectTimeout(TIMEOUT_MILLIS);
     connection.setReadTimeout(TIMEOUT_MILLIS);
-    // A redirection would take the credentials along.
+    // A redirection would forward the credentials.
     connection.setInstanceFollowRedirects(false);
     connection.setRequestMethod("POST");
     connection.setDoOutput(true);
-    // Otherwise the JDK keeps the socket for the next push, also while the JVM is checkpointed: of
-    // an answer without a body disconnect() does not know the socket any more.
+    // By default the JDK keeps the socket for the next push, also while the JVM is checkpointed:
+    // disconnect() cannot close the socket of an answer without a body.
     connection.setRequestProperty("Connection", "close");
     connection.setRequestProperty("Content-Type", "application/proto");
     connection.setRequestProperty("Connect-Protocol-Version", "1");
@@ -130,7 +130,7 @@ final class Store {
     return connection;
   }
 
-  /** Checked here, because the JDK's exception quotes the value. */
+  /** Sets a header after a check of its value, which the JDK's exception would quote. */
   private static void header(HttpURLConnection connection, String name, String value, String option)
       throws IOException {
     if (value.chars().anyMatch(Character::isISOControl)) {
@@ -158,9 +158,7 @@ final class Store {
     }
   }
 
-  /**
-   * Tells the store not to compute differences: the profile has what was allocated since the last.
-   */
+  /** Returns the message, which tells the store to compute no differences: profiles have them. */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();
     series.message(1, label("__name__", "memory")).message(1, label("__delta__", "false"));

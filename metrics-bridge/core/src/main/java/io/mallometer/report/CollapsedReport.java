@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
 
 /**
  * Collapsed stacks: {@code outer;inner 4096}. Frames are functions without lines, so several lines
- * may have the same stack; the reader of the report adds them up. Names carry no marks for their
- * kind.
+ * may have the same stack; the reader of the report adds them up. Names do not show the kind of a
+ * frame.
  */
 final class CollapsedReport implements Report {
 
@@ -49,7 +49,7 @@ final class CollapsedReport implements Report {
     }
   }
 
-  /** Readers know no escapes, so what separates frames and lines is replaced. */
+  /** Replaces separators of frames and lines, because readers know no escapes. */
   private static String name(StackFrame frame) {
     return LINE_BREAKING.matcher(frame.function().replace(';', ':')).replaceAll(" ");
   }

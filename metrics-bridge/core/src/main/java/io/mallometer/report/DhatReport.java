@@ -18,17 +18,17 @@ import java.util.Map;
 
 /**
  * DHAT's file, version 2, as Valgrind's {@code dh_view.html} loads it. It has lifetimes ({@code
- * bklt}) and no accesses ({@code bkacc}). What DHAT knows and sampling does not is filled in thus:
- * the moment of the global maximum is the end, a site's maximum is what is live at the end, and
- * lifetimes are those of live objects only, at their median age. Nothing counts as short-lived but
- * sites without live objects ({@code tuth} is 0).
+ * bklt}) and no accesses ({@code bkacc}). Figures that sampling lacks are filled in: the moment of
+ * the global maximum is the end, the maximum of a site is its live memory at the end, and lifetimes
+ * are those of live objects only, at their median age. Only sites without live objects count as
+ * short-lived ({@code tuth} is 0).
  */
 final class DhatReport implements Report {
 
   private static final int FILE_VERSION = 2;
   private static final double MICROSECONDS = 1e6;
 
-  /** The figures of all sites that have the same stack: the viewer refuses a repeated one. */
+  /** The figures of all sites with one stack: the viewer refuses a file that repeats a stack. */
   private record Figures(
       long bytes, long objects, long liveBytes, long liveObjects, long lifetimes) {
 
@@ -71,13 +71,13 @@ final class DhatReport implements Report {
     writer.flush();
   }
 
-  /** The program's name and no arguments: these may hold secrets. */
+  /** Writes the name of the program without its arguments, which may hold secrets. */
   private static void writeProcess(ProcessHandle process, Instant time, JsonWriter json)
       throws IOException {
     json.name("cmd").value(process.info().command().orElse("java"));
     json.name("pid").value(process.pid());
     Instant start = process.info().startInstant().orElse(time);
-    // The viewer divides by it.
+    // The viewer divides by the age.
     long age = Math.max(1, Duration.between(start, time).toNanos() / 1_000);
     json.name("te").value(age).name("tg").value(age);
   }
@@ -88,7 +88,7 @@ final class DhatReport implements Report {
     for (CallSite site : sites.sites()) {
       points.merge(Stacks.of(site), Figures.of(site), Figures::plus);
     }
-    // 0 is the root.
+    // 0 is the number of the root.
     Numbering<StackFrame> frames = new Numbering<>(1);
     json.name("pps").beginArray();
     for (Map.Entry<List<StackFrame>, Figures> point : points.entrySet()) {

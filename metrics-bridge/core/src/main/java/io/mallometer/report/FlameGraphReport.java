@@ -25,24 +25,24 @@ import java.util.stream.Collectors;
  * figures. The policy in the file admits this style and this script by their hashes and nothing
  * else, so no name of a frame can run.
  *
- * <p>The stacks are sorted, each is written as how many frames it shares with the one before and
- * the numbers of the others: a prefix tree in preorder, without ever building one here. Besides one
- * number a frame while they are sorted, only the distinct names are held.
+ * <p>The stacks are sorted. Each is written as the number of frames that it shares with the
+ * previous stack and the numbers of its other frames: a prefix tree in preorder that is never in
+ * memory. While sorting, memory holds one number for each frame, and the distinct names.
  */
 final class FlameGraphReport implements Report {
 
   private static final ReportMetric[] METRICS = ReportMetric.values();
 
-  /** What a box is labelled with. Lines and offsets are left out: they would split boxes. */
+  /** The label of a box, without line and offset, which would split boxes. */
   private record Label(StackFrame.Kind kind, String function) {
 
-    /** Returns 0 for native code, 1 for Java, 2 for a Java method that is a site's name. */
+    /** Returns 0 for native code, 1 for Java, 2 for a Java method that names a site. */
     int number(Set<String> names) {
       return kind == StackFrame.Kind.NATIVE ? 0 : names.contains(function) ? 2 : 1;
     }
   }
 
-  /** A site's labels by number, outermost first. */
+  /** The labels of a site by number, outermost first. */
   private record Stack(int[] labels, CallSite site) {}
 
   @Override
@@ -107,7 +107,7 @@ final class FlameGraphReport implements Report {
     return outermostFirst;
   }
 
-  /** For each stack: frames shared, frames that follow, their labels, the figures. */
+  /** Writes for each stack: frames shared, frames that follow, their labels, the figures. */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();
     int[] before = {};

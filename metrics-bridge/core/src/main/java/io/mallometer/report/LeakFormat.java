@@ -8,11 +8,11 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 
-/** The formats in which verdicts are written for people. */
+/** Formats of verdicts for people. */
 public enum LeakFormat {
   /** Lines of text. */
   TEXT("text", "text/plain;charset=UTF-8", "txt", "verdicts on leaks as text", new LeakText()),
-  /** One HTML file that needs no other. */
+  /** An HTML file that needs no other file. */
   HTML(
       "html",
       "text/html;charset=UTF-8",
@@ -20,7 +20,7 @@ public enum LeakFormat {
       "verdicts on leaks as one HTML file",
       new LeakPage());
 
-  /** Writes verdicts. */
+  /** Writes verdicts in one format. */
   interface Writing {
     void write(LeakReport leaks, boolean all, Appendable out) throws IOException;
   }
@@ -39,12 +39,12 @@ public enum LeakFormat {
     this.writing = writing;
   }
 
-  /** The name in addresses and options. */
+  /** Returns the name in addresses and options. */
   public String id() {
     return id;
   }
 
-  /** The media type. */
+  /** Returns the media type. */
   public String contentType() {
     return contentType;
   }
@@ -62,7 +62,7 @@ public enum LeakFormat {
   /**
    * Writes verdicts. Flushes the stream and does not close it.
    *
-   * @param all also those that are healthy
+   * @param all whether to write healthy verdicts too
    */
   public void write(LeakReport leaks, boolean all, OutputStream out) throws IOException {
     Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));

@@ -6,7 +6,7 @@ import io.mallometer.model.StackFrame;
 import java.io.IOException;
 import java.util.List;
 
-/** The same as an HTML file without scripts. */
+/** Verdicts as an HTML file without scripts. */
 final class LeakPage implements LeakFormat.Writing {
 
   private static final String HEAD =

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Verdicts as lines of text: what each says, on what it stands, and who allocated. */
+/** Verdicts as lines of text: each with its sentence, its evidence, and its allocation stacks. */
 final class LeakText implements LeakFormat.Writing {
 
   @Override
@@ -45,13 +45,13 @@ final class LeakText implements LeakFormat.Writing {
     }
   }
 
-  /** Of another stack of a verdict. */
+  /** Returns the line above another stack of a verdict. */
   static String heading(SiteVerdict.Stack stack) {
     return "site %d holds %s, allocated by"
         .formatted(stack.number(), Words.bytes(stack.liveBytes()));
   }
 
-  /** When, and whether use was seen. */
+  /** Returns the time of the verdicts, and whether accesses were observed. */
   static String headline(LeakReport leaks) {
     Observation observation = leaks.observation();
     String reason = observation.reason();
@@ -63,12 +63,12 @@ final class LeakText implements LeakFormat.Writing {
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
   }
 
-  /** What is known of memory that nobody can use or free. */
+  /** Returns the result of the search for memory that no code can use or free. */
   static String lostMemory(LeakReport leaks) {
     return "Lost memory: " + leaks.observation().lostMemory();
   }
 
-  /** What a verdict's sentence does not say. */
+  /** Returns the facts that the sentence of a verdict omits. */
   static List<String> facts(SiteVerdict verdict) {
     List<String> facts = new ArrayList<>();
     facts.add(
@@ -116,7 +116,7 @@ final class LeakText implements LeakFormat.Writing {
         : "%s by %s at %s".formatted(shown(use.time().get()), use.thread(), where(use.frames()));
   }
 
-  /** The innermost frame, and the first of Java if it is another. */
+  /** Returns the innermost frame, and the innermost Java frame if it is another one. */
   private static String where(List<StackFrame> frames) {
     if (frames.isEmpty()) {
       return "?";
@@ -130,7 +130,7 @@ final class LeakText implements LeakFormat.Writing {
         .orElseGet(innermost::toString);
   }
 
-  /** Names may be anybody's; a terminal shall not obey them. */
+  /** Writes a line. Replaces control characters in names, which a terminal would obey. */
   private static void line(Appendable out, String text) throws IOException {
     out.append(text.replaceAll("[\\p{Cc}\\p{Cf}]", "?").stripTrailing()).append('\n');
   }

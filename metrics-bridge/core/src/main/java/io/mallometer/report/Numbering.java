@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Numbers equal things alike, in the order in which they are first seen. */
+/** Gives things numbers in the order in which they are first seen. Equal things get one number. */
 final class Numbering<T> {
 
   private final Map<T, Integer> numbers = new LinkedHashMap<>();
   private final int first;
 
-  /** The first thing gets the number {@code first}. */
+  /** Creates a numbering whose first number is {@code first}. */
   Numbering(int first) {
     this.first = first;
   }
@@ -19,7 +19,7 @@ final class Numbering<T> {
     return numbers.computeIfAbsent(thing, unseen -> first + numbers.size());
   }
 
-  /** All that were numbered, in order. */
+  /** Returns all things with a number, in order. */
   Set<T> all() {
     return numbers.keySet();
   }

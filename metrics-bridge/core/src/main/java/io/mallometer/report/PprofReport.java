@@ -22,13 +22,13 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A profile as in pprof's {@code profile.proto}, gzipped, with four values a sample. Samples are
- * written first, then what they refer to by number: readers take the fields in any order, and only
- * the distinct frames and names have to be remembered.
+ * A gzipped profile in the format of pprof's {@code profile.proto}, with four values a sample.
+ * Samples are written before the frames and names that they refer to by number: readers take the
+ * fields in any order, and only the distinct frames and names have to be remembered.
  */
 final class PprofReport implements Report {
 
-  /** In the order of the heap profiles that Go itself writes. */
+  /** The values of a sample, in the order of Go's own heap profiles. */
   private enum SampleType {
     ALLOC_OBJECTS("alloc_objects", "count", ReportMetric.ALLOCATED_OBJECTS),
     ALLOC_SPACE("alloc_space", "bytes", ReportMetric.ALLOCATED_BYTES),
@@ -83,10 +83,10 @@ final class PprofReport implements Report {
   }
 
   /**
-   * Writes what changed between two moments. What shrank is negative; what is not known of one of
-   * them counts as nothing.
+   * Writes the changes between two moments. Decreases are negative; figures that are unknown at one
+   * of the moments count as 0.
    *
-   * @param now a reading, whose unit and build ids these are
+   * @param now a reading, with the unit and the build ids
    * @throws IllegalArgumentException if nothing is known of the moments
    */
   static void write(SiteChanges changes, CallSites now, ReportMetric metric, OutputStream out)
@@ -109,7 +109,7 @@ final class PprofReport implements Report {
     out.flush();
   }
 
-  /** Writes what was allocated between two readings, and what is live at the second. */
+  /** Writes the memory allocated between two readings, and the memory live at the second. */
   static void write(CallSites before, CallSites now, OutputStream out) throws IOException {
     Map<Integer, CallSite> earlier = new HashMap<>();
     before.sites().forEach(site -> earlier.put(site.number(), site));
@@ -154,7 +154,7 @@ final class PprofReport implements Report {
                 }));
   }
 
-  /** Gives its native memory back at the end and leaves the stream below open. */
+  /** A stream that frees its native memory at the end and leaves the stream below open. */
   private static final class Gzip extends GZIPOutputStream {
 
     private static final int BUFFER_BYTES = 16 * 1024;
@@ -173,10 +173,10 @@ final class PprofReport implements Report {
     }
   }
 
-  /** A function: what pprof shows as one line of a table. */
+  /** A function, which pprof shows as one line of a table. */
   private record Function(String name, String file) {}
 
-  /** The numbers are those of the fields in {@code profile.proto}. */
+  /** The message {@code Profile}. Numbers of fields are those of {@code profile.proto}. */
   private static final class Profile {
 
     private final OutputStream out;
@@ -202,8 +202,8 @@ final class PprofReport implements Report {
       }
       profile.number(9, nanoseconds(time));
       profile.number(10, duration.toNanos());
-      // As Go's heap profiles; stores tell kinds of profiles apart by it. The values are complete,
-      // so there is no period to multiply with.
+      // The period type of Go's heap profiles, by which stores recognize the kind of a profile.
+      // There is no period, because the values are complete.
       profile.message(11, valueType("space", "bytes"));
       profile.number(14, strings.of(defaultType.type));
       profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());
@@ -253,7 +253,7 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // Behind a symbol the offset is no address.
+        // An offset behind a symbol is no address.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }
@@ -267,7 +267,7 @@ final class PprofReport implements Report {
       }
     }
 
-    /** A mapping for each library, said to have symbols so that pprof looks for no file. */
+    /** Writes a mapping for each library, marked as symbolized so that pprof looks for no file. */
     private void writeMappings() throws IOException {
       for (String library : libraries.all()) {
         ProtobufMessage mapping = new ProtobufMessage().number(1, libraries.of(library));

@@ -4,11 +4,11 @@ import io.mallometer.model.CallSites;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** One format. Its implementations have no state. */
+/** A format of a report. Implementations have no state. */
 interface Report {
 
   /**
-   * Writes a report while it is made; flushes the stream and does not close it.
+   * Streams a report. Flushes the stream and does not close it.
    *
    * @param metric the figure, in formats that show one
    */

@@ -7,7 +7,7 @@ import java.io.OutputStream;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The formats in which call sites are exported. */
+/** Formats in which call sites are exported. */
 public enum ReportFormat {
   /** A line for each stack, frames outermost first with semicolons between, and the figure. */
   COLLAPSED(
@@ -16,7 +16,7 @@ public enum ReportFormat {
       "collapsed",
       "a line for each stack, for flame graph scripts",
       new CollapsedReport()),
-  /** One HTML file that draws all four figures and needs no other. */
+  /** An HTML file that draws all four figures and needs no other file. */
   FLAMEGRAPH(
       "flamegraph",
       "text/html;charset=UTF-8",
@@ -49,17 +49,17 @@ public enum ReportFormat {
     this.report = report;
   }
 
-  /** The format with that name; empty if none has it. */
+  /** Returns the format of a name; empty if there is none. */
   public static Optional<ReportFormat> byId(String id) {
     return Stream.of(values()).filter(format -> format.id.equals(id)).findFirst();
   }
 
-  /** The name in addresses and options. */
+  /** Returns the name in addresses and options. */
   public String id() {
     return id;
   }
 
-  /** The media type. */
+  /** Returns the media type. */
   public String contentType() {
     return contentType;
   }
@@ -75,11 +75,11 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes a report while it is made: no format is held in memory as text. Flushes the stream and
-   * does not close it.
+   * Streams a report: no format is held in memory as text. Flushes the stream and does not close
+   * it.
    *
-   * @param metric what sizes mean in a format that shows one figure, which one is shown first in
-   *     those that let the reader choose, and ignored by the others
+   * @param metric the figure in a format that shows one, the first figure in formats that let the
+   *     reader choose; other formats ignore it
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     report.write(sites, metric, out);
@@ -95,11 +95,11 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes the changes between two moments, in the format that can hold them: {@link #PPROF}. Its
-   * duration is the time between them; what shrank is negative.
+   * Writes the changes between two moments as {@link #PPROF}, the only format that can hold them.
+   * The duration of the profile is the time between them; decreases are negative.
    *
    * @param now a reading of all sites
-   * @param metric which figure is shown first
+   * @param metric the figure that is shown first
    * @throws IllegalArgumentException with the reason, if nothing is known of the moments
    */
   public static void writeChanges(

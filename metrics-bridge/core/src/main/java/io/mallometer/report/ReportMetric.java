@@ -7,9 +7,9 @@ import java.util.stream.Stream;
 
 /** Figure of a call site that a report shows. */
 public enum ReportMetric {
-  /** Bytes in use. */
+  /** Live bytes. */
   LIVE_BYTES("live", "bytes"),
-  /** Objects in use. */
+  /** Live objects. */
   LIVE_OBJECTS("live-objects", "objects"),
   /** Bytes allocated since the process started. */
   ALLOCATED_BYTES("allocated", "bytes"),
@@ -24,22 +24,22 @@ public enum ReportMetric {
     this.unit = unit;
   }
 
-  /** The figure with that name; empty if none has it. */
+  /** Returns the figure of a name; empty if there is none. */
   public static Optional<ReportMetric> byId(String id) {
     return Stream.of(values()).filter(metric -> metric.id.equals(id)).findFirst();
   }
 
-  /** The name in addresses and options. */
+  /** Returns the name in addresses and options. */
   public String id() {
     return id;
   }
 
-  /** {@code bytes} or {@code objects}. */
+  /** Returns {@code bytes} or {@code objects}. */
   public String unit() {
     return unit;
   }
 
-  /** The figure of a site. */
+  /** Returns the figure of a site. */
   public Estimate of(CallSite site) {
     return switch (this) {
       case LIVE_BYTES -> site.liveBytes();
@@ -49,7 +49,7 @@ public enum ReportMetric {
     };
   }
 
-  /** The figure of a site as a whole number; 0 if it is not known. */
+  /** Returns the figure of a site as a whole number; 0 if it is unknown. */
   long wholeOf(CallSite site) {
     return Math.round(of(site).value());
   }

@@ -4,19 +4,19 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
-/** Stacks as formats want them that have no word for an empty one. */
+/** Stacks for formats that cannot express an empty one. */
 final class Stacks {
 
   private static final List<StackFrame> UNKNOWN = List.of(StackFrame.ofLibrary("[unknown]", "", 0));
 
   private Stacks() {}
 
-  /** The frames of a site, innermost first, at least one. */
+  /** Returns the frames of a site, innermost first, at least one. */
   static List<StackFrame> of(CallSite site) {
     return of(site.frames());
   }
 
-  /** The same of frames. */
+  /** Returns the frames, or one unknown frame if there are none. */
   static List<StackFrame> of(List<StackFrame> frames) {
     return frames.isEmpty() ? UNKNOWN : frames;
   }

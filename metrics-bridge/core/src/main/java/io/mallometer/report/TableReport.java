@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Every figure of every site as JSON, a line for each site. Within one version fields are only
- * added: none is renamed, removed, or changes its unit.
+ * Writes every figure of every call site as JSON, one line for each. Within one version no field is
+ * renamed or removed, and none changes its unit; fields may be added.
  */
 final class TableReport implements Report {
 
@@ -33,7 +33,7 @@ final class TableReport implements Report {
     json.name("byteUnit").value(sites.byteUnit().tag());
     json.name("samples").value(sites.samples());
     json.name("dropped").beginObject();
-    // Sorted: two tables of the same figures are the same file.
+    // Sorted, so that equal figures make equal files.
     for (Map.Entry<String, Long> reason : new TreeMap<>(sites.dropped()).entrySet()) {
       json.name(reason.getKey()).value(reason.getValue());
     }
@@ -56,7 +56,7 @@ final class TableReport implements Report {
   /**
    * Writes a site.
    *
-   * @param texts of the frames that were written before; a service has few that differ
+   * @param texts the texts of earlier frames; a service has few distinct ones
    */
   private static void write(CallSite site, Map<StackFrame, String> texts, JsonWriter json)
       throws IOException {

@@ -1,6 +1,5 @@
 /**
- * Call sites in the formats of other tools. Everything streams: no report is held in memory as
- * text.
+ * Call sites in the formats of other tools. All reports are streamed: none is in memory as text.
  */
 @NullMarked
 package io.mallometer.report;

@@ -6,30 +6,30 @@ import java.io.OutputStream;
 /** Answer to a request over HTTP. */
 public sealed interface Answer {
 
-  /** How it went. */
+  /** Returns the outcome of the request. */
   Outcome outcome();
 
-  /** The media type. */
+  /** Returns the media type. */
   String contentType();
 
-  /** Writes the answer. */
+  /** Returns the body, which writes the answer. */
   Body body();
 
-  /** How a request went, with HTTP's number for it. */
+  /** Outcome of a request, with its HTTP status. */
   enum Outcome {
-    /** As asked. */
+    /** The request succeeded. */
     OK(200),
-    /** A parameter makes no sense. */
+    /** A parameter has a value that is not allowed. */
     WRONG(400),
-    /** Another site's page asks. */
+    /** A page of another origin sent the request. */
     FORBIDDEN(403),
-    /** There is nothing of that name. */
+    /** The name is unknown. */
     UNKNOWN(404),
-    /** A setting forbids to change anything. */
+    /** A setting forbids changes. */
     NOT_ALLOWED(405),
-    /** Not so soon again. */
+    /** The operation is refused for now; a later request may succeed. */
     TOO_EARLY(429),
-    /** This process does not have it. */
+    /** This process does not support the request. */
     UNSUPPORTED(501);
 
     private final int status;
@@ -45,9 +45,9 @@ public sealed interface Answer {
   }
 
   /**
-   * Something to be written as JSON.
+   * An answer in JSON.
    *
-   * @param view what
+   * @param view the content
    */
   record Told(Outcome outcome, View view) implements Answer {
 
@@ -74,7 +74,7 @@ public sealed interface Answer {
    * A file in the format of another tool.
    *
    * @param contentType its media type
-   * @param body writes it while it is made, and does not close the stream
+   * @param body streams the file, and does not close the stream
    */
   record Exported(String contentType, Body body) implements Answer {
 
@@ -97,10 +97,10 @@ public sealed interface Answer {
     }
   }
 
-  /** What writes a file. */
+  /** The body of an answer. */
   @FunctionalInterface
   interface Body {
-    /** Writes all of it. */
+    /** Writes the whole body. */
     void writeTo(OutputStream out) throws IOException;
   }
 }

@@ -18,14 +18,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answer of {@code nativememory/history}: the last hour in columns, for charts. All columns under
- * one list of times are as long as that; what is unknown is {@code NaN} or null.
+ * Answer of {@code nativememory/history}: the last hour in columns, for charts. All columns beside
+ * a list of times are as long as that list; unknown figures are {@code NaN} or null.
  */
 public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)
     implements View {
 
-  /** Division of the memory: five minutes by 15 s, the rest by the minute. */
+  /** Parts of the memory: every 15 s for five minutes, every minute before. */
   public record Memory(
       @Figure("Milliseconds since 1970") List<Long> times,
       @Figure(value = "The cgroup's limit", unit = BYTES) List<Double> limitBytes,
@@ -62,14 +62,14 @@ public record HistoryView(
     }
   }
 
-  /** One part over time. */
+  /** A part over time. */
   public record Column(
       @Figure("As in the tag part") String name,
       @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**
-   * Counts: five minutes by the poll, a quarter of an hour by ten seconds, the rest by the minute.
-   * Rates are those since the time before.
+   * Counts: each poll for five minutes, every ten seconds for a quarter of an hour, every minute
+   * before. Rates are those since the previous time.
    */
   public record Malloc(
       @Figure("Milliseconds since 1970") List<Long> times,

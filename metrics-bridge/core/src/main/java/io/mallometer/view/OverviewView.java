@@ -35,7 +35,7 @@ public record OverviewView(
     @Figure("Files for people and other tools, by name") List<Export> exports)
     implements View {
 
-  /** A file that can be had. */
+  /** A file that can be exported. */
   public record Export(
       @Figure("What it is called") String name,
       @Figure("What to ask for") String address,

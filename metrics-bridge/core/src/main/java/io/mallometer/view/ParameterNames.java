@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The parameters that a request may have. A misspelt one is refused: a request for five sites with
- * {@code ?top=5} must not return all of them.
+ * Names of the parameters that a request may have. A misspelt name is refused: a request for five
+ * sites with {@code ?top=5} must not return all of them.
  */
 public final class ParameterNames {
 
@@ -18,7 +18,7 @@ public final class ParameterNames {
 
   private ParameterNames() {}
 
-  /** Those of a name that {@link Views#answer} knows. */
+  /** Returns the names for a view that {@link Views#answer} knows. */
   static List<String> of(String view) {
     if (ReportFormat.byId(view).isPresent()) {
       return view.equals(ReportFormat.PPROF.id()) ? OF_PPROF : OF_REPORTS;
@@ -33,8 +33,8 @@ public final class ParameterNames {
   /**
    * Checks that all given parameters are known.
    *
-   * @param asked what they were given for, as in the address
-   * @throws IllegalArgumentException if one is not; the message names it and those that there are
+   * @param asked the view, as in the address
+   * @throws IllegalArgumentException if a name is unknown; the message lists the known ones
    */
   public static void check(String asked, Collection<String> given, List<String> known) {
     for (String name : given) {

@@ -7,24 +7,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Origin of a request that changes something, as the browser reports it. A page of another site
- * must not make a viewer's browser trim or acknowledge. Programs that are no browsers say nothing
- * and are let through; they act for themselves.
+ * must not make a viewer's browser trim or acknowledge. Programs other than browsers send no origin
+ * and are allowed: they act for themselves.
  *
- * <p>{@code Sec-Fetch-Site} decides where it is sent, because it does not depend on what a proxy
- * makes of the host; browsers leave it out over plain HTTP to other machines, and then {@code
- * Origin} has to name the host that was asked. See the Fetch Metadata and the Fetch standard.
+ * <p>{@code Sec-Fetch-Site} decides if it is sent, because it does not depend on the host that a
+ * proxy writes. Browsers omit it over plain HTTP to other machines; then {@code Origin} has to name
+ * the requested host. See the Fetch Metadata and the Fetch standard.
  *
  * @param fetchSite the header {@code Sec-Fetch-Site}; null without it
  * @param origin the header {@code Origin}; null without it
- * @param host the host that was asked, with the port unless it is the scheme's own; null if unknown
+ * @param host the requested host, with the port unless it is the scheme's own; null if unknown
  */
 public record RequestOrigin(
     @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
 
-  /** The header in which a browser says how the sender's site is related to ours. */
+  /** The header with the relation of the sender's site to this one. */
   public static final String FETCH_SITE = "Sec-Fetch-Site";
 
-  /** The header in which a browser names the sender's site. */
+  /** The header with the sender's origin. */
   public static final String ORIGIN = "Origin";
 
   /** Returns the refusal of a request from another origin; empty if the request is allowed. */
@@ -39,7 +39,7 @@ public record RequestOrigin(
         : refused("%s, not from %s".formatted(origin, host));
   }
 
-  /** The scheme is not compared: a proxy may take TLS off. */
+  /** Returns whether the origin is the host. Ignores the scheme: a proxy may end TLS. */
   private boolean isAsked(String origin) {
     int host = origin.indexOf("://");
     return host > 0 && origin.substring(host + "://".length()).equalsIgnoreCase(this.host);

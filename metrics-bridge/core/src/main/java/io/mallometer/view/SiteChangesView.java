@@ -22,7 +22,7 @@ public record SiteChangesView(
     implements View {
 
   /**
-   * The changes that are wanted.
+   * Returns the requested changes.
    *
    * @throws IllegalArgumentException with the reason, if nothing is known
    */

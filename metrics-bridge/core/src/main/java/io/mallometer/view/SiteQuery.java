@@ -22,21 +22,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query for call sites, as parameters. Each is null where it is left out.
+ * A query for call sites, as parameters. An omitted parameter is null.
  *
- * @param sort by which figure, largest first: {@code live}, {@code live-objects}, {@code
- *     allocated}, {@code allocated-objects} or {@code rate}; of changes {@code growth}, {@code
+ * @param sort the figure to sort by, largest first: {@code live}, {@code live-objects}, {@code
+ *     allocated}, {@code allocated-objects} or {@code rate}; for changes {@code growth}, {@code
  *     live-objects} or {@code allocated}
- * @param group by what sites are taken together: {@code site}, {@code library}, {@code frame} or
- *     {@code package}
+ * @param group the grouping: {@code site}, {@code library}, {@code frame} or {@code package}
  * @param filter text that name, library or a frame must contain
- * @param owner {@code application}, {@code jvm}, {@code mallometer} or {@code all}; if left out
+ * @param owner {@code application}, {@code jvm}, {@code mallometer} or {@code all}; if omitted
  *     {@code all} with a filter or by library, else {@code application}
- * @param limit how many at most
+ * @param limit the largest number of rows
  * @param from the first of two moments, in ISO 8601, or a duration before now
- * @param to the second, likewise; now if left out
- * @param at instead of now a moment that is kept: {@code peak}, or {@code 85}, {@code 90} or {@code
- *     95}, the percent of the limit that were last crossed then
+ * @param to the second, likewise; now if omitted
+ * @param at a kept moment in place of now: {@code peak}, or {@code 85}, {@code 90} or {@code 95},
+ *     the latest moment above this percentage of the limit
  */
 public record SiteQuery(
     @Nullable String sort,
@@ -48,7 +47,7 @@ public record SiteQuery(
     @Nullable String to,
     @Nullable String at) {
 
-  /** The sites with most live bytes. */
+  /** The query for the sites with most live bytes. */
   static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null, null, null);
 
   private static final String ALL = "all";
@@ -59,7 +58,7 @@ public record SiteQuery(
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
-  /** The query that parameters make; a report has some of them only. */
+  /** Returns the query of parameters; a report has only some of them. */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),
@@ -72,7 +71,7 @@ public record SiteQuery(
         parameters.get("at"));
   }
 
-  /** By which figure changes are sorted. */
+  /** The order of changes. */
   private enum ChangeOrder {
     GROWTH("growth", SiteChange.MOST_GROWTH_FIRST),
     LIVE_OBJECTS("live-objects", SiteChange.MOST_OBJECTS_FIRST),
@@ -88,13 +87,13 @@ public record SiteQuery(
   }
 
   /**
-   * Answers.
+   * Returns the answer to the query.
    *
-   * @throws IllegalArgumentException with the reason, if a parameter is none of those that it may
-   *     be, or nothing is known of the moments asked for
+   * @throws IllegalArgumentException with the reason, if a parameter is not allowed, or nothing is
+   *     known of the requested moments
    */
   View answer(Mallometer mallometer) {
-    int most = parsedLimit();
+    int most = limit == null ? USUAL_LIMIT : number("limit", limit, 1, LARGEST_LIMIT);
     if (at != null && (from != null || to != null)) {
       throw new IllegalArgumentException(
           "at names one moment and cannot be combined with from or to");
@@ -119,14 +118,14 @@ public record SiteQuery(
         : SitesView.of(sites, order, most);
   }
 
-  /** The sites of now, or of the moment that is asked for. */
+  /** Reads the sites of now, or returns those of the requested moment. */
   CallSites read(Mallometer mallometer) {
     return at == null
         ? mallometer.sites().read()
         : mallometer.sites().at(Choice.of("at", at, KeptMoment.values(), KeptMoment::id));
   }
 
-  /** The changes that the filter lets through. */
+  /** Returns the changes that pass the filter. */
   SiteChanges chosen(SiteChanges changes) {
     return filter == null || filter.isEmpty()
         ? changes
@@ -140,23 +139,32 @@ public record SiteQuery(
   /**
    * Reads a number of seconds.
    *
-   * @throws IllegalArgumentException if it is none, or more than the history has
+   * @throws IllegalArgumentException if it is not a number, or longer than the history
    */
   static Duration span(String parameter, String text) {
-    try {
-      int seconds = Integer.parseInt(text);
-      if (seconds >= 1 && seconds <= LONGEST_SECONDS) {
-        return Duration.ofSeconds(seconds);
-      }
-    } catch (NumberFormatException e) {
-      // Told below.
-    }
-    throw new IllegalArgumentException(
-        "%s is '%s' and must be a whole number from 1 to %d"
-            .formatted(parameter, text, LONGEST_SECONDS));
+    return Duration.ofSeconds(number(parameter, text, 1, LONGEST_SECONDS));
   }
 
-  /** The sites that the filter lets through. */
+  /**
+   * Reads a number.
+   *
+   * @throws IllegalArgumentException if it is not a number, or not in the range
+   */
+  static int number(String parameter, String text, int least, int most) {
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= least && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // The exception below names the parameter.
+    }
+    throw new IllegalArgumentException(
+        "%s is '%s' and must be a whole number from %d to %d"
+            .formatted(parameter, text, least, most));
+  }
+
+  /** Returns the sites that pass the filter. */
   CallSites chosen(CallSites sites) {
     return filter == null || filter.isEmpty() ? sites : sites.mentioning(filter);
   }
@@ -169,7 +177,7 @@ public record SiteQuery(
   }
 
   /**
-   * Which owners a parameter means.
+   * Returns a test for the owners that a parameter selects.
    *
    * @param owner null for those of the application
    */
@@ -200,27 +208,11 @@ public record SiteQuery(
         most);
   }
 
-  private int parsedLimit() {
-    if (limit == null) {
-      return USUAL_LIMIT;
-    }
-    try {
-      int parsed = Integer.parseInt(limit);
-      if (parsed >= 1 && parsed <= LARGEST_LIMIT) {
-        return parsed;
-      }
-    } catch (NumberFormatException e) {
-      // Told below.
-    }
-    throw new IllegalArgumentException(
-        "limit is '%s' and must be a whole number from 1 to %d".formatted(limit, LARGEST_LIMIT));
-  }
-
   private static Instant moment(String parameter, String text, Instant now) {
     try {
       return Instant.parse(text);
     } catch (DateTimeException e) {
-      // Perhaps a duration.
+      // It may be a duration.
     }
     try {
       Optional<Instant> before = TimeSpan.parse(text).map(now::minus);
@@ -228,14 +220,14 @@ public record SiteQuery(
         return before.get();
       }
     } catch (DateTimeException | ArithmeticException e) {
-      // Before all time. Told below.
+      // A time that no Instant can hold is refused below.
     }
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"
             .formatted(parameter, text));
   }
 
-  /** At most so many rows. */
+  /** Returns the first rows, at most {@code most}. */
   static <T> List<T> first(List<T> all, int most) {
     return all.subList(0, Math.min(most, all.size()));
   }

@@ -14,13 +14,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answer to one request: a record of records, strings, numbers, truths, lists and maps, as {@link
+ * Answer to one request: a record of records, strings, numbers, booleans, lists and maps, as {@link
  * FigureTree} publishes them.
  */
 public interface View {
 
   /**
-   * Answer that is a record of the model, or a list of them; an empty object if it is unknown.
+   * A view of a record of the model, or a list of them; an empty object if it is unknown.
    *
    * @param answer the record or the list
    */
@@ -33,7 +33,7 @@ public interface View {
     }
   }
 
-  /** Returns this view as ordered maps, lists, strings, numbers and truths. */
+  /** Returns this view as ordered maps, lists, strings, numbers and booleans. */
   default Object tree() {
     return this instanceof Record fields ? FigureTree.fields(fields) : Map.of();
   }

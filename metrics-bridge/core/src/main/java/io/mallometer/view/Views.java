@@ -47,12 +47,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All views of a process, by name. To add a view, add it to {@link #NAMES} and to {@link #view} or,
+ * All views of a process, by name. A new view is added to {@link #NAMES} and to {@link #view} or,
  * if it takes parameters, to {@link #answer}.
  */
 public final class Views {
 
-  /** Returns the names of the views in JSON; the formats of reports are names as well. */
+  /** The names of the views in JSON; the formats of reports are names as well. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",
@@ -68,10 +68,10 @@ public final class Views {
           "trends",
           "recording");
 
-  /** Name below which {@link #together} is requested. */
+  /** The name below which {@link #together} is requested. */
   public static final String TOGETHER = "views";
 
-  /** Name by which {@link #evidence} is requested. */
+  /** The name by which {@link #evidence} is requested. */
   public static final String EVIDENCE = "evidence";
 
   private static final DateTimeFormatter EVIDENCE_TIME =
@@ -80,26 +80,26 @@ public final class Views {
   /** Names that take no parameters, beside most of the views. */
   private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
-  /** Who watches asks for this, and with it for what else is due. */
+  /** The view that each viewer's page requests in every interval of {@link ViewerPace}. */
   private static final String PACED = "overview";
 
-  /** More links of a path are not followed. */
+  /** The most references of a path that a search follows. */
   private static final int MOST_LINKS = 8;
 
   private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
 
   private static final String JSON = "application/json";
 
-  /** With one of these an answer is not the one that is kept for all. */
+  /** Parameters whose answer differs from the one that is kept for all requests. */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
   private final Mallometer mallometer;
   private final boolean trimAllowed;
   private final boolean ownersAllowed;
-  private final Pace pace;
+  private final ViewerPace pace;
 
-  /** What a page that many people watch asks for again and again. */
-  private final Map<String, WrittenOnce> watched;
+  /** The views that the page requests again and again, kept for all viewers. */
+  private final Map<String, CachedJson> watched;
 
   /** Creates views of a facade that allow no changes. */
   public Views(Mallometer mallometer) {
@@ -109,38 +109,38 @@ public final class Views {
   /**
    * Creates views of a facade.
    *
-   * @param trimAllowed whether those who ask can be answered {@link #trim()}
+   * @param trimAllowed whether requests may {@link #trim()}
    */
   public Views(Mallometer mallometer, boolean trimAllowed) {
     this(mallometer, trimAllowed, trimAllowed);
   }
 
   /**
-   * The same where one of the two operations can be allowed without the other.
+   * Creates views of a facade that allow one of two operations without the other.
    *
-   * @param ownersAllowed whether those who ask can be answered {@link #owners}
+   * @param ownersAllowed whether requests may search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed, boolean ownersAllowed) {
     this.mallometer = mallometer;
     this.trimAllowed = trimAllowed;
     this.ownersAllowed = ownersAllowed;
     Clock clock = mallometer.clock();
-    this.pace = new Pace(clock);
+    this.pace = new ViewerPace(clock);
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // A trim is seen at once, and what somebody said of a leak.
+            // Written again at once after a trim, and after an acknowledgement.
             PACED,
-            new WrittenOnce(clock, 5, this::overview, mallometer::snapshot, leaks),
+            new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",
-            new WrittenOnce(clock, 5, this::history),
+            new CachedJson(clock, 5, this::history),
             "leaks",
-            new WrittenOnce(clock, 5, this::leaks, leaks),
+            new CachedJson(clock, 5, this::leaks, leaks),
             // Verdicts are shown with the reading that they are of.
             "trends",
-            new WrittenOnce(clock, 30, this::trends, leaks),
+            new CachedJson(clock, 30, this::trends, leaks),
             "recording",
-            new WrittenOnce(clock, 5, () -> RecordingView.of(mallometer)));
+            new CachedJson(clock, 5, () -> RecordingView.of(mallometer)));
   }
 
   private OverviewView overview() {
@@ -161,17 +161,17 @@ public final class Views {
         mallometer.sites().trends(Grouping.SITE, TrendsView.MOST));
   }
 
-  /** The latest snapshot; makes no native call. */
+  /** Returns the latest snapshot; makes no native call. */
   public NativeMemoryView nativeMemory() {
     return NativeMemoryView.of(
         mallometer.snapshot(), mallometer.clock(), mallometer.leaks().report().observation());
   }
 
   /**
-   * Returns the division of the memory at the latest poll.
+   * Returns a view, without parameters.
    *
    * @param name one of {@link #NAMES}
-   * @return empty for any other
+   * @return empty for any other name
    */
   public Optional<View> view(String name) {
     Snapshot snapshot = mallometer.snapshot();
@@ -195,15 +195,15 @@ public final class Views {
   }
 
   /**
-   * Answers a request that changes nothing. Where use is not observed and no call site is
+   * Answers a request that changes nothing. If accesses are not observed and no call site is
    * suspected, {@code leaks} refuses with the reason.
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
-   * @param parameters by name; one that the view does not have is refused. {@code sites} has those
-   *     of {@link SiteQuery}; reports have {@code filter}, {@code at} as there, and {@code metric},
-   *     what sizes mean where there is one figure; {@code pprof} also {@code seconds}, over which
-   *     the difference is wanted; {@code leaks} has {@code all}, whether healthy sites are wanted,
-   *     too, and {@code format}: {@code json}, {@code text} or {@code html}
+   * @param parameters by name; a name that the view does not have is refused. {@code sites} has
+   *     those of {@link SiteQuery}; reports have {@code filter} and {@code at} of these, and {@code
+   *     metric}, the figure of formats that show one; {@code pprof} also has {@code seconds}, the
+   *     time of a difference; {@code leaks} has {@code all}, whether to include healthy sites, and
+   *     {@code format}: {@code json}, {@code text} or {@code html}
    */
   public Answer answer(String name, Map<String, String> parameters) {
     Optional<Told> refusal = refusal(name, parameters.keySet());
@@ -221,7 +221,7 @@ public final class Views {
             "no call site is a suspect, and accesses to objects are not observed: "
                 + mallometer.leaks().report().observation().reason());
       }
-      @Nullable WrittenOnce once = watched.get(name);
+      @Nullable CachedJson once = watched.get(name);
       if (once != null && ALONE.stream().noneMatch(parameters::containsKey)) {
         return new Answer.Exported(JSON, new Answer.Written(bytes(name, once)));
       }
@@ -239,8 +239,8 @@ public final class Views {
    * Answers for several views in one body, an object that has each under its name. One request
    * costs a server more than a view does.
    *
-   * @param names which, separated by commas; those that a page asks for again and again. What fails
-   *     is null, and who asks for it alone is told why
+   * @param names names of views that the page requests again and again, separated by commas. A view
+   *     that fails is null; a request for it alone returns the reason
    */
   public Answer together(String names) {
     Set<String> asked = new LinkedHashSet<>(List.of(names.split(",", -1)));
@@ -263,21 +263,21 @@ public final class Views {
    * Answers with a zip of all views. Its texts hold neither secrets nor addresses; its recordings
    * are not masked.
    *
-   * @param settings of mallometer that are neither system properties nor variables, by name
+   * @param settings mallometer's settings that are neither system properties nor variables, by name
    */
   public Answer evidence(Map<String, String> settings) {
     return new Answer.Exported(
-        Evidence.CONTENT_TYPE, out -> Evidence.write(mallometer, this, settings, out));
+        EvidenceBundle.CONTENT_TYPE, out -> EvidenceBundle.write(mallometer, this, settings, out));
   }
 
-  /** Returns a name for that file, with the process id and the time, in UTC. */
+  /** Returns a file name for the evidence, with the process id and the time in UTC. */
   public String evidenceName() {
     return "mallometer-%d-%s.zip"
         .formatted(
             ProcessHandle.current().pid(), EVIDENCE_TIME.format(mallometer.clock().instant()));
   }
 
-  private byte[] bytes(String name, WrittenOnce view) {
+  private byte[] bytes(String name, CachedJson view) {
     if (name.equals(PACED)) {
       pace.asked();
     }
@@ -296,7 +296,7 @@ public final class Views {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Whether an empty list would look like a process without leaks. */
+  /** Returns whether an empty list would look like a process without leaks. */
   private boolean notObserved(Map<String, String> parameters) {
     LeakReport report = mallometer.leaks().report();
     boolean judged = !report.time().equals(Instant.EPOCH);
@@ -327,7 +327,7 @@ public final class Views {
             .toList());
   }
 
-  /** Whether sites are wanted, too, that are healthy. */
+  /** Returns whether healthy sites are requested too. */
   private static boolean all(Map<String, String> parameters) {
     return switch (parameters.getOrDefault("all", "false")) {
       case "true", "" -> true;
@@ -360,7 +360,7 @@ public final class Views {
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, figure, out));
   }
 
-  /** What changed in so many seconds, for which nobody waits: what was there then is known. */
+  /** Returns the changes over a time, from what is kept: nobody waits for that time. */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
     if (changes.from().isEmpty()) {
@@ -372,8 +372,8 @@ public final class Views {
   }
 
   /**
-   * Returns the kinds of records that are answers, by what is asked for. A native image keeps them,
-   * and the list of public names is written from them.
+   * Returns the kinds of records that are answers, by view. A native image keeps them, and the list
+   * of public names is written from them.
    */
   public static Map<String, Class<? extends Record>> kinds() {
     return Map.ofEntries(
@@ -408,7 +408,7 @@ public final class Views {
    *
    * @param name as of {@link #answer}
    * @param parameters their names
-   * @return empty if it has none such, or there is no such view
+   * @return empty if all are known, or if there is no such view
    */
   public static Optional<Told> refusal(String name, Collection<String> parameters) {
     try {
@@ -429,7 +429,7 @@ public final class Views {
             .formatted(name, String.join(", ", names()), EVIDENCE, TOGETHER));
   }
 
-  /** Returns the refusal of a request that would change something unchangeable. */
+  /** Returns the refusal of a request to change a path that takes no changes. */
   public static Told nothingToChange() {
     return Told.refused(
         Outcome.UNKNOWN,
@@ -444,14 +444,14 @@ public final class Views {
    * @param site the name; one that ends in {@code *} is the beginning of a name
    * @return the verdicts; {@link Outcome#UNKNOWN} for a name that no call site has
    */
-  public Told acknowledgeLeak(String site, boolean fine) {
-    if (fine && !isKnown(site)) {
+  public Told acknowledgeLeak(String site, boolean acknowledged) {
+    if (acknowledged && !isKnown(site)) {
       return Told.refused(
           Outcome.UNKNOWN,
           "no call site is named '%s'; leaks?all=true and sites?group=site list the names"
               .formatted(site));
     }
-    mallometer.leaks().acknowledge(site, fine);
+    mallometer.leaks().acknowledge(site, acknowledged);
     return Told.ok(leaks());
   }
 
@@ -470,15 +470,15 @@ public final class Views {
    * long as the operator allows.
    *
    * @param site the call site's number
-   * @param parameters {@code links}, 0 to 8: over how many links to look for what keeps these
+   * @param parameters {@code links}, 0 to 8: how many references to follow to what keeps these
    *     objects, 0 by default; for operators of the process alone {@code pause} and {@code total},
    *     a budget of pauses
    * @return 429 if it was refused, 501 if this process cannot
    */
   public Told owners(String site, Map<String, String> parameters) {
     try {
-      int number = number("the site's number", site, Integer.MAX_VALUE);
-      int links = number("links", parameters.getOrDefault("links", "0"), MOST_LINKS);
+      int number = SiteQuery.number("the site's number", site, 0, Integer.MAX_VALUE);
+      int links = SiteQuery.number("links", parameters.getOrDefault("links", "0"), 0, MOST_LINKS);
       OwnerReport report =
           parameters.containsKey("pause") || parameters.containsKey("total")
               ? mallometer.leaks().owners(number, links, budget(parameters))
@@ -516,20 +516,7 @@ public final class Views {
                         .formatted(name, text)));
   }
 
-  private static int number(String name, String text, int most) {
-    try {
-      int number = Integer.parseInt(text);
-      if (number >= 0 && number <= most) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      // said below
-    }
-    throw new IllegalArgumentException(
-        "%s is '%s' and must be a number from 0 to %d".formatted(name, text, most));
-  }
-
-  /** Asks the allocator to give free memory back; may take seconds. */
+  /** Asks the allocator to return free memory; may take seconds. */
   public Told trim() {
     TrimReport report = mallometer.allocator().trim();
     return new Told(

@@ -1,6 +1,6 @@
 /**
- * What is answered to those who ask over HTTP or JMX, and how it is written as JSON: one
- * implementation for the Actuator endpoint and the agent's server, which both only carry it.
+ * The answers to requests over HTTP or JMX, and their JSON: one implementation for the Actuator
+ * endpoint and the agent's server, which both only pass it on.
  */
 @NullMarked
 package io.mallometer.view;

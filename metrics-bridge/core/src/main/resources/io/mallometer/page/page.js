@@ -40,6 +40,7 @@
   }
 
   const growth = value => isKnown(value) ? (value > 0 ? '+' : '') + bytes(value) : UNKNOWN;
+  const rate = perHour => perHour / 60 >= 1024 ** 2 ? `${growth(perHour / 60)}/min` : `${growth(perHour)}/h`;
   const count = value => isKnown(value) ? wholes.format(value) : UNKNOWN;
   const SMALLEST_SHARE = 0.001;
 
@@ -383,7 +384,8 @@
   // ---- The diagnosis
 
   function showAnswer({diagnosis, snapshot, views, exports}) {
-    const {state, since, actions, findings} = diagnosis;
+    const {state, since, actions} = diagnosis;
+    const findings = diagnosis.findings.filter(({topic}) => topic !== 'account');
     const section = element('answer');
     const [sign, word] = stateWords(state);
     const sentence = `${diagnosis.sentence}.`;
@@ -404,10 +406,31 @@
         make('span', {class: 'hidden'}, `${word}: `), `${finding.text}.`);
     }));
     element('why').hidden = findings.length === 0;
+    showAccount(diagnosis);
     const {remedy} = snapshot.status;
     element('remedy').hidden = remedy === '';
     fill(element('remedy'), remedy, () => ['What to do: ', make('code', {}, remedy)]);
     showBeginning(snapshot);
+  }
+
+  const LEAST_GROWTH = 64 * 1024;
+  const LEAST_SHARE = 0.01;
+
+  // The rows that changed, and the total below them; beside the window of the sentence the last hour, if that began earlier.
+  function showAccount({account, hour}) {
+    element('account').hidden = !account;
+    if (!account) {
+      return;
+    }
+    const largest = Math.max(...account.rows.map(({growthBytes}) => Math.abs(growthBytes)));
+    const rows = account.rows.filter(row => Math.abs(row.growthBytes) >= Math.max(LEAST_GROWTH, LEAST_SHARE * largest));
+    const inHour = row => (row.kind === 'total' ? hour.total : hour.rows.find(({kind, name}) => kind === row.kind && name === row.name))?.growthBytes;
+    const named = ({kind, name, place}) => kind === 'total' ? 'Total' : kind === 'site' ? `${name}${place ? ` (${place})` : ''}` : `${name}${place ? `, by ${place}` : ''}`;
+    const hasHour = moment(hour.from, minuteTime) !== moment(account.from, minuteTime);
+    const since = [account, ...(hasHour ? [hour] : [])].map(({from}) => `Since ${moment(from, minuteTime)}`);
+    setText(element('account').querySelector('caption'), `Growth of ${account.basis} memory until ${moment(account.to, minuteTime)}, without pages of files that the kernel can drop`);
+    table(element('account'), ['Part', 'Now', ...since], [...rows, account.total].map(row =>
+      [named(row), bytes(row.bytes), growth(row.growthBytes), ...(hasHour ? [growth(inHour(row))] : [])]));
   }
 
   // After an attach: since when, what there was before, and what is missed.
@@ -467,7 +490,9 @@
   function projection({seconds, lowerSeconds, upperSeconds}) {
     const isSoon = seconds < 2 * HOUR;
     const at = left => !isKnown(left) ? 'never' : isSoon && left < 24 * HOUR ? ahead(left) : duration(left);
-    return `If growth continues at this pace, memory reaches the limit in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''} (${at(lowerSeconds)} to ${at(upperSeconds)}).`;
+    const [first, last] = [at(lowerSeconds), at(upperSeconds)];
+    const between = first === last ? '' : ` (${first} to ${last})`;
+    return `If growth continues at this pace, memory reaches the limit in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''}${between}.`;
   }
 
   // The parts of the resident set, small ones together, and what else counts. Of files only copies that the process wrote count.
@@ -763,7 +788,7 @@
     const pairs = [
       ['Live', bytes(rise.liveBytes), ''],
       ['Suspected', suspected.bytes?.value > 0 ? bytes(suspected.bytes.value) : UNKNOWN, isKnown(suspected.bytes) ? interval(suspected.bytes.value, suspected.bytes.low, suspected.bytes.high) : ''],
-      ['Growth', isKnown(rise.bytesPerHour) ? `${growth(rise.bytesPerHour)}/h` : UNKNOWN, ''],
+      ['Growth', isKnown(rise.bytesPerHour) ? rate(rise.bytesPerHour) : UNKNOWN, ''],
       ['Oldest', duration(suspected.oldestSeconds), ''],
       ['Not accessed for', duration(suspected.idleSeconds), ''],
       ['Confidence', isKnown(grounds.confidence) ? share(grounds.confidence, 1) : UNKNOWN, grounds.evidence ? `evidence: ${grounds.evidence}` : ''],
@@ -850,7 +875,7 @@
     ], [2]);
   }
 
-  const COUNTING = {none: 'off', preload: 'by preload', attached: 'since an attach'};
+  const COUNTING = {none: 'off', preloaded: 'preloaded', attached: 'since an attach'};
 
   function showOwn({self: own, observation: leaks, memory}) {
     const sampling = own.sampling ?? {};

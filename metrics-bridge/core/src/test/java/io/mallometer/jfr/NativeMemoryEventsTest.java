@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Flight Recorder's own tool shows of a recording. */
+/** Tests the events that Flight Recorder's own tool shows of a recording. */
 class NativeMemoryEventsTest {
 
   private static final String[] PERIODIC = {
@@ -122,7 +122,7 @@ class NativeMemoryEventsTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** Registers where there is nothing to register with. */
+  /** Registers events in a JVM without Flight Recorder. */
   static final class WithoutRecorder {
 
     public static void main(String[] arguments) {
@@ -133,7 +133,7 @@ class NativeMemoryEventsTest {
     }
   }
 
-  /** Periodic events come at least at the end of a recording's chunk. */
+  /** Records for a second. Periodic events come at least at the end of a recording's chunk. */
   private Path record(Map<String, String> settings) throws Exception {
     Path file = directory.resolve("recording.jfr");
     try (Recording recording = new Recording()) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The allocator's MBean as a JMX client sees it, over a real connection. */
+/** Tests the MBean of the allocator from a JMX client over a real connection. */
 class AllocatorMBeanTest {
 
   private final FakeMallometer mallometer =
@@ -77,7 +77,7 @@ class AllocatorMBeanTest {
     assertThat((CompositeData[]) statistics.get("advice"))
         .extracting(row -> row.get("setting"))
         .containsExactly("MALLOC_ARENA_MAX=2");
-    assertThat((CompositeData[]) connection.getAttribute(name, "LargeAllocations"))
+    assertThat((CompositeData[]) connection.getAttribute(name, "HugeAllocations"))
         .extracting(row -> row.get("threadName"))
         .containsExactly("worker-1");
     assertThat(connection.getAttribute(name, "StatisticsAge")).isEqualTo(0.0);
@@ -115,7 +115,7 @@ class AllocatorMBeanTest {
     connection.addNotificationListener(
         name, (notification, handback) -> received.add(notification), null, null);
     assertThat(connection.getMBeanInfo(name).getNotifications()[0].getNotifTypes())
-        .containsExactly("io.mallometer.allocation.large");
+        .containsExactly("io.mallometer.allocation.huge");
 
     mallometer.setHugeAllocations(List.of(allocation(3), allocation(4)));
     mallometer.poll();
@@ -123,7 +123,7 @@ class AllocatorMBeanTest {
 
     Notification first = received.poll(20, TimeUnit.SECONDS);
     assertThat(first).isNotNull();
-    assertThat(first.getType()).isEqualTo("io.mallometer.allocation.large");
+    assertThat(first.getType()).isEqualTo("io.mallometer.allocation.huge");
     assertThat(first.getSequenceNumber()).isEqualTo(3);
     assertThat(first.getSource()).isEqualTo(name);
     assertThat(first.getMessage()).isEqualTo("worker-1 requested 128.0 MiB");

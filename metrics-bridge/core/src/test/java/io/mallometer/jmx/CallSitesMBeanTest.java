@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The call sites' MBean as a JMX client sees it. */
+/** Tests the MBean of the call sites from a JMX client. */
 class CallSitesMBeanTest {
 
   private final FakeMallometer mallometer =

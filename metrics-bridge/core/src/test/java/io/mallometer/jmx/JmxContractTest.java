@@ -20,8 +20,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * The MBean, its attributes translated to the names that the other faces use. Units and types are
- * those that the attributes declare.
+ * Tests the MBean, whose attributes are translated to the names of the other faces. The attributes
+ * declare units and types.
  */
 class JmxContractTest extends FaceContract {
 
@@ -40,7 +40,7 @@ class JmxContractTest extends FaceContract {
           named("LargestRequestBytes", "native_malloc_largest"),
           named("LiveObjects", "native_malloc_live_objects"),
           named("HugeAllocationCount", "native_malloc_huge"),
-          named("HugePageBytes", "native_memory_thp"),
+          named("ThpBytes", "native_memory_thp"),
           named("CgroupLimitBytes", "cgroup_memory_limit"),
           named("CgroupHighBytes", "cgroup_memory_high"),
           named("CgroupWorkingSetBytes", "cgroup_memory_working_set"),
@@ -63,7 +63,8 @@ class JmxContractTest extends FaceContract {
               "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", "")),
           Map.entry("LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", "")),
           Map.entry("DiagnosisStates", Published.of("mallometer_diagnosis", "", 0, "state", "")),
-          Map.entry("LimitSeconds", Published.of("mallometer_time_to_limit", "", 0, "bound", "")),
+          Map.entry(
+              "TimeToLimitSeconds", Published.of("mallometer_time_to_limit", "", 0, "bound", "")),
           Map.entry(
               "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", "")));
 
@@ -119,7 +120,7 @@ class JmxContractTest extends FaceContract {
     return false;
   }
 
-  /** Unknown is null in JMX or, of a time, NaN; no other face has a series for it. */
+  /** Translates attributes; unknown ones (null, or NaN for a time) have no series elsewhere. */
   private static List<Published> translate(MBeanServer server, ObjectName name) throws JMException {
     boolean active = (boolean) server.getAttribute(name, "Active");
     List<Published> shown = new ArrayList<>();
@@ -127,7 +128,7 @@ class JmxContractTest extends FaceContract {
       Published known = NAMES.get(info.getName());
       if (TABLES.containsKey(info.getName())) {
         shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
-      } else if (info.getName().matches("Cgroup.+") || info.getName().endsWith("HugePageBytes")) {
+      } else if (info.getName().matches("Cgroup.+") || info.getName().endsWith("ThpBytes")) {
         Number value = (Number) server.getAttribute(name, info.getName());
         if (known != null && value != null) {
           String unit = suffix(info.getDescriptor(), "gauge");
@@ -207,7 +208,7 @@ class JmxContractTest extends FaceContract {
     return shown;
   }
 
-  /** The leaks of the one table are parted by evidence in the other. */
+  /** Returns the sites by verdict. Their leaks are replaced by those of the table by evidence. */
   private static List<Published> ofLeakDetector(MBeanServer server, ObjectName name)
       throws JMException {
     List<Published> shown = new ArrayList<>();
@@ -268,22 +269,13 @@ class JmxContractTest extends FaceContract {
     return rows;
   }
 
-  /** What Prometheus appends for the unit and the type that the attribute declares. */
+  /** Returns Prometheus' suffix for an attribute's declared unit and type. */
   private static String suffix(Descriptor descriptor, String type) {
     String unit =
         switch ((String) descriptor.getFieldValue("units")) {
           case "bytes" -> "_bytes";
           case "seconds" -> "_seconds";
-          case "allocations",
-              "frees",
-              "objects",
-              "events",
-              "arenas",
-              "trims",
-              "samples",
-              "sites",
-              "states" ->
-              "";
+          case "count" -> "";
           default -> "_of_unknown_unit";
         };
     return unit + (type.equals("counter") ? "_total" : "");

@@ -38,10 +38,10 @@ class NativeMemoryMBeansTest {
     name = new ObjectName(NativeMemoryMBeans.NAME);
   }
 
-  /** Any other MBean under our name. */
+  /** The interface of another MBean under mallometer's name. */
   public interface StrangerMBean {}
 
-  /** Its implementation. */
+  /** An implementation of the other MBean. */
   public static final class Stranger implements StrangerMBean {}
 
   @Test
@@ -117,7 +117,7 @@ class NativeMemoryMBeansTest {
         .allSatisfy(attribute -> assertThat(units(attribute)).isEqualTo("bytes"));
   }
 
-  /** A getter whose attribute has gone, or has another type, throws. */
+  /** A typed getter throws if its attribute is missing or has another type. */
   @ParameterizedTest
   @ValueSource(
       classes = {

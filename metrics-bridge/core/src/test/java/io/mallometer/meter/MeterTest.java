@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
+import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.LeakSummary;
+import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
@@ -21,15 +25,16 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What all meters together are. */
+/** Tests properties of all meters together. */
 class MeterTest {
 
-  /** Buckets, sum and count. */
+  /** The number of series of a histogram: buckets, sum and count. */
   private static final int HISTOGRAM_SERIES = SizeDistribution.CLASSES + 2;
 
-  /** With every part and every event known, and as many names as there ever are. */
+  /** Each part and each event is known, and as many names as ever. */
   @Test
   void aProcessHasAtMost150Series() {
     FakeMallometer mallometer =
@@ -44,6 +49,64 @@ class MeterTest {
 
       assertThat(series + HISTOGRAM_SERIES).isBetween(100, 150);
     }
+  }
+
+  /** A row names components as text: a missing one would fail only in a scrape. */
+  @Test
+  void eachRowShowsAPublishedComponentWithAMeaning() {
+    assertThat(rows().count()).isGreaterThan(50);
+    rows()
+        .forEach(
+            meter ->
+                assertThat(meter.description())
+                    .as("%s %s", meter.name(), meter.attribute())
+                    .matches("[A-Z].{8,}[^.]")
+                    .isNotEqualTo(meter.name()));
+  }
+
+  /** A row of a component that is no number would stay unknown. glibc reports no resident bytes. */
+  @Test
+  void eachRowHasAValueInASnapshotThatKnowsAll() {
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, 1), FaceContract.selfReport());
+    mallometer.setApplicationVersion("2.3.1");
+    mallometer.setAllocator(FaceContract.allocator(7_000));
+    try (mallometer) {
+      Snapshot all = mallometer.poll().with(mostNames()).with(mostLeaks()).with(growing());
+      mallometer.setCounters(FaceContract.attachedCounters(new Baseline(5_000, 300)));
+      List<Snapshot> known =
+          List.of(all.with(everything()), mallometer.poll().with(FaceContract.memory(900_000)));
+
+      assertThat(
+              rows()
+                  .filter(meter -> known.stream().allMatch(one -> meter.series(one).isEmpty()))
+                  .map(meter -> meter.name() + meter.attribute().map(Meter.Attribute::name)))
+          .containsExactly("Optional[ResidentBytes]");
+    }
+  }
+
+  private static Diagnosis growing() {
+    PreviousRun previous =
+        new PreviousRun("a", 1, Instant.EPOCH, Instant.EPOCH, "oom", true, "killed", "");
+    return new Diagnosis(
+        Diagnosis.State.WATCH,
+        Instant.EPOCH,
+        "Memory grows",
+        List.of(),
+        Limit.of(2_000, 1_000, Limit.CGROUP).reachedIn(1, 2, 3),
+        Optional.of(previous),
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        List.of());
+  }
+
+  private static Stream<Meter> rows() {
+    return Stream.concat(
+            Meter.all().stream(),
+            Stream.of("NativeMemory", "Allocator", "CallSites", "LeakDetector")
+                .flatMap(bean -> Meter.shownBy(bean).stream()))
+        .distinct();
   }
 
   @Test

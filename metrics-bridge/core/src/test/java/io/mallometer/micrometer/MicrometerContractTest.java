@@ -10,7 +10,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Map;
 
-/** Micrometer as a Spring Boot application scrapes it, the histogram beside it. */
+/** Micrometer with the histogram, as a Spring Boot application is scraped. */
 class MicrometerContractTest extends FaceContract {
 
   @Override

@@ -117,9 +117,7 @@ class NativeMemoryMetricsTest {
     }
   }
 
-  /**
-   * Looking whether the series are the same makes some garbage, much less than building them again.
-   */
+  /** The comparison of series makes some garbage, much less than creating them again. */
   @Test
   void aPollThatChangesNothingLeavesRegistriesAlone() {
     long bare = bytesOfAPoll();
@@ -188,7 +186,7 @@ class NativeMemoryMetricsTest {
     assertThat(registry.get("native.malloc.live").gauge().value()).isEqualTo(600_000);
   }
 
-  /** Returns a reference to an object that nobody holds any more, to see that garbage is gone. */
+  /** Returns a weak reference, which tells when garbage has been collected. */
   private static WeakReference<Object> bindAndForget(MeterRegistry registry) {
     FakeMallometer counting =
         new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());

@@ -8,7 +8,7 @@ import io.mallometer.SitesByHand;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Taking call sites together, choosing and sorting them. */
+/** Tests grouping, choosing and sorting call sites. */
 class CallSitesTest {
 
   private final CallSites three = SitesByHand.three();
@@ -28,8 +28,8 @@ class CallSitesTest {
   }
 
   /**
-   * 30,000 and 5,000 are the roots of the variances: of the sum it is the root of their squares. A
-   * normal distribution would reach 59,611 up.
+   * The roots of the variances are 30,000 and 5,000; that of the sum is the root of their squares.
+   * A normal distribution would reach 59,611 above the value.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {
@@ -38,7 +38,7 @@ class CallSitesTest {
     assertThat(live.high() - live.value()).isEqualTo(67_809.6, within(0.1));
   }
 
-  /** 550,000 bytes in 55,000 objects are in the sites, and each object has a size word. */
+  /** Sites have 550,000 bytes in 55,000 objects, and each object has a size word. */
   @Test
   void whatWasAllocatedBeforeAnAttachIsWhatSitesDoNotExplain() {
     CallSites.Origin known = origin(new Baseline(5_000_000, 300_000));

@@ -32,7 +32,7 @@ class EstimateTest {
     assertThat(many.high()).isCloseTo(1e9 + 1.96e6, within(1e4));
   }
 
-  /** With 3.69 events expected none happens with a probability of 2.5 %. */
+  /** With 3.69 events expected, the probability that none happens is 2.5 %. */
   @Test
   void withoutSamplesThereMayStillBeSome() {
     Estimate none = new Estimate(0, 100 * 100, 0);
@@ -46,7 +46,7 @@ class EstimateTest {
     assertThat(new Estimate(100, 10_000, 1).low()).isBetween(0.0, 10.0);
   }
 
-  /** One sample of a site that is rarely sampled, while 300 MiB are live in all. */
+  /** The site is rarely sampled and has one sample; 300 MiB are live in all. */
   @Test
   void noIntervalReachesBeyondTheWhole() {
     Estimate few = new Estimate(9_216, 1e14, 1);

@@ -21,15 +21,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A figure is described once, by its record. */
+/** Tests that a figure is described once, by its record. */
 @Tag("any-jdk")
 class FigureTest {
 
   private static final int MOST_FILES = 3;
 
   /**
-   * Figures that more files name: the list of meters, the page, a command, a report or Flight
-   * Recorder shows each of them in a way of its own.
+   * Figures whose names are in more files: the list of meters, the page, a command, a report or
+   * Flight Recorder each show them differently.
    */
   private static final Set<String> NAMED_BY_MORE_FILES =
       Set.of(
@@ -45,7 +45,6 @@ class FigureTest {
           "liveObjects",
           "peakBytes",
           "previousRun",
-          "requestedBytes",
           "residentBytes",
           "retainedBytes",
           "systemBytes",
@@ -54,7 +53,7 @@ class FigureTest {
           "trimmableBytes",
           "usedBytes");
 
-  /** Records that repeat components of a record of the model, each with its reason. */
+  /** Records that repeat components of a record of the model, with the reasons. */
   private static final Map<String, String> REPEATING =
       Map.of(
           "view.SiteChangesView", "the moments of a change, without those that did not match",
@@ -71,7 +70,7 @@ class FigureTest {
     }
   }
 
-  /** Nothing of a record is published by chance. */
+  /** Components are published on purpose only. */
   @Test
   void whatIsNotAnnotatedIsNotPublished() {
     assertThat(Component.of(HistoryPoint.class))
@@ -111,8 +110,8 @@ class FigureTest {
   }
 
   /**
-   * Counts files of the main code besides the records of the model and the code that measures
-   * ({@code internal}). A name of one word is left out: it stands for other things, too.
+   * Counts files of the main code, except the records of the model and the code that measures
+   * ({@code internal}). Names of one word are left out, as they have other meanings as well.
    */
   @Test
   void aFigureIsNamedByThreeFilesAtMost() {

@@ -32,7 +32,7 @@ class OwnerTest {
 
   @Test
   void mallometersOwnAreWhatItsClassesAndItsLibraryAskFor() {
-    StackFrame structs = java("io.mallometer.internal.interposer.Structs", "mallocked");
+    StackFrame structs = java("io.mallometer.internal.library.abi.Structs", "mallocked");
     assertThat(Owner.of("any", List.of(JNA, structs, java("com.shop.Cart", "add"))))
         .isEqualTo(Owner.MALLOMETER);
     assertThat(

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The list of settings: their names, and how values are read and checked. */
+/** Tests the names of settings, and how their values are read and checked. */
 @Tag("any-jdk")
 class SettingTest {
 
@@ -31,7 +31,7 @@ class SettingTest {
     assertThat(Setting.all().stream().map(Setting::variable)).doesNotHaveDuplicates();
   }
 
-  /** A property cannot have a value and a part at the same time: in YAML it is one or the other. */
+  /** A property cannot have a value and parts: YAML allows only one of them. */
   @Test
   void noOptionIsTheBeginningOfAnother() {
     for (Setting<?> setting : Setting.all()) {
@@ -129,6 +129,27 @@ class SettingTest {
             "poll-interval", "sites.application-packages", "leak.time-scale");
     assertThat(other.differences(other)).isEmpty();
     assertThat(defaults.with(Setting.POLL_INTERVAL, Duration.ofSeconds(5))).isEqualTo(defaults);
+  }
+
+  @Test
+  void optionsTellWhatHasNoEffectWithoutAnotherSetting() {
+    MallometerOptions options =
+        MallometerOptions.defaults()
+            .with(Setting.PUSH_INTERVAL, Duration.ofMinutes(1))
+            .with(Setting.OTLP_INTERVAL, Duration.ofMinutes(2))
+            .with(Setting.HTTP_USERNAME, "ann")
+            .with(Setting.HOST, "0.0.0.0")
+            .with(Setting.MAX_SCOPES, 9);
+
+    assertThat(options.unused())
+        .containsExactly(
+            "push.interval has no effect without push.url: set push.url, or remove push.interval",
+            "host has no effect without port: set port, or remove host",
+            "http-server.authentication.basic.username has no effect without port: set port, or"
+                + " remove http-server.authentication.basic.username",
+            "otlp.interval has no effect without otlp.url: set otlp.url, or remove otlp.interval");
+    assertThat(options.with(Setting.PORT, 0).with(Setting.PUSH_URL, "http://a").unused())
+        .hasSize(1);
   }
 
   @Test

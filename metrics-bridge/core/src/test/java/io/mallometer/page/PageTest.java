@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The document as it is served; what it does is tested in a browser, beside the sample. */
+/** Tests the document as it is served. Tests in a browser are in the sample's module. */
 @Tag("any-jdk")
 class PageTest {
 

@@ -19,16 +19,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * A program to which mallometer attaches while it works. Its first argument says what is looked at.
+ * A program to which mallometer attaches while it works. Its first argument selects the test.
  *
  * <ul>
- *   <li>{@code cycles N}: attaches and detaches so often, while the JVM is under the stress of
- *       {@link SitesUnderStress}, and native libraries are loaded in the middle
- *   <li>{@code compare SECONDS}: counts the same as a library that was preloaded to count
- *       everything
- *   <li>{@code together COUNT}: so many class loaders attach at once
- *   <li>{@code watch SECONDS}: whether what glibc has in use is what was counted, and is not any
- *       more once the program allocates past the library
+ *   <li>{@code cycles N}: attaches and detaches N times under the stress of {@link
+ *       SitesUnderStress}, while native libraries are loaded in the second half
+ *   <li>{@code compare SECONDS}: compares the counters with a preloaded library that counts each
+ *       call
+ *   <li>{@code together COUNT}: attaches from COUNT class loaders at once
+ *   <li>{@code watch SECONDS}: compares the counters with glibc's bytes in use, until the program
+ *       allocates past the library
  * </ul>
  */
 public final class AttachedUnderLoad {
@@ -38,17 +38,17 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /** 20 MiB, of which none is mapped singly. */
+  /** The number of unseen objects of 100 KiB, so that glibc maps none of them singly. */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;
 
-  /** So that an hour of load leaves the machine to others. */
+  /** The pause between rounds of a test that may take an hour, which leaves time to others. */
   private static final int PAUSE_MILLIS = 200;
 
   private AttachedUnderLoad() {}
 
-  /** Prints what it found, and "done". */
+  /** Prints the results, and "done". */
   public static void main(String[] arguments) throws Exception {
     int amount = Integer.parseInt(arguments[1]);
     switch (arguments[0]) {
@@ -59,10 +59,10 @@ public final class AttachedUnderLoad {
     }
     System.out.println("done");
     System.out.flush();
-    System.exit(0); // whatever a library has left running
+    System.exit(0); // ends threads that libraries left running
   }
 
-  // ---- There and back
+  // ---- Attach and detach in turn
 
   private static void cycles(int count) throws Exception {
     SitesUnderStress.startEverything();
@@ -119,7 +119,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  // ---- By several at once
+  // ---- Attach from several class loaders at once
 
   private static void together(int count) throws Exception {
     List<Supplier<String>> copies = new ArrayList<>();
@@ -143,7 +143,7 @@ public final class AttachedUnderLoad {
     return snapshot.status() + (age.toMinutes() == 0 ? " a moment ago" : " since " + age);
   }
 
-  /** One that attaches. */
+  /** A copy of the bridge that attaches. */
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS);
 
@@ -154,9 +154,9 @@ public final class AttachedUnderLoad {
     }
   }
 
-  // ---- Beside an exact count
+  // ---- Comparison with an exact count
 
-  /** Allocations, frees, and the bytes of each. */
+  /** The numbers of allocations and frees, and their bytes. */
   private record Counted(long allocations, long frees, long allocatedBytes, long freedBytes) {
 
     long liveBytes() {
@@ -172,7 +172,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  /** Both counts of one moment. */
+  /** Two counts of the same moment. */
   private record Both(Counted exact, Counted ours) {}
 
   private static void compare(int seconds) throws Exception {
@@ -207,7 +207,9 @@ public final class AttachedUnderLoad {
         exact - ours);
   }
 
-  /** Between two equal exact counts nothing happened; the JVM is never quiet for long. */
+  /**
+   * Reads mallometer's counters between two equal exact counts, which are rare as the JVM is busy.
+   */
   private static Both both(Mallometer mallometer) throws Exception {
     NativeLibrary process = NativeLibrary.getProcess();
     try (Memory struct = new Memory(4 * Long.BYTES)) {
@@ -235,7 +237,7 @@ public final class AttachedUnderLoad {
         struct.getLong(0), struct.getLong(8), struct.getLong(16), struct.getLong(24));
   }
 
-  // ---- Beside glibc
+  // ---- Comparison with glibc
 
   private static void watch(int seconds) throws Exception {
     try (Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS)) {
@@ -261,7 +263,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  /** As a program may that has taken the address of malloc before the attach. */
+  /** Allocates as a program that took the address of malloc before the attach. */
   private static void allocatePastTheLibrary() {
     Function malloc = NativeLibrary.getInstance("c").getFunction("__libc_malloc");
     for (int i = 0; i < UNSEEN_OBJECTS; i++) {

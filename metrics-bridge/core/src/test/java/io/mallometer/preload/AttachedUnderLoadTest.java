@@ -19,9 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Attaching to JVMs at work: for some seconds on this JDK; with {@code -Dsoak.cycles=N} N times
- * there and back on each JDK and under each of its collectors, with {@code -Dsoak.seconds=N} for N
- * seconds beside an exact count and as long again beside glibc's own.
+ * Attaches to JVMs at work, by default for some seconds on this JDK. {@code -Dsoak.cycles=N}
+ * attaches and detaches N times on each JDK with each of its collectors. {@code -Dsoak.seconds=N}
+ * compares for N seconds with an exact count and for N seconds with glibc's statistics.
  */
 @Tag("process")
 class AttachedUnderLoadTest {
@@ -29,7 +29,7 @@ class AttachedUnderLoadTest {
   private static final int SOAK_CYCLES = Integer.getInteger("soak.cycles", 0);
   private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
 
-  /** The library is looked after every 5 s. */
+  /** The seconds until the library was first compared with glibc, which happens every 5 s. */
   private static final int FIRST_COMPARISON_SECONDS = 6;
 
   private static final int COPIES = 4;
@@ -39,7 +39,6 @@ class AttachedUnderLoadTest {
 
   @TempDir private Path directory;
 
-  /** A JDK and its collector. */
   record Run(Path jdk, String collector) {}
 
   static List<Path> jdks() {

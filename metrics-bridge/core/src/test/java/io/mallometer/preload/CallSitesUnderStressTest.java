@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.ChildJvm.Result;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Call sites are recorded in {@link SitesUnderStress} under every collector, and the program ends
- * as it would without: for some seconds on this JDK; with {@code -Dsoak.seconds=N} for N seconds on
- * every JDK.
+ * Records call sites in {@link SitesUnderStress} under each collector; the program ends as it would
+ * without. By default runs some seconds on this JDK, with {@code -Dsoak.seconds=N} for N seconds on
+ * each JDK.
  */
 @Tag("process")
 class CallSitesUnderStressTest {
@@ -33,9 +33,9 @@ class CallSitesUnderStressTest {
   @TempDir private Path directory;
 
   /**
-   * A run.
+   * A run of the program.
    *
-   * @param interval as in {@code MALLOMETER_SAMPLE_INTERVAL}
+   * @param interval the value of {@code MALLOMETER_SAMPLE_INTERVAL}
    * @param end how the program ends
    */
   record Run(Path jdk, String collector, String interval, String end) {}
@@ -100,14 +100,14 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // With every allocation a sample the JVM's own stacks fill the table of sites at its start.
+      // With each allocation a sample, the JVM's own stacks fill the table of sites at its start.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    // And what is known of the use of sites, with the pages that slots may always take.
+    // Includes the state of sites' use, with the pages that slots may always take.
     assertThat(figure(output, "grown")).as("blocks of new threads").isLessThan(5 << 20);
-    // Two copies of the bridge, each with a stack a site and a table of frames.
+    // There are two copies of the bridge. Each has a stack per site and a table of frames.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
     assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);

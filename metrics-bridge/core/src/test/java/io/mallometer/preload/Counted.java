@@ -8,12 +8,12 @@ import io.mallometer.model.Status;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Has this JVM count, by an attach where the build asks for one; else it is preloaded. */
+/** Makes this JVM count: by an attach if the build says so, otherwise by a preload. */
 public final class Counted implements BeforeAllCallback {
 
-  /** The {@link SelfReport#mode()} that the build asks for. */
+  /** The {@link SelfReport#mode()} that the build selects. */
   static final String MODE =
-      Boolean.getBoolean("mallometer.tests.attach") ? SelfReport.ATTACHED : SelfReport.PRELOAD;
+      Boolean.getBoolean("mallometer.tests.attach") ? SelfReport.ATTACHED : SelfReport.PRELOADED;
 
   @Override
   public void beforeAll(ExtensionContext context) {

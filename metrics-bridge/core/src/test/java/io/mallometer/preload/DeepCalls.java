@@ -7,14 +7,14 @@ import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Allocates deeper in calls than stacks are kept, and prints what is known of it. */
+/** Allocates below more calls than stacks keep, and prints the resulting call site. */
 final class DeepCalls {
 
   private static final int BYTES = 4 << 20;
 
   private DeepCalls() {}
 
-  /** The argument is how many calls. */
+  /** Runs with the number of calls as the argument. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();
@@ -28,7 +28,7 @@ final class DeepCalls {
     }
   }
 
-  /** A reading is the latest for a second. */
+  /** Reads until the site appears, as a reading is reused for a second. */
   private static CallSites later(Mallometer mallometer) {
     CallSites sites = mallometer.sites().read();
     while (sites.sites().stream().noneMatch(DeepCalls::isDeep)) {

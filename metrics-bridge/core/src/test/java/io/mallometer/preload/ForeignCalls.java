@@ -10,11 +10,11 @@ import java.util.Optional;
 
 /**
  * Allocates by the foreign-function interface of JDK 22 and later until the compiler has inlined
- * the call, in the layers that a library has, and prints for each call site its name, its live
- * bytes and its innermost frames of this program. Names of that interface are looked up, as this is
+ * the call, in layers like those of a library. Prints for each call site its name, its live bytes
+ * and its innermost frames of this program. Looks the interface up by name, as the program is
  * compiled for an older JDK.
  *
- * <p>Argument: for how many seconds.
+ * <p>Argument: the seconds to run.
  */
 public final class ForeignCalls {
 

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who allocates by the foreign-function interface, also where the call is inlined. */
+/** Call sites of the foreign-function interface have names, also where the call is inlined. */
 @Tag("process")
 @Tag("any-jdk")
 class ForeignCallsTest {
@@ -29,7 +29,7 @@ class ForeignCallsTest {
             .options("-Xmx256m", "--enable-native-access=ALL-UNNAMED")
             .run(ForeignCalls.class, "8");
 
-    // What is loaded by the way is less, and so are samples of code that is gone.
+    // Excludes libraries that are loaded and samples of discarded code, which have fewer bytes.
     List<String> sites =
         result
             .output()
@@ -38,7 +38,7 @@ class ForeignCallsTest {
             .filter(line -> Long.parseLong(line.split(" ")[1]) >= LEAST_BYTES)
             .toList();
     assertThat(sites).as(result.output()).isNotEmpty();
-    // Before the compiler has inlined the call, and after it.
+    // The lines come from before and from after the inlining.
     assertThat(sites)
         .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc "))
         .allMatch(line -> line.split(" ")[2].equals(PROGRAM + "Allocator.malloc"))

@@ -1,7 +1,9 @@
 package io.mallometer.preload;
 
+import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Poller;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.engine.Sources;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.MallometerOptions;
@@ -21,9 +23,9 @@ import java.util.Optional;
 
 /**
  * Adds memory for 20 s under a stated limit of 1 GiB, and prints the diagnosis. The clock of the
- * diagnosis runs ten times as fast, so 20 MiB each second are 120 MiB/min. The first argument says
- * which memory: {@code touched} and {@code untouched} objects of malloc, or {@code file}, pages of
- * the file that the second argument names.
+ * diagnosis runs ten times as fast, so 20 MiB each second are 120 MiB/min. The first argument is
+ * the kind of memory: {@code touched} or {@code untouched} objects of malloc, or {@code file} for
+ * pages of the file that the second argument names.
  */
 public final class GrowsTowardALimit {
 
@@ -39,25 +41,26 @@ public final class GrowsTowardALimit {
 
   private GrowsTowardALimit() {}
 
-  /** Runs the program. */
   public static void main(String[] arguments) throws Exception {
     long begun = System.nanoTime();
-    Poller poller =
-        new Poller(
-            Interposer.ofThisProcess(),
-            MemorySource.ofThisProcess(),
-            new FastClock(Instant.now(), begun),
-            () -> begun + SCALE * (System.nanoTime() - begun),
-            GrowsTowardALimit::daemon);
-    poller.starting(true);
+    Engine engine =
+        new Engine(
+            Sources.of(
+                new ProcessLibrary(),
+                MemorySource.ofThisProcess(),
+                new FastClock(Instant.now(), begun),
+                () -> begun + SCALE * (System.nanoTime() - begun),
+                GrowsTowardALimit::daemon));
+    Poller poller = engine.poller();
+    engine.starting(true);
     poller.acquire(
         Optional.of(
             MallometerOptions.defaults()
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(STEP_MILLIS))
                 .with(Setting.LIMIT, LIMIT)
                 .with(Setting.LEAK_TIME_SCALE, (double) SCALE)));
-    Thread.sleep(3_000); // until the program's own classes are loaded and compiled
-    poller.starting(false);
+    Thread.sleep(3_000); // the program's own classes are loaded and compiled meanwhile
+    engine.starting(false);
     Step step = step(arguments);
     double soonest = Double.POSITIVE_INFINITY;
     for (int i = 0; i < STEPS; i++) {
@@ -68,7 +71,7 @@ public final class GrowsTowardALimit {
     }
     System.out.println("soonest=" + soonest);
     print(poller.latest());
-    poller.leakWatch().latest().sites().stream()
+    engine.leaks().latest().sites().stream()
         .map(SiteVerdict::sentence)
         .forEach(sentence -> System.out.println("site=" + sentence));
   }

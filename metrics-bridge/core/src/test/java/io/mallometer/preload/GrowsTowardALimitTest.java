@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Only resident memory that the kernel cannot drop counts toward a limit. */
+/** The limit is reached only by resident memory that the kernel cannot drop. */
 @Tag("process")
 class GrowsTowardALimitTest {
 
@@ -67,7 +67,7 @@ class GrowsTowardALimitTest {
             .run(GrowsTowardALimit.class, arguments);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
-    // This would be the sentence of a call site in the log.
+    // A call site in the log would have this sentence.
     assertThat(result.output()).doesNotContain("limit in about");
     Map<String, String> said =
         result

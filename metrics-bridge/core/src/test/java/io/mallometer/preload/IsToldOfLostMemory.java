@@ -15,9 +15,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Drops the addresses of some objects and keeps those of others that nobody reads either, until one
- * of the two is a leak; prints which, and the verdict on the other. Thirty times as fast as usual.
- * With an argument it drops none, until one is a leak by what an earlier run recorded.
+ * Drops the addresses of some objects and keeps those of others, and accesses neither, until a site
+ * leaks by the lost objects. Prints the verdicts on both sites. Time runs 30 times as fast. With an
+ * argument nothing is dropped, until a site leaks by what an earlier run recorded.
  */
 public final class IsToldOfLostMemory {
 
@@ -28,7 +28,6 @@ public final class IsToldOfLostMemory {
 
   private IsToldOfLostMemory() {}
 
-  /** Runs. */
   public static void main(String[] arguments) throws Throwable {
     boolean loses = arguments.length == 0;
     LeakEvidence awaited = loses ? LeakEvidence.LOST : LeakEvidence.KNOWN;
@@ -67,7 +66,7 @@ public final class IsToldOfLostMemory {
     }
   }
 
-  /** Which of the two methods a site's stack has. */
+  /** Returns those of the two methods that are in a site's stack. */
   private static List<String> through(SiteVerdict site) {
     List<String> methods = new ArrayList<>();
     for (StackFrame frame : site.site().frames()) {
@@ -78,7 +77,7 @@ public final class IsToldOfLostMemory {
     return methods;
   }
 
-  /** All but the last that has the same index. */
+  /** Keeps an object until the next one with the same index replaces it. */
   private static void lose(int i) throws Throwable {
     NOT_LOST[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
   }

@@ -1,7 +1,8 @@
 package io.mallometer.preload;
 
 import com.sun.jna.Pointer;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -16,18 +17,18 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Allocates at a number of call sites, which differ by how deep a function calls itself, and prints
- * for each what was allocated, what is live, and what is said of both. Numbers and sizes of objects
- * and which of them are freed are random.
+ * Allocates at a number of call sites, which differ by the depth of a function's recursion. Prints
+ * the true allocated and live figures of each site, with the estimates. The numbers and sizes of
+ * objects, and which of them are freed, are random.
  *
- * <p>Arguments: a seed, how many sites, the fewest and the most objects of one, and the least and
- * the most that the largest of them may have.
+ * <p>Arguments: a seed, the number of sites, the fewest and the most objects of a site, and the
+ * least and the greatest largest size of a site's objects.
  */
 public final class KnownSites {
 
   private static final String FRAME = "descend";
 
-  /** What is known of a site. */
+  /** The true figures of a site. */
   private static final class Truth {
     final int objects;
     final int largest;
@@ -42,7 +43,7 @@ public final class KnownSites {
       freedShare = Math.max(0, random.nextDouble() * 1.5 - 0.5);
     }
 
-    /** Of each order of magnitude as many. */
+    /** Returns a random number, each order of magnitude equally likely. */
     private static int between(long least, long most, Random random) {
       return (int) (least * Math.pow((double) most / least, random.nextDouble()));
     }
@@ -58,12 +59,11 @@ public final class KnownSites {
 
   private KnownSites() {}
 
-  /** Runs. */
   public static void main(String[] arguments) throws Throwable {
     long[] numbers = Stream.of(arguments).mapToLong(Long::parseLong).toArray();
     Random random = new Random(numbers[0]);
     NativeWork.freeMemory(NativeWork.allocateMemory(1)); // the JVM looks the function up
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     ByteUnit unit = library.callSites(Instant.now(), List.of()).byteUnit();
     if (unit != ByteUnit.GLIBC_CHUNK) {
       throw new IllegalStateException(unit.toString());
@@ -93,12 +93,12 @@ public final class KnownSites {
     return depth == 1 ? (long) NativeWork.ALLOCATE.invokeExact(bytes) : descend(depth - 1, bytes);
   }
 
-  /** Glibc's chunk, whose size and three flags stand before the object, without this word. */
+  /** Returns the bytes of glibc's chunk, from the word with size and flags before the object. */
   private static long bytesOf(long address) {
     return (new Pointer(address - Long.BYTES).getLong(0) & -8) - Long.BYTES;
   }
 
-  /** More than one where code was compiled in between. */
+  /** Returns the sites of a depth: several if code was compiled meanwhile. */
   private static List<CallSite> sitesOf(int depth, CallSites sites) {
     return sites.sites().stream()
         .filter(site -> site.frames().stream().filter(KnownSites::isDescent).count() == depth)
@@ -111,8 +111,8 @@ public final class KnownSites {
   }
 
   /**
-   * In JDKs of today {@code os::malloc} and what calls it. Deeper below the same method is what the
-   * JVM takes meanwhile, as for code that it just compiled.
+   * Returns whether a site is Unsafe's: at most {@code os::malloc} and its caller lie between.
+   * Deeper frames below the same method are allocations of the JVM, such as for compiled code.
    */
   private static boolean isOfUnsafe(List<StackFrame> frames) {
     long inJvm = frames.stream().filter(frame -> frame.kind() == StackFrame.Kind.NATIVE).count();

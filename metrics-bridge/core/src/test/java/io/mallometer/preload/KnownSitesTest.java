@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.preload.LibrarySites.Library;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is said of call sites whose truth is known, of Unsafe and of libraries: exact where
- * everything is a sample, else true of as many intervals as they promise.
+ * Compares estimates with the truth, for call sites of Unsafe and of libraries. They are exact if
+ * each allocation is a sample. Else the promised share of intervals has the truth.
  */
 @Tag("process")
 @Tag("alone")
@@ -30,8 +30,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * All figures together; one alone is below 34 of 40 by chance once in 300 times, and must be no
-   * less than 32.
+   * The runs whose intervals count together. By chance, one figure in 300 is below 34 of 40 in a
+   * single run; a figure over all runs must be at least 32 of 40.
    */
   private static final int RUNS = 3;
 
@@ -39,16 +39,14 @@ class KnownSitesTest {
 
   private static final double LEAST = 32.0 / 40;
 
-  /**
-   * A quarter of the default, so that samples are many, and few objects are samples for certain.
-   */
+  /** A quarter of the default, for many samples while few objects are certain samples. */
   private static final String SMALL_INTERVAL = "131072";
 
   private static final Pattern OF_LIBRARY = Pattern.compile("[A-Z]+ \\d+ [a-z-]+( [\\d.]+){4}");
 
   @TempDir private Path directory;
 
-  /** A line of the program: a figure of a site. */
+  /** A line that {@link KnownSites} prints: a figure of a site. */
   private record Known(
       String figure, double truth, double low, double value, double high, double variance) {
 
@@ -71,9 +69,7 @@ class KnownSitesTest {
     }
   }
 
-  /**
-   * A line of {@link LibrarySites}: a library, one of its sites, a figure and what is said of it.
-   */
+  /** A line that {@link LibrarySites} prints: the estimate of a figure of a library's site. */
   private record Said(
       String library,
       String site,
@@ -121,7 +117,7 @@ class KnownSitesTest {
     assertCovered(child(), "500", "2000", "20000", "100000");
   }
 
-  /** A JVM that starts has no time to look at so many: the governor is off. */
+  /** The governor is off: a JVM that starts has no time for so many samples. */
   @Test
   @Tag("any-jdk")
   void intervalsOfSitesOfEachSizeHoldWhatTheyPromise() throws Exception {
@@ -131,15 +127,15 @@ class KnownSitesTest {
   }
 
   /**
-   * No library says what it takes, so the truth is the same work with an interval of 1. Two such
-   * runs agree in every object, and in bytes but for the 16 of chunks that glibc could not split.
+   * The truth is the same work with an interval of 1, as no library reports its allocations. Two
+   * such runs agree in each object, and in bytes up to the 16 of chunks that glibc could not split.
    */
   @Test
   @Tag("any-jdk")
   void intervalsOfLibrariesHoldWhatTheyPromise() throws Exception {
     ChildJvm child =
         child()
-            .options("-XX:TieredStopAtLevel=1") // in two seconds the other compiler only costs
+            .options("-XX:TieredStopAtLevel=1") // the other compiler only costs time in two seconds
             .environment("MALLOMETER_ENABLED", "false") // the program switches it on
             .environment("MALLOMETER_OVERHEAD_TARGET", "off");
     List<Said> exact = runLibraries(child, "1");

@@ -3,9 +3,8 @@ package io.mallometer.preload;
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.sun.jna.Function;
 import com.sun.jna.Memory;
-import com.sun.jna.NativeLibrary;
-import io.mallometer.internal.interposer.Interposer;
-import io.mallometer.internal.interposer.SwitchedOnLater;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.abi.SwitchedOnLater;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
@@ -27,11 +26,11 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBatch;
 
 /**
- * Lets libraries take memory, each at a number of call sites, which differ by how deep a function
- * calls itself, and prints what is said of them. What the libraries do is random, and the same in
- * each process: where every allocation is a sample, what is said is what is true of all.
+ * Lets libraries allocate at a number of call sites, which differ by the depth of a function's
+ * recursion, and prints the estimates for them. The work is random but the same in each process:
+ * with each allocation a sample, the estimates are the truth.
  *
- * <p>Argument: how many sites of each library.
+ * <p>Argument: the number of sites of each library.
  */
 public final class LibrarySites {
 
@@ -39,17 +38,17 @@ public final class LibrarySites {
 
   private static final long SEED = 20_260_101;
 
-  /** What has native memory until it is closed. */
+  /** An object that has native memory until it is closed. */
   private interface Piece {
     void close() throws SQLException;
   }
 
-  /** What takes a piece. */
+  /** A function that creates a piece. */
   private interface Work {
     Piece take(Random random) throws Exception;
   }
 
-  /** Who asks malloc, the application's method that lets it, and how often at one site. */
+  /** The libraries that call malloc, the application's methods, and the pieces of one site. */
   enum Library {
     JNA("\\[java]", "jna", LibrarySites::jna, 100, 400),
     ZLIB("libz.so.1|libzip.so", "zlib", LibrarySites::zlib, 20, 60),
@@ -57,7 +56,7 @@ public final class LibrarySites {
     ZSTD("libzstd-jni.so", "zstd", LibrarySites::zstd, 50, 200),
     ROCKSDB("librocksdbjni.so", "rocksdb", LibrarySites::rocksdb, 100, 300);
 
-    /** A pattern: zlib is part of some JDKs, and of the system's libraries for others. */
+    /** The library's name as a pattern: zlib belongs to some JDKs, and to the system for others. */
     private final String file;
 
     private final String name;
@@ -82,14 +81,13 @@ public final class LibrarySites {
 
   private LibrarySites() {}
 
-  /** Runs. */
   public static void main(String[] arguments) throws Exception {
     int sites = Integer.parseInt(arguments[0]);
     for (Library each : Library.values()) {
       each.work.take(new Random(SEED)).close(); // loads the library
     }
     enable();
-    Interposer library = SwitchedOnLater.library();
+    NativeLibrary library = SwitchedOnLater.library();
     library.nameMethods();
     List<Piece> held = new ArrayList<>();
     for (Library each : Library.values()) {
@@ -105,21 +103,21 @@ public final class LibrarySites {
       }
     }
     System.out.println("dropped " + new TreeMap<>(read.dropped()));
-    System.exit(held.isEmpty() ? 1 : 0); // whatever a library has left running
+    System.exit(held.isEmpty() ? 1 : 0); // ends threads that libraries left running
   }
 
   /**
-   * From here on, or the stacks of a JVM that starts and its objects, tens of thousands, would take
-   * the tables' room where each is a sample.
+   * Switches counting on. At the start of the JVM, tens of thousands of its own stacks and objects
+   * would fill the tables if each allocation is a sample.
    */
   private static void enable() {
-    Function enable = NativeLibrary.getProcess().getFunction("mallometer_enable");
+    Function enable = com.sun.jna.NativeLibrary.getProcess().getFunction("mallometer_enable");
     if (enable.invokeInt(new Object[0]) != 0) {
       throw new IllegalStateException();
     }
   }
 
-  /** Returns the pieces that are not closed. */
+  /** Returns the pieces that stay open. */
   private static List<Piece> takeAt(int depth, Library library, Random random) throws Exception {
     int count = library.fewest + random.nextInt(library.most - library.fewest);
     double closedShare = 1 - 0.7 * random.nextDouble();
@@ -139,7 +137,7 @@ public final class LibrarySites {
     return depth == 1 ? work.take(random) : descend(depth - 1, work, random);
   }
 
-  // ---- What the libraries do
+  // ---- The work of the libraries
 
   private static Piece jna(Random random) {
     Memory memory = new Memory(1 + random.nextInt(20_000));
@@ -153,7 +151,7 @@ public final class LibrarySites {
     return deflater::end;
   }
 
-  /** The statement's memory until it is closed, and the table's for what was inserted. */
+  /** Returns the open statement. The table keeps the memory of the inserted row. */
   private static Piece sqlite(Random random) throws SQLException {
     PreparedStatement insert = DATABASE.prepareStatement("insert into entry (content) values (?)");
     insert.setBytes(1, randomBytes(random, 20_000));
@@ -195,9 +193,9 @@ public final class LibrarySites {
     return bytes;
   }
 
-  // ---- What is said of them
+  // ---- The estimates
 
-  /** More than one where code was compiled in between, and for each way within the library. */
+  /** Returns the sites of a depth: several if code was compiled meanwhile or paths differ. */
   private static List<CallSite> sitesOf(Library library, int depth, CallSites read) {
     return read.sites().stream()
         .filter(library::isAt)

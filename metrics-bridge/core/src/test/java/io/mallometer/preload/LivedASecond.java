@@ -2,10 +2,10 @@ package io.mallometer.preload;
 
 import java.util.function.IntUnaryOperator;
 
-/** A class that is unloaded while what it allocated stays, a second and more after its start. */
+/** A class that allocates a second or more after the start, and is then unloaded. */
 public final class LivedASecond implements IntUnaryOperator {
 
-  /** Never freed. Above any interval, so that it is sampled for sure. */
+  /** The size of an object that is never freed, above any interval, so that it is a sample. */
   static final int BYTES = 2 << 20;
 
   @Override

@@ -1,8 +1,9 @@
 package io.mallometer.preload;
 
-import io.mallometer.internal.interposer.Interposer;
-import io.mallometer.internal.interposer.MemorySearch;
-import io.mallometer.internal.interposer.SoughtObject;
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.CallSite;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,34 +13,44 @@ import java.util.stream.Collectors;
 import java.util.zip.Deflater;
 
 /**
- * Drops the addresses of some objects and keeps those of others, in Java's heap and in that of the
- * C library, while a collector moves what Java keeps; prints of how many two searches found no
- * address: during one, an address may move from what is still to be read to what was read.
+ * Drops the addresses of some objects and keeps those of others, in the Java heap and in that of
+ * the C library, while a collector moves Java objects. Prints the number of objects of which two
+ * searches found no address: during one, an address may move from memory still to be read to memory
+ * already read.
  */
 public final class LosesMemory {
 
   private static final int OBJECTS = 100;
-  private static final int BYTES = 300_000;
+
+  /**
+   * The size of an object. Words in the Java heap would point at larger ones by chance: behind the
+   * last byte of a string remains the upper half of a copied address, and the lower half is text.
+   */
+  private static final int BYTES = 40_000;
 
   private static final long[] KEPT = new long[OBJECTS];
+
+  /** The addresses that move: a copy replaces this young array all the time. */
+  private static volatile long[] moving = new long[OBJECTS];
+
   private static volatile Object garbage = "";
 
   private LosesMemory() {}
 
-  /** Runs. */
   public static void main(String[] arguments) throws Throwable {
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     library.nameMethods(); // stacks have Java frames from here on
     library.observeUse(Duration.ofMillis(200));
     for (int i = 0; i < OBJECTS; i++) {
       lose();
       keep(i);
+      move(i);
     }
     List<Deflater> deflaters = NativeWork.deflaters(OBJECTS);
     Thread churn = new Thread(LosesMemory::churn);
     churn.setDaemon(true);
     churn.start();
-    for (String method : List.of("lose", "keep", "deflaters")) {
+    for (String method : List.of("lose", "keep", "move", "deflaters")) {
       print(method, search(library, method), search(library, method));
     }
     System.out.println("end " + deflaters.size());
@@ -53,15 +64,20 @@ public final class LosesMemory {
     KEPT[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
   }
 
+  private static void move(int i) throws Throwable {
+    moving[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
+  }
+
   private static void churn() {
     Object[] survivors = new Object[1000];
     for (int i = 0; ; i++) {
       survivors[i % survivors.length] = new long[1000];
       garbage = new byte[1000];
+      moving = moving.clone();
     }
   }
 
-  private static MemorySearch search(Interposer library, String method) throws Exception {
+  static MemorySearch search(NativeLibrary library, String method) throws Exception {
     List<Integer> sites =
         library.callSites(Instant.now(), List.of()).sites().stream()
             .filter(site -> leadsThrough(site, method) && site.liveBytes().value() >= BYTES)
@@ -83,7 +99,7 @@ public final class LosesMemory {
             frame -> frame.owner().startsWith("io.mallometer") && frame.name().equals(method));
   }
 
-  private static void print(String method, MemorySearch first, MemorySearch search) {
+  static void print(String method, MemorySearch first, MemorySearch search) {
     Set<Long> lostAtFirst =
         first.objects().stream()
             .filter(SoughtObject::lost)

@@ -20,7 +20,7 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.WriteOptions;
 
-/** What takes native memory in each way that Java programs have, and gives it back. */
+/** Allocates native memory in each way that Java programs have, and frees it. */
 final class NativeLoad {
 
   private static final int SEED = 20_260_101;
@@ -35,7 +35,7 @@ final class NativeLoad {
     }
   }
 
-  /** Some tens of thousands of allocations by eight libraries and the JVM. */
+  /** Makes tens of thousands of allocations by eight libraries and the JVM. */
   void runOnce() throws Exception {
     sqlite();
     rocksdb();
@@ -103,7 +103,7 @@ final class NativeLoad {
     }
   }
 
-  /** What one call allocates the next ones free, on other threads. */
+  /** Allocates objects that later calls free on other threads. */
   private void unsafe() {
     for (int i = 0; i < 20_000; i++) {
       if (held.size() < 1_000) {

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Native allocations of known count and size, by every way that a Java program has to them.
+ * Native allocations of known count and size, in each way that a Java program has.
  *
- * <p>Of 3 MiB each: a small JVM hardly ever mallocs that much at once, so they are nearly alone in
+ * <p>Each has 3 MiB: a small JVM seldom calls malloc for that much, so they are nearly alone in
  * their size class, and alone in that of their thread.
  */
 public final class NativeWork implements AutoCloseable {
@@ -28,11 +28,12 @@ public final class NativeWork implements AutoCloseable {
   static final int JNA = 5;
   static final int ALLOCATIONS = UNSAFE + BUFFERS + JNA;
 
-  /** What zlib takes for one compressor at its default settings, at least. */
+  /** The least bytes that zlib allocates for one compressor at its default settings. */
   static final long DEFLATER_BYTES = 250_000;
 
   /**
-   * {@code sun.misc.Unsafe.allocateMemory} and {@code freeMemory}, for who has to call it himself.
+   * {@code sun.misc.Unsafe.allocateMemory} and {@code freeMemory}, for tests that call them
+   * directly.
    */
   static final MethodHandle ALLOCATE = unsafe("allocateMemory");
 
@@ -42,7 +43,7 @@ public final class NativeWork implements AutoCloseable {
   private final List<ByteBuffer> buffers = new ArrayList<>();
   private final List<Memory> memories = new ArrayList<>();
 
-  /** Allocates everything that {@link #ALLOCATIONS} counts. */
+  /** Allocates {@link #ALLOCATIONS} objects. */
   void allocate() {
     for (int i = 0; i < UNSAFE; i++) {
       addresses.add(allocateMemory(BYTES));
@@ -55,7 +56,7 @@ public final class NativeWork implements AutoCloseable {
     }
   }
 
-  /** Frees what Unsafe and JNA allocated; direct buffers wait for the garbage collector. */
+  /** Frees the objects of Unsafe and JNA; direct buffers wait for the garbage collector. */
   void free() {
     addresses.forEach(NativeWork::freeMemory);
     addresses.clear();
@@ -68,7 +69,7 @@ public final class NativeWork implements AutoCloseable {
     free();
   }
 
-  /** Compressors that are not ended. */
+  /** Returns compressors that are not ended. */
   static List<Deflater> deflaters(int count) {
     List<Deflater> deflaters = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -77,7 +78,7 @@ public final class NativeWork implements AutoCloseable {
     return deflaters;
   }
 
-  /** Through {@code sun.misc.Unsafe}, of which the compiler would warn. */
+  /** Allocates through {@code sun.misc.Unsafe}, without the compiler's warning. */
   public static long allocateMemory(long bytes) {
     try {
       return (long) ALLOCATE.invokeExact(bytes);
@@ -86,7 +87,7 @@ public final class NativeWork implements AutoCloseable {
     }
   }
 
-  /** Frees what {@link #allocateMemory} allocated. */
+  /** Frees an object of {@link #allocateMemory}. */
   public static void freeMemory(long address) {
     try {
       FREE.invokeExact(address);
@@ -95,7 +96,7 @@ public final class NativeWork implements AutoCloseable {
     }
   }
 
-  /** Writes to all of an object, so that its pages are there. */
+  /** Writes to all of an object, so that its pages are resident. */
   public static void fill(long address, long bytes) {
     new Pointer(address).setMemory(0, bytes, (byte) 1);
   }

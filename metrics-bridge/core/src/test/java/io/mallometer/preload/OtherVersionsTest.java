@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ class OtherVersionsTest {
       Path.of("../../interposer/include").toAbsolutePath().normalize();
 
   private static final String[] FIGURES = {
-    "status ACTIVE preload",
+    "status ACTIVE preloaded",
     "counters live=true huge=1 largest=68157440 thread=true",
     "events [68157440]",
     "site live=40.0 bytes=true ages=true",

@@ -1,6 +1,7 @@
 package io.mallometer.preload;
 
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.StackFrame;
 import java.time.Instant;
@@ -12,8 +13,8 @@ import java.util.TreeSet;
 final class OwnThreads {
 
   /**
-   * Where compilers, workers of collectors (as JDK 17 and as later ones call them), and the VM
-   * thread begin.
+   * The outermost functions of compilers, collectors' workers (in JDK 17 and in later ones) and the
+   * VM thread.
    */
   private static final Set<String> BEGINNINGS =
       Set.of(
@@ -24,9 +25,8 @@ final class OwnThreads {
 
   private OwnThreads() {}
 
-  /** Runs. */
   public static void main(String[] arguments) {
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     library.callSites(Instant.now(), List.of());
     for (int i = 0; i < 20; i++) {
       System.gc();

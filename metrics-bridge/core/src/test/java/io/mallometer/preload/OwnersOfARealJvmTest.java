@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Searches of this JVM's heap: each way to hold native memory, and each end of a search. */
+/** Searches this JVM's heap: each way to keep native memory, and each outcome of a search. */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class OwnersOfARealJvmTest {
@@ -34,20 +34,20 @@ class OwnersOfARealJvmTest {
   private static final OwnerBudget ANY =
       new OwnerBudget(Duration.ofMinutes(5), Duration.ofMinutes(50));
 
-  /** Complements, which are no addresses. */
+  /** The complements of addresses, which the search does not take for addresses. */
   private final List<Long> allocated = new ArrayList<>();
 
   private final Mallometer mallometer = Mallometer.open();
   private final Mallometer.CloseLook look = mallometer.sites().closely();
   private static final List<Object> KEPT = new ArrayList<>();
 
-  /** A field, so that what it drops is really made. */
+  /** The last dropped object, in a field so that the compiler cannot remove its creation. */
   private static @Nullable Object dropped;
 
-  /** An owner of native memory, as libraries have them. */
+  /** An owner of native memory, like the handles of libraries. */
   private record Handle(long address) {}
 
-  /** From here on stacks have Java frames, by which sites are found. */
+  /** Makes the library record Java frames, which the tests need to find their sites. */
   @BeforeEach
   void readOnce() {
     look.read();
@@ -128,7 +128,7 @@ class OwnersOfARealJvmTest {
         .isEqualTo("Deflater.zsRef <- ArrayList <- static OwnersOfARealJvmTest.KEPT");
   }
 
-  /** The JVM allocates the description of each thread, and the thread's areas with it. */
+  /** The JVM allocates the description of each thread and the thread's areas. */
   @Test
   void liveThreadsKeepTheJvmsStructuresOfThem() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
@@ -203,7 +203,7 @@ class OwnersOfARealJvmTest {
       halves[2 * i + 1] = (int) address;
     }
     OwnerReport report = owners("nobodyHoldsAnAddressThatWasSplit", 8);
-    // Garbage of other tests may have addresses that are used again.
+    // Garbage of other tests may contain reused addresses.
     assertThat(report.ways().get(0).holding())
         .as(report.toString())
         .isIn(Holding.NOBODY, Holding.UNREACHABLE);
@@ -212,7 +212,7 @@ class OwnersOfARealJvmTest {
     }
   }
 
-  /** As addresses are used again, objects that a collection has not found yet may have them. */
+  /** Objects that are garbage but not collected may contain addresses that were reused. */
   @Test
   void garbageWithTheSameAddressesHidesNoOwner() {
     for (int i = 0; i < BLOCKS; i++) {
@@ -253,7 +253,7 @@ class OwnersOfARealJvmTest {
     assertThat(reports)
         .allSatisfy(
             report -> {
-              // The other one may be the first to begin.
+              // The other search may begin first.
               if (report.outcome() == Outcome.DONE) {
                 assertThat(report.remarks()).as(report.toString()).isEmpty();
                 assertThat(report.samples()).isGreaterThan(BLOCKS / 2);

@@ -12,10 +12,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.zip.Deflater;
 
 /**
- * Measures what a poll costs: {@code LD_PRELOAD=libmallometer.so java -cp ... PollCost [THREADS]}.
+ * Measures the cost of a poll: {@code LD_PRELOAD=libmallometer.so java -cp ... PollCost [THREADS]}.
  *
  * <p>Starts threads (1,000 by default) that have each allocated natively and stay alive, then polls
- * and prints the median time, the 99th percentile, and the bytes of garbage of one poll. The record
+ * and prints the median time, the 99th percentile, and the garbage of one poll in bytes. The record
  * that a poll returns is part of that garbage.
  */
 public final class PollCost {
@@ -23,7 +23,7 @@ public final class PollCost {
   private static final int POLLS = 20_000;
 
   /**
-   * What was measured.
+   * The result of the measurement.
    *
    * @param threads threads that the library counted
    * @param medianMicros median time of a poll, in microseconds

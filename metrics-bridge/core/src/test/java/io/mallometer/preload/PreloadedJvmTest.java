@@ -35,7 +35,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.LongStream;
 import java.util.zip.Deflater;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
@@ -46,8 +45,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The whole way, from malloc to what people see, in a JVM that really counts: from its start, or
- * from an attach on.
+ * Tests the whole path from malloc to the published figures, in a JVM that counts from its start or
+ * from an attach.
  */
 @Tag("preload")
 @ExtendWith(Counted.class)
@@ -56,8 +55,8 @@ class PreloadedJvmTest {
   private static final String LIVE = "native_malloc_live_bytes";
 
   /**
-   * How often the same work is counted at most. Other threads of the JVM may allocate in its size
-   * class meanwhile: they only add to the count, so the lowest count is the work's own.
+   * The most repetitions of a count. Other threads of the JVM may allocate in the work's size class
+   * meanwhile: they only add to the count, so the lowest count is the work's own.
    */
   private static final int ROUNDS = 10;
 
@@ -79,12 +78,12 @@ class PreloadedJvmTest {
     assertThat(snapshot.self().pollSeconds()).isBetween(1e-9, 1.0);
   }
 
-  /** What differs after an attach, and only that. */
+  /** Checks the figures that differ after an attach. */
   @Test
   void whatWasAllocatedBeforeIsAPartOfLiveBytes() {
     Snapshot snapshot = mallometer.poll();
     NativeCounters counted = snapshot.process().orElseThrow();
-    if (Counted.MODE.equals(SelfReport.PRELOAD)) {
+    if (Counted.MODE.equals(SelfReport.PRELOADED)) {
       assertThat(snapshot.self().attachment()).isEmpty();
       assertThat(counted.baseline()).isEqualTo(Baseline.NONE);
       assertThat(counted.liveObjects()).isPositive();
@@ -93,7 +92,7 @@ class PreloadedJvmTest {
     Attachment attachment = snapshot.self().attachment().orElseThrow();
     assertThat(attachment.gaps()).isEmpty();
     assertThat(attachment.words()).isGreaterThan(10);
-    // A JVM that has started has some ten megabytes, and a hundred threads' caches at most.
+    // A started JVM has some ten megabytes; the error is at most a hundred threads' caches.
     assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
     assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
     assertThat(counted.liveBytes()).isBetween(1e6, 1e9);
@@ -114,10 +113,10 @@ class PreloadedJvmTest {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(50))
                 .with(Setting.LEAK_TIME_SCALE, 100.0)
                 .with(Setting.RECORDING, file))) {
-      // From the first reading on stacks have Java frames.
+      // The first reading makes stacks have Java frames.
       recording.sites().read();
       List<Deflater> held = new ArrayList<>();
-      // Anew each time: where other processes leave it little time, the sampler takes few.
+      // Repeats the allocations: on a busy machine the sampler takes few samples.
       await(
           () -> {
             held.forEach(Deflater::end);
@@ -152,7 +151,7 @@ class PreloadedJvmTest {
     assertThat(condition.call()).isTrue();
   }
 
-  /** Of the thread: the process' compilers take and give back as much meanwhile. */
+  /** Counts this thread only, because JIT compilers allocate and free as much meanwhile. */
   @Test
   void compressorsThatAreNotEndedStayLive() {
     try (NativeScope scope = mallometer.counting().threadScope()) {
@@ -188,7 +187,7 @@ class PreloadedJvmTest {
     }
   }
 
-  /** Returns how many allocations of the work's size class the faces, which agree, show of it. */
+  /** Returns the allocations of the work in its size class, on which all faces agree. */
   private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
     try (NativeWork work = new NativeWork()) {
@@ -213,7 +212,7 @@ class PreloadedJvmTest {
       List<Published> micrometer,
       List<Published> simpleclient) {}
 
-  /** What the faces show of one snapshot, between two polls of the thread. */
+  /** Returns the figures of all faces for one snapshot, read between two polls of the thread. */
   private Faces faces(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
     Faces shown;
@@ -246,18 +245,19 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    // The JVM itself mallocs now and then in any thread, as when a method gets hot: not most times.
-    long[] calls = new long[9];
-    for (int i = 0; i < calls.length; i++) {
+    // The JVM allocates in any thread until all methods are compiled, which takes longer on a busy
+    // machine.
+    int quiet = 0;
+    for (int i = 0; i < 100 && quiet < 3; i++) {
       try (NativeScope scope = mallometer.counting().threadScope()) {
         poll(1_000);
-        calls[i] = scope.figures().counts().orElseThrow().calls();
+        quiet = scope.figures().counts().orElseThrow().calls() == 0 ? quiet + 1 : 0;
       }
     }
-    assertThat(LongStream.of(calls).sorted().toArray()[calls.length / 2]).isZero();
+    assertThat(quiet).as("thousands of polls in a row without a malloc").isEqualTo(3);
   }
 
-  /** Far above what is measured on an idle machine, as this one may be busy. */
+  /** The bounds are far above the figures of an idle machine, because this one may be busy. */
   @Test
   void aPollOfThreeHundredThreadsStaysBelowHalfAMillisecondAndTwoKilobytes() throws Exception {
     PollCost.Result cost = PollCost.measure(300);
@@ -286,7 +286,7 @@ class PreloadedJvmTest {
     return (long) classes[NativeWork.SIZE_CLASS].get("allocations");
   }
 
-  /** What lies between two bounds of the histogram. */
+  /** Returns the count between two bounds of the histogram. */
   private static double classCount(List<Published> shown) {
     return bucket(shown, 4 << 20) - bucket(shown, 2 << 20);
   }

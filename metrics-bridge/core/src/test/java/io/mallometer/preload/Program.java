@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A program that uses all of mallometer and says what it saw; nothing may end it early. */
+/** A program that uses all of mallometer, prints its observations and always runs to its end. */
 public final class Program {
 
   private static final String DELETE = "delete=";

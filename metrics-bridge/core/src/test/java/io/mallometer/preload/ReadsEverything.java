@@ -1,7 +1,8 @@
 package io.mallometer.preload;
 
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -13,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** Reads whatever the library in this process tells, and prints a line for each kind of it. */
+/** Reads all figures of the library in this process, and prints a line for each kind. */
 public final class ReadsEverything {
 
   private static final int OBJECTS = 40;
@@ -23,9 +24,8 @@ public final class ReadsEverything {
 
   private ReadsEverything() {}
 
-  /** Runs. */
   public static void main(String[] arguments) throws Throwable {
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     library.callSites(Instant.now(), List.of());
     for (int i = 0; i < OBJECTS; i++) {
       keep();
@@ -57,7 +57,7 @@ public final class ReadsEverything {
     NativeWork.allocateMemory(BYTES);
   }
 
-  private static void sites(Interposer library) {
+  private static void sites(NativeLibrary library) {
     CallSites sites = library.callSites(Instant.now(), List.of());
     Optional<CallSite> kept =
         sites.sites().stream()
@@ -82,7 +82,7 @@ public final class ReadsEverything {
     return frame.owner().equals(ReadsEverything.class.getName()) && frame.name().equals("keep");
   }
 
-  private static void allocator(Interposer library) {
+  private static void allocator(NativeLibrary library) {
     Optional<AllocatorStatistics> statistics = library.allocator(Instant.now());
     System.out.println(
         "allocator "
@@ -98,7 +98,7 @@ public final class ReadsEverything {
                 .orElse("none"));
   }
 
-  private static void observation(Interposer library) throws Throwable {
+  private static void observation(NativeLibrary library) throws Throwable {
     library.observeUse(Duration.ofMillis(10));
     Evidence evidence = library.evidence();
     long begin = System.nanoTime();

@@ -2,7 +2,8 @@ package io.mallometer.preload;
 
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.sun.jna.Memory;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.StackFrame;
@@ -30,8 +31,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteOptions;
 
 /**
- * An application that takes and holds native memory by each way that Java programs have to it. Each
- * has a method of its own, which is what the call sites of that memory are to be named after.
+ * An application that allocates and keeps native memory in each way that Java programs have. Each
+ * way has a method of its own, after which the call sites should be named.
  */
 public final class RealLibraries {
 
@@ -39,7 +40,7 @@ public final class RealLibraries {
 
   private static final int MIB = 1 << 20;
 
-  /** Of a thousand objects, each fiftieth of them 1 MiB and the others 30,000 bytes. */
+  /** The bytes of a thousand objects: each fiftieth has 1 MiB, and the others 30,000 bytes. */
   private static final double MIXED_BYTES = 980 * 30_000 + 20 * MIB;
 
   private static final long SEED = 20_260_101;
@@ -51,7 +52,7 @@ public final class RealLibraries {
     T run() throws Throwable;
   }
 
-  /** Who asks malloc in the end, and what the application calls. */
+  /** The ways: the library that calls malloc, and the method of the application. */
   enum Kind {
     SQLITE("libsqlitejdbc.so", "sqliteTable", RealLibraries::sqliteTable),
     ZSTD("libzstd-jni.so", "zstdContexts", RealLibraries::zstdContexts),
@@ -69,13 +70,15 @@ public final class RealLibraries {
         "libjvm.so", "lambda$inVirtualThread", RealLibraries::inVirtualThread, 30_000_000),
     HOT_LOOP("libjvm.so", "hotLoop", RealLibraries::inHotLoop, 30_000_000);
 
-    /** A pattern: zlib is part of some JDKs, and of the system's libraries for others. */
+    /**
+     * The libraries' names as a pattern: zlib belongs to some JDKs, and to the system for others.
+     */
     final String libraries;
 
     final String frame;
     final Work<?> work;
 
-    /** What the application asks for and keeps; {@code NaN} where the library decides. */
+    /** The bytes that the application requests and keeps; NaN if the library decides. */
     final double bytes;
 
     Kind(String libraries, String method, Work<?> work) {
@@ -97,12 +100,12 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Takes memory of each kind and prints, for each, the live bytes by estimate that came with it:
-   * those of its library, those of them that are named after the application's method, on how many
-   * samples they stand, and the standard deviation of the named ones; then what the others are.
+   * Allocates memory in each way and prints, for each, the estimated live bytes that were added:
+   * the bytes of its library, those named after the application's method, their samples and their
+   * standard deviation. Then prints the sites that have other names.
    */
   public static void main(String[] arguments) throws Throwable {
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     read(library);
     for (Kind kind : Kind.values()) {
       if (kind.exists()) {
@@ -115,10 +118,10 @@ public final class RealLibraries {
     report.append("dropped ").append(read(library).dropped()).append('\n');
     System.out.write(report.toString().getBytes()); // at once: the JVM writes there too
     System.out.flush();
-    System.exit(0); // whatever a library has left running
+    System.exit(0); // ends threads that libraries left running
   }
 
-  private static CallSites read(Interposer library) {
+  private static CallSites read(NativeLibrary library) {
     return library.callSites(Instant.now(), List.of(PACKAGE));
   }
 
@@ -162,7 +165,7 @@ public final class RealLibraries {
             other -> report.append(String.format("  %.0f %s%n", other.getValue(), other.getKey())));
   }
 
-  /** The JVM's own threads use its library too, and call no application; nor do collectors. */
+  /** Returns whether a site is of a kind. Collectors and the JVM's own threads are not. */
   private static boolean isOfKind(Kind kind, CallSite site) {
     return site.library().matches(kind.libraries)
         && !(site.library().equals("libjvm.so")
@@ -176,8 +179,8 @@ public final class RealLibraries {
   }
 
   /**
-   * Native code from end to end, of which a crowded table keeps the innermost frames. Between Java
-   * and malloc the JVM has three functions of its own at most.
+   * Returns whether a stack is native from end to end, or has five native frames: a crowded table
+   * keeps only the innermost, and the JVM has at most three functions between Java and malloc.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);
@@ -187,7 +190,7 @@ public final class RealLibraries {
     return outermost.owner().startsWith("libc.so") || outermost.owner().startsWith("libpthread.so");
   }
 
-  // ---- What the application does
+  // ---- The ways to allocate
 
   private static Connection sqliteTable() throws Exception {
     Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:");
@@ -339,7 +342,7 @@ public final class RealLibraries {
     return addresses;
   }
 
-  /** Called so often that it is compiled, and what it calls with it. */
+  /** Allocates so often that the method is compiled together with its callees. */
   private static long hotLoop(long bytes) throws Throwable {
     NativeWork.FREE.invokeExact((long) NativeWork.ALLOCATE.invokeExact(bytes));
     return (long) NativeWork.ALLOCATE.invokeExact(bytes);

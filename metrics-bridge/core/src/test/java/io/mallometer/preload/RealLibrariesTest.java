@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.preload.RealLibraries.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,14 +20,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Memory that real libraries take is named after the application's method that let them,
- * interpreted and compiled, with each way in which collectors let native code have arrays.
+ * Names the memory of real libraries after the application's method, interpreted and compiled, with
+ * each way in which collectors give arrays to native code.
  */
 @Tag("process")
 @Tag("alone")
 class RealLibrariesTest {
 
-  /** Less would prove nothing: the JVM itself takes some in between. */
+  /** The fewest bytes that prove anything, since the JVM itself allocates some meanwhile. */
   private static final double ENOUGH_BYTES = 10e6;
 
   private static final Pattern LINE = Pattern.compile("kind (\\w+) (\\d+) (\\d+) (\\d+) (\\d+)");
@@ -35,8 +35,8 @@ class RealLibrariesTest {
   @TempDir private Path directory;
 
   /**
-   * What is seen of a kind: live bytes by estimate, those with the right name, samples, and the
-   * standard deviation of what is named.
+   * The figures of a kind: the estimated live bytes, those with the right name, their samples, and
+   * the standard deviation of the named bytes.
    */
   private record Seen(double bytes, double named, long samples, double deviation) {
     static Seen of(MatchResult line) {
@@ -47,7 +47,7 @@ class RealLibrariesTest {
           Double.parseDouble(line.group(5)));
     }
 
-    /** Five deviations: by chance once in two million; and what the allocator and the JVM add. */
+    /** Allows five deviations (exceeded by chance once in two million), and 5 % for overheads. */
     boolean isAbout(double bytes) {
       return Math.abs(named - bytes) <= 5 * deviation + 0.05 * bytes;
     }
@@ -82,8 +82,8 @@ class RealLibrariesTest {
   }
 
   /**
-   * At the default interval, but with more time for samples, since all of it happens at the start.
-   * Without any limit the compilers' stacks fill the table of sites.
+   * Runs the program at the default interval, with more time for samples as all allocations come at
+   * the start. Without any limit the compilers' stacks would fill the table of sites.
    */
   private String run(String option) throws IOException {
     return new ChildJvm()

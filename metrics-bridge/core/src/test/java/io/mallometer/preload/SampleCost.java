@@ -5,8 +5,8 @@ import io.mallometer.model.SelfReport;
 import java.util.zip.Deflater;
 
 /**
- * What a sample with native and Java frames costs: prints the mean in microseconds, in a JVM that
- * samples thousands of allocations, some thirty calls deep.
+ * Prints the mean microseconds of a sample with native and Java frames, in a JVM that samples
+ * thousands of allocations about thirty calls deep.
  */
 final class SampleCost {
 
@@ -16,7 +16,7 @@ final class SampleCost {
 
   private SampleCost() {}
 
-  /** The first rounds meet code that is new; the last is printed. */
+  /** Prints the last round only: the first rounds run code for the first time. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();

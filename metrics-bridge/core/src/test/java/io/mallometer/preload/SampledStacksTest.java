@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.file.Path;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -21,7 +21,7 @@ class SampledStacksTest {
 
   @TempDir private Path directory;
 
-  /** One to two are measured on an idle machine. */
+  /** An idle machine takes one to two microseconds. */
   @Test
   void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds() throws Exception {
     ChildJvm child =

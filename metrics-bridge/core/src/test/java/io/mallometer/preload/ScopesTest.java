@@ -24,21 +24,21 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Scopes in a JVM that counts, from its start or from an attach on. */
+/** Tests scopes in a JVM that is preloaded or attached. */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class ScopesTest {
 
   private static final long MIB = 1 << 20;
 
-  /** What the JVM itself allocates in a thread meanwhile, at most. */
+  /** The most bytes that the JVM itself allocates in the thread during a scope. */
   private static final double SLACK = 1_000_000;
 
   @AutoClose private final Mallometer mallometer = Mallometer.open();
 
   @Test
   void knownWorkIsCountedExactlyAndItsPeakIsOfTheScope() {
-    NativeWork.freeMemory(NativeWork.allocateMemory(100 * MIB)); // a higher peak before
+    NativeWork.freeMemory(NativeWork.allocateMemory(100 * MIB)); // a peak before the scope
     try (NativeScope scope = mallometer.counting().threadScope();
         NativeWork work = new NativeWork()) {
       work.allocate();
@@ -69,7 +69,7 @@ class ScopesTest {
       scope.close();
       calls.add(counts(scope).calls());
     }
-    // A method that gets hot makes the JVM allocate now and then.
+    // The JVM sometimes allocates for a method that becomes hot.
     assertThat(calls.stream().filter(call -> call == 0).count()).isGreaterThan(400);
   }
 
@@ -97,7 +97,7 @@ class ScopesTest {
 
   @Test
   void whatWasRetainedHasItsCallSites() {
-    mallometer.sites().read(); // from here on stacks have Java frames
+    mallometer.sites().read(); // makes later stacks have Java frames
     ScopeOptions matched = ScopeOptions.defaults().withMatched(true);
     List<Deflater> deflaters = new ArrayList<>();
     try (NativeScope scope = mallometer.counting().threadScope(matched)) {
@@ -219,7 +219,7 @@ class ScopesTest {
     }
   }
 
-  /** Far above what is measured on an idle machine, as this one may be busy. */
+  /** The bound is far above the time on an idle machine, because this one may be busy. */
   @Test
   void aScopeTakesMicroseconds() {
     Consumer<Integer> scopes =

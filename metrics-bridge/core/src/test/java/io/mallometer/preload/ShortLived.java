@@ -4,8 +4,8 @@ import java.util.function.IntUnaryOperator;
 import java.util.zip.Deflater;
 
 /**
- * A class that is loaded many times, by class loaders that are soon forgotten: it allocates
- * natively by itself, in lambdas, and while its initializer runs.
+ * A class that many short-lived class loaders load. It allocates natively by itself, in lambdas,
+ * and in its initializer.
  */
 public final class ShortLived implements IntUnaryOperator {
 

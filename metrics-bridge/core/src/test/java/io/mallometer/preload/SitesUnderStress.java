@@ -31,9 +31,9 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that does to the JVM what is hard on those who read its stacks, all at once: loads and
- * unloads classes, starts threads of both kinds, deoptimises, throws through native frames, runs
- * out of stack. It says what it saw, and ends while all that goes on.
+ * A program that makes reading the JVM's stacks hard: it loads and unloads classes, starts platform
+ * and virtual threads, deoptimises, throws through native frames and overflows stacks, all at once.
+ * It prints its observations, and ends while all that goes on.
  */
 public final class SitesUnderStress {
 
@@ -45,7 +45,7 @@ public final class SitesUnderStress {
 
   private SitesUnderStress() {}
 
-  /** Arguments: for how many seconds, and how to end: "return", "exit" or "halt". */
+  /** Runs for a number of seconds, then ends by "return", "exit" or "halt": the two arguments. */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(
@@ -73,7 +73,7 @@ public final class SitesUnderStress {
     end(arguments[1]);
   }
 
-  /** All that is hard, until the program ends. */
+  /** Starts all threads that make reading stacks hard; they run until the program ends. */
   static void startEverything() {
     start("classes", SitesUnderStress::loadAndUnload);
     start("classes too", SitesUnderStress::loadAndUnload);
@@ -84,7 +84,7 @@ public final class SitesUnderStress {
     start("deep", SitesUnderStress::runOutOfStack);
   }
 
-  /** For a time, and until some class loaders are gone, if that is within ten seconds more. */
+  /** Waits for a time, then up to ten more seconds until these class loaders are unloaded. */
   private static void letItRun(
       Mallometer mallometer, long nanos, List<WeakReference<ClassLoader>> unloaded)
       throws Exception {
@@ -102,7 +102,7 @@ public final class SitesUnderStress {
     return loaders.stream().filter(loader -> loader.get() == null).count();
   }
 
-  /** All other threads go on meanwhile. */
+  /** Ends the program while all other threads go on. */
   private static void end(String how) throws Exception {
     switch (how) {
       case "exit" -> {
@@ -129,7 +129,7 @@ public final class SitesUnderStress {
     thread.start();
   }
 
-  // ---- What is seen
+  // ---- Observations
 
   static boolean hasJavaFrames(CallSites sites) {
     return sites.sites().stream()
@@ -137,7 +137,7 @@ public final class SitesUnderStress {
         .anyMatch(frame -> frame.kind() == StackFrame.Kind.JAVA && frame.line() > 0);
   }
 
-  /** Sites whose class, although unloaded, is known. */
+  /** Returns the number of sites whose class is known although it was unloaded. */
   private static long namesOfWhatLivedASecond(CallSites sites) {
     return sites.sites().stream()
         .filter(site -> site.liveBytes().value() >= LivedASecond.BYTES)
@@ -154,9 +154,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * How many of what grows with classes, methods and sites is on the heap: the least of three
-   * looks, as one without a collection sees garbage, too, which happens while a thread is in native
-   * code.
+   * Returns the number of objects of the kinds that grow with classes, methods and sites. The
+   * number is the least of three heap histograms: a histogram includes garbage if a thread in
+   * native code kept it from collecting.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());
@@ -183,7 +183,7 @@ public final class SitesUnderStress {
                 new String[] {String[].class.getName()});
   }
 
-  /** In all class loaders. */
+  /** Returns the number of instances of a class in all class loaders. */
   private static long count(String className, String histogram) {
     Matcher line =
         Pattern.compile("(?m) (\\d+) +\\d+ +" + Pattern.quote(className) + "(?: |$)")
@@ -201,7 +201,7 @@ public final class SitesUnderStress {
     return inAnotherClassLoader(Copy.class);
   }
 
-  /** An object of a class as another class loader has it, with everything that it refers to. */
+  /** Creates an object of a class, as loaded with all that it refers to by another class loader. */
   @SuppressWarnings("unchecked")
   static Supplier<String> inAnotherClassLoader(Class<?> type) throws Exception {
     List<URL> classPath = new ArrayList<>();
@@ -214,7 +214,7 @@ public final class SitesUnderStress {
         loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
   }
 
-  /** What the other copy sees. */
+  /** Reports the call sites that the other copy reads. */
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open();
 
@@ -227,7 +227,7 @@ public final class SitesUnderStress {
 
   // ---- Classes
 
-  /** Loads one class by itself and all others as ever. */
+  /** Loads one class itself and delegates all others. */
   private static final class Forgotten extends ClassLoader {
     Forgotten() {
       super(SitesUnderStress.class.getClassLoader());
@@ -341,7 +341,7 @@ public final class SitesUnderStress {
     }
   }
 
-  // ---- Deoptimisation: what was compiled for the classes seen so far meets a new one
+  // ---- Deoptimisation: a new class reaches code that was compiled for earlier ones
 
   private static void deoptimise() {
     for (int i = 0; i < 20_000; i++) {
@@ -360,15 +360,12 @@ public final class SitesUnderStress {
 
   // ---- Exceptions
 
-  /** Of the C library. */
+  /** The qsort function of the C library. */
   public interface Sort extends Library {
-    /** Compares. */
     interface Comparison extends Callback {
-      /** As qsort wants it. */
       int compare(Pointer a, Pointer b);
     }
 
-    /** Sorts. */
     void qsort(Pointer base, long count, long size, Comparison comparison);
   }
 
@@ -378,7 +375,7 @@ public final class SitesUnderStress {
     Native.setCallbackExceptionHandler((callback, thrown) -> sink += thrown.hashCode());
   }
 
-  /** From a function that C calls back, and through reflection. */
+  /** Throws from a function that C calls back, and through reflection. */
   private static void throwThroughNativeFrames() {
     Sort.Comparison comparison =
         (a, b) -> {

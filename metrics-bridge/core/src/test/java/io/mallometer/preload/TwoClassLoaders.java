@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Two web applications that each bring the bridge and JNA, in one server: class loaders that share
- * nothing but the JDK.
+ * Simulates two web applications in one server that each bring the bridge and JNA: their class
+ * loaders share only the JDK.
  */
 public final class TwoClassLoaders {
 
@@ -25,7 +25,7 @@ public final class TwoClassLoaders {
 
   private TwoClassLoaders() {}
 
-  /** Starts both, closes the first, then the second, and says what each saw. */
+  /** Starts both, closes the first, then the second, and prints the observations of each. */
   public static void main(String[] arguments) throws Exception {
     AutoCloseable first = application();
     System.out.println("first=" + first);
@@ -50,7 +50,7 @@ public final class TwoClassLoaders {
     }
   }
 
-  /** Whether the library's thread wakes up; it may be in a look, and may have to be started. */
+  /** Returns whether the library's thread wakes up. It may be in a scan, or may have to start. */
   private static String observation(int longestMillis) throws Exception {
     Thread.sleep(500);
     long before = sleeps();
@@ -61,7 +61,7 @@ public final class TwoClassLoaders {
     return sleeps() == before ? "observation rests" : "observation goes on";
   }
 
-  /** How often it has gone to sleep. The kernel keeps 15 letters of its name. */
+  /** Returns how often the thread went to sleep. The kernel keeps 15 letters of its name. */
   private static long sleeps() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
       for (Path thread : threads.toList()) {
@@ -87,7 +87,7 @@ public final class TwoClassLoaders {
         loader.loadClass(Application.class.getName()).getDeclaredConstructor().newInstance();
   }
 
-  /** What one web application does. */
+  /** The work of one web application. */
   public static final class Application implements AutoCloseable {
     private final Mallometer mallometer =
         Mallometer.open(

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.ChildJvm.Result;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Each way in which the library can be out of reach: the program runs to its end as if nothing were
- * there, and the status says why and what to do.
+ * Tests each way in which the library can be out of reach: the program runs to its end as if
+ * mallometer were absent, and the status says the reason and the remedy.
  *
- * <p>In JVMs of their own, as each spoils the process. What they print is what {@link Program}
- * sees. What a JDK may forbid is tried with each that can.
+ * <p>Each test uses a JVM of its own, since it spoils the process. {@link Program} prints its
+ * status. Restrictions that only some JDKs have are tried with each of these JDKs.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -38,7 +38,7 @@ class WhenThingsGoWrongTest {
     library = BundledLibrary.extract(directory.resolve("library"));
   }
 
-  /** A copy that lacks the native methods of the bridge, which then needs JNA. */
+  /** Returns a copy without the native methods of the bridge, which then needs JNA. */
   private Path olderLibrary() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
     return Files.writeString(
@@ -79,7 +79,7 @@ class WhenThingsGoWrongTest {
 
     assertThat(new ChildJvm().preload(Path.of(path)).run(Program.class).output())
         .contains("state=ACTIVE")
-        .contains("reason=preload")
+        .contains("reason=preloaded")
         .contains("done");
   }
 
@@ -347,7 +347,7 @@ class WhenThingsGoWrongTest {
     }
   }
 
-  /** Of the classes in this program only its own may do anything. */
+  /** The policy grants permissions to the program's own classes only. */
   @Test
   void aSecurityManagerForbidsIt() throws Exception {
     assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
@@ -420,7 +420,7 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** The unpacked file lies in a container without a volume, and is lost with it. */
+  /** The unpacked file lies in a container's memory, and is lost with the container. */
   @Test
   void theCacheIsInMemory() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");

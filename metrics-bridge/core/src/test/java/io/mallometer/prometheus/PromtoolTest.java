@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Prometheus' own linter has nothing to say about either scrape. */
+/** Prometheus' linter accepts either scrape. */
 @Tag("process")
 @Tag("any-jdk")
 class PromtoolTest {
@@ -63,7 +63,7 @@ class PromtoolTest {
     }
   }
 
-  /** promtool does not look at the values of labels. */
+  /** promtool does not check the values of labels. */
   @Test
   void labelValuesHaveUnderscores() {
     for (String section : List.of("series", "series of the starter", "series of the agent")) {

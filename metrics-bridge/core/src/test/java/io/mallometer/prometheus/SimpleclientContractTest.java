@@ -38,7 +38,7 @@ class SimpleclientContractTest extends FaceContract {
     };
   }
 
-  /** The text format has no type info; OpenMetrics has. */
+  /** The text format lacks the type info, which OpenMetrics has. */
   @Test
   void typesInOpenMetricsAreThoseOfMicrometer() throws IOException {
     FakeMallometer mallometer = new FakeMallometer(counters(true, 40_000), selfReport());

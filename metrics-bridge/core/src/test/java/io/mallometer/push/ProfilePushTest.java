@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Profiles at a store that speaks the protocol, and at one that does not. */
+/** Pushes profiles to a store with and without the protocol. */
 @Tag("any-jdk")
 class ProfilePushTest {
 
@@ -241,7 +241,7 @@ class ProfilePushTest {
     }
   }
 
-  /** The JDK would keep it for the next request. */
+  /** The JDK would keep the connection for the next request. */
   @Test
   void noConnectionStaysOpenAfterAPush() throws Exception {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -251,7 +251,7 @@ class ProfilePushTest {
       try (Socket client = server.accept()) {
         client.setSoTimeout(20_000);
         assertThat(client.getInputStream().read()).isPositive();
-        push.pause(); // closes it while it waits for the answer
+        push.pause(); // closes the connection while the push waits for the answer
         assertThat(readToTheEnd(client)).isTrue();
       }
       push.resume();
@@ -276,7 +276,7 @@ class ProfilePushTest {
     }
   }
 
-  /** Fails if the other side does not close within the socket's timeout. */
+  /** Reads to the end; fails if the other side stays open until the socket's timeout. */
   private static boolean readToTheEnd(Socket client) throws IOException {
     byte[] buffer = new byte[8192];
     int length;
@@ -362,7 +362,7 @@ class ProfilePushTest {
     return store;
   }
 
-  /** Each reading is later than the one before, and has grown. */
+  /** Starts a push whose readings are each later than the one before, and have grown. */
   private ProfilePush push(URI url, Map<String, String> given) {
     grow();
     ProfilePush push = ProfilePush.start(mallometer, options(url, given));
@@ -379,7 +379,7 @@ class ProfilePushTest {
             List.of(SitesByHand.site(1, "a.B.growing", "liba.so", 1_000 * second))));
   }
 
-  /** Time passes for the facade whenever a test waits. */
+  /** Waits for a push while time passes for the facade. */
   private Pushed next(ProfileStore store) {
     try {
       while (store.waiting() == 0) {
@@ -414,7 +414,7 @@ class ProfilePushTest {
         known.sslContext());
   }
 
-  /** Reads settings whose names are given without the beginning {@code push}. */
+  /** Reads settings whose names lack the prefix {@code push}. */
   private static PushOptions read(Map<String, String> given) {
     MallometerOptions options = MallometerOptions.defaults();
     for (Setting<?> setting : Setting.all()) {

@@ -24,22 +24,22 @@ import java.util.zip.GZIPInputStream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** A store that speaks Pyroscope's protocol for pushes, as far as it is needed. */
+/** A store with the necessary part of Pyroscope's protocol for pushes. */
 public final class ProfileStore implements AutoCloseable {
 
   /**
-   * What was pushed.
+   * A pushed profile.
    *
-   * @param path of the request
-   * @param headers of the request
-   * @param labels of the series
+   * @param path the path of the request
+   * @param headers the headers of the request
+   * @param labels the labels of the series
    * @param profile the profile, unzipped
-   * @param zippedBytes its size as it was sent
+   * @param zippedBytes the size of the profile as it was sent
    */
   public record Pushed(
       String path, Headers headers, Map<String, String> labels, byte[] profile, int zippedBytes) {
 
-    /** The profile's strings, among other bytes. */
+    /** Returns the profile's strings, among other bytes. */
     public String text() {
       return new String(profile, StandardCharsets.ISO_8859_1);
     }
@@ -50,11 +50,11 @@ public final class ProfileStore implements AutoCloseable {
   private final BlockingQueue<Pushed> requests = new LinkedBlockingQueue<>();
 
   /**
-   * Serves.
+   * Starts a store on the loopback address.
    *
-   * @param tls null for plain HTTP
-   * @param port 0 for any
-   * @param status what the next request is answered
+   * @param tls the TLS context; null for plain HTTP
+   * @param port the port; 0 for any
+   * @param status returns the status of the next answer
    */
   public ProfileStore(@Nullable SSLContext tls, int port, IntSupplier status) throws IOException {
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
@@ -79,7 +79,7 @@ public final class ProfileStore implements AutoCloseable {
     return server.getAddress().getPort();
   }
 
-  /** The next request, for which it waits. */
+  /** Returns the next request; waits up to 20 s for one. */
   public Pushed next() throws InterruptedException {
     Pushed pushed = requests.poll(20, TimeUnit.SECONDS);
     if (pushed == null) {
@@ -104,7 +104,7 @@ public final class ProfileStore implements AutoCloseable {
     exchange.close();
   }
 
-  /** {@code push.v1.PushRequest} of one series with one sample. */
+  /** Parses a {@code push.v1.PushRequest} of one series with one sample. */
   private static Pushed parse(HttpExchange exchange, byte[] request) throws IOException {
     Map<String, String> labels = new LinkedHashMap<>();
     byte[] zipped = {};
@@ -130,7 +130,7 @@ public final class ProfileStore implements AutoCloseable {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /** The fields of a message, all of which have a length. */
+  /** Returns the fields of a message, all of which have a length. */
   private static List<Map.Entry<Integer, byte[]>> fields(byte[] message) {
     List<Map.Entry<Integer, byte[]>> fields = new ArrayList<>();
     int[] at = {0};

@@ -23,8 +23,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A page in a real browser without a window, driven through its DevTools protocol: keys and clicks
- * are those of a user, and what the console complains about is collected.
+ * A page in a real browser without a window, driven by its DevTools protocol. Keys and clicks are
+ * like those of a user, and complaints in the console are collected.
  */
 final class Chromium implements AutoCloseable {
 
@@ -101,7 +101,7 @@ final class Chromium implements AutoCloseable {
     throw new IOException("chromium opened no port; alive: " + browser.isAlive());
   }
 
-  /** Opens an address, forgets complaints about the one before, and waits until it is loaded. */
+  /** Opens an address, forgets earlier complaints, and waits until the page is loaded. */
   void open(URI address) throws Exception {
     complaints.clear();
     loaded = new CompletableFuture<>();
@@ -109,7 +109,7 @@ final class Chromium implements AutoCloseable {
     loaded.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /** The value of an expression as text. */
+  /** Returns the value of an expression as text. */
   String evaluate(String expression) throws Exception {
     JsonNode answer =
         send("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true));
@@ -130,7 +130,7 @@ final class Chromium implements AutoCloseable {
     }
   }
 
-  /** The text that the first such element shows. */
+  /** Returns the text of the first element that matches. */
   String text(String selector) throws Exception {
     return evaluate("document.querySelector('" + selector + "').textContent");
   }
@@ -152,7 +152,7 @@ final class Chromium implements AutoCloseable {
     send("Input.dispatchKeyEvent", Map.of("type", "keyUp", "key", key));
   }
 
-  /** Types a text into what has the focus. */
+  /** Types a text into the focused element. */
   void type(String text) throws Exception {
     send("Input.insertText", Map.of("text", text));
   }
@@ -198,7 +198,7 @@ final class Chromium implements AutoCloseable {
     Files.write(png, Base64.getDecoder().decode(encoded));
   }
 
-  /** Errors and warnings of the console, uncaught exceptions, and refusals by a policy. */
+  /** Returns the console's errors and warnings, uncaught exceptions, and refusals by a policy. */
   List<String> complaints() {
     return List.copyOf(complaints);
   }
@@ -256,7 +256,7 @@ final class Chromium implements AutoCloseable {
     }
   }
 
-  /** Ends the browser. Its children end with it; the directory is free when they have. */
+  /** Ends the browser, and waits for its children, which use the directory. */
   @Override
   public void close() {
     socket.abort();

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Call sites to write reports about. */
+/** Call sites for tests of reports. */
 final class ExampleSites {
 
   static final Instant TIME = Instant.parse("2026-11-21T18:00:00Z");
@@ -34,7 +34,7 @@ final class ExampleSites {
     return StackFrame.ofJava(className, method, source, line);
   }
 
-  /** A site with exact figures; frames innermost first. */
+  /** Returns a site with exact figures; frames are innermost first. */
   static CallSite site(
       int number,
       long allocatedObjects,
@@ -66,7 +66,7 @@ final class ExampleSites {
         TIME, List.of(sites), 1234, Map.of("no_site", 5L), ByteUnit.GLIBC_CHUNK, "");
   }
 
-  /** Five sites of a service: 3 MiB + 1 MiB + 512 KiB live, one that freed all, one unknown. */
+  /** Returns five sites of a service: 3 MiB, 1 MiB, 512 KiB, 0 and 1 bytes live (no frames). */
   static CallSites service() {
     return of(
         site(1, 100, 12 << 20, 24, 3 << 20, DEFLATE, DEFLATER, HANDLE, MAIN),
@@ -76,7 +76,7 @@ final class ExampleSites {
         site(5, 1, 64, 1, 64));
   }
 
-  /** Many sites with deep stacks that share their outer frames, as those of a service do. */
+  /** Returns many sites with deep stacks that share outer frames, like those of a service. */
   static CallSites generated(int count, int depth) {
     SplittableRandom random = new SplittableRandom(1);
     List<StackFrame> functions = new ArrayList<>();

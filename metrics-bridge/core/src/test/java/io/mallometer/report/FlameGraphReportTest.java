@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The flame graph in a real browser. */
+/** Tests the flame graph in a real browser. */
 @Tag("process")
 @Tag("any-jdk")
 class FlameGraphReportTest {
@@ -45,7 +45,7 @@ class FlameGraphReportTest {
     open(ExampleSites.service());
 
     assertThat(browser.text("#status")).isEqualTo("all: total 4.5 MiB (100 %), self 0 B (0 %)");
-    // Two thirds of the live bytes are below Controller.handle, two ninths below Cache.load.
+    // Controller.handle has two thirds of the live bytes, and Cache.load two ninths.
     assertThat(tooltipAt(0.1, 2))
         .isEqualTo("com.example.web.Controller.handle\nJava, total 3 MiB (66.7 %), self 0 B (0 %)");
     assertThat(tooltipAt(0.65, 2)).startsWith("com.example.web.Controller.handle\n");
@@ -321,7 +321,7 @@ class FlameGraphReportTest {
         browser.evaluate("document.querySelector('#graph').getBoundingClientRect()." + name));
   }
 
-  /** Orange, blue or pink: what a box is filled with near its lower edge, where no letter is. */
+  /** Returns a box's colour (orange, blue or pink) near its lower edge, where no letter is. */
   private static String colour(double share, int row) throws Exception {
     browser.moveTo(0, 0);
     return browser.evaluate(

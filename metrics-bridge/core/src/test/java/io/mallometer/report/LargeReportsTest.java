@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * As many call sites as a large service has, told without garbage for each frame and number. What
- * is allocated stands for the time, which depends on the machine.
+ * Writes as many call sites as a large service has without garbage for each frame and number. The
+ * test measures allocated bytes instead of the time, which depends on the machine.
  */
 @Tag("any-jdk")
 class LargeReportsTest {

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Verdicts for people to read. */
+/** Tests verdicts in the text for people. */
 class LeakFormatTest {
 
   @Test

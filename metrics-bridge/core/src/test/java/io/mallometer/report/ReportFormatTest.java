@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What all formats promise. */
+/** Tests the properties that all formats have. */
 @Tag("any-jdk")
 @Tag("alone")
 class ReportFormatTest {
@@ -40,8 +40,8 @@ class ReportFormatTest {
   }
 
   /**
-   * All 100,000 sites, 6 million frames, with 64 MiB beyond the sites themselves: the text is
-   * several times as much in most formats.
+   * Writes 100,000 sites with 6 million frames within 64 MiB beyond the sites themselves. The text
+   * has several times as many bytes in most formats.
    */
   @ParameterizedTest
   @EnumSource
@@ -56,7 +56,7 @@ class ReportFormatTest {
     assertThat(out.mostHeld - before).isLessThan(64L * MIB);
   }
 
-  /** Four times the sites take about four times as long, and far from sixteen times. */
+  /** Four times the sites take about four times as long, not sixteen times. */
   @ParameterizedTest
   @EnumSource
   void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
@@ -77,7 +77,7 @@ class ReportFormatTest {
         "");
   }
 
-  /** The least processor time of two, as a machine with other work slows some of them down. */
+  /** Returns the lesser CPU time of two runs, as other work on the machine slows some down. */
   private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;
@@ -97,7 +97,7 @@ class ReportFormatTest {
         .sum();
   }
 
-  /** Collects garbage every now and then and remembers how much was left. */
+  /** Collects garbage regularly and records the most bytes left. */
   private static final class Counted extends OutputStream {
 
     private long bytes;

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * What a test runs and Debian brings. Without it the test steps aside, or fails where a variable of
- * the environment says that it must run.
+ * A program or file that a test needs and Debian provides. Without it the test is skipped, or fails
+ * if an environment variable requires it.
  */
 final class RequiredProgram {
 
   private RequiredProgram() {}
 
-  /** Found on the PATH. */
+  /** Requires a program on the PATH. */
   static void onPath(String program, String debianPackage, String variable) {
     boolean there =
         Stream.of(System.getenv("PATH").split(":"))
@@ -23,7 +23,7 @@ final class RequiredProgram {
     isThere(there, program, debianPackage, variable);
   }
 
-  /** A file at a fixed place. */
+  /** Requires a file at a fixed path. */
   static void at(Path file, String debianPackage, String variable) {
     isThere(Files.isReadable(file), file.toString(), debianPackage, variable);
   }

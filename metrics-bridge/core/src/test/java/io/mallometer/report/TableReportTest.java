@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class TableReportTest {
 
-  /** Whoever changes this file breaks the pipelines that read version 1. */
+  /** A change of this file would break pipelines that read version 1. */
   @Test
   void versionOneIsWhatTheFileSays() throws Exception {
     CallSite estimated =

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class HistoryViewTest {
 
-  /** A page adds nothing up. */
+  /** Pages show sums from the view, without adding. */
   @Test
   void theSumOfThePartsIsBesideThemAndUnknownWhereTheyAre() {
     MemoryMoment before = new MemoryMoment(Instant.EPOCH, Map.of(), Map.of(), Double.NaN);

@@ -18,7 +18,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The names that the code states, in the file of public names. */
+/** Compares the names in the code with the file of public names. */
 @Tag("any-jdk")
 class ListedNamesTest {
 
@@ -36,7 +36,7 @@ class ListedNamesTest {
         .isSubsetOf(Views.kinds().values().stream().map(Class::getName).toList());
   }
 
-  /** The annotations of the records are the list, so that each key has a meaning. */
+  /** The list is made from the records' annotations, so that each key has a meaning. */
   @Test
   void everyPublishedComponentIsListed() {
     Set<String> names = new TreeSet<>();
@@ -45,7 +45,7 @@ class ListedNamesTest {
     PublicNames.check("keys in JSON", names);
   }
 
-  /** What has a name of its own is listed under that alone. */
+  /** Adds the keys of a record. A type with a name of its own is listed only under that name. */
   private static void addKeys(Set<String> names, String asked, Class<?> kind) {
     for (Component component : Component.of(kind)) {
       if (component.inline()) {

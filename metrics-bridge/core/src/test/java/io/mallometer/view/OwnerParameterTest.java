@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** HotSpot's own call sites and mallometer's are shown to those who ask for them. */
+/** The sites of HotSpot and mallometer are shown on request. */
 class OwnerParameterTest {
 
   private static final String OWN = "io.mallometer.internal.x.Y.read";
@@ -58,7 +58,7 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // The fake has no library that could search; on a busy machine a short pause is refused before.
+    // The fake has no library for a search. On a busy machine a short pause is refused earlier.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

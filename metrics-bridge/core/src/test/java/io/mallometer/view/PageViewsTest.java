@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a page is drawn from. */
+/** Tests the answers from which the page is drawn. */
 @Tag("any-jdk")
 class PageViewsTest {
 
@@ -68,7 +68,7 @@ class PageViewsTest {
             List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
     JsonNode malloc = json(history).get("malloc");
 
-    // Unknown at first, and where the clock was set back.
+    // The rates are unknown at first, and where the clock was set back.
     assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
     assertThat(malloc.get("allocatedBytesPerSecond").toString()).isEqualTo("[null,500,null]");
   }
@@ -129,7 +129,7 @@ class PageViewsTest {
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
 
-  /** However many people watch. */
+  /** The number of viewers does not matter. */
   @Test
   void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
@@ -168,7 +168,7 @@ class PageViewsTest {
     }
   }
 
-  /** The JDK makes it anew whenever it is asked for, which takes longer than to write the view. */
+  /** The JDK creates the components anew on each call, which takes longer than writing the view. */
   @Test
   void whatAViewConsistsOfIsLookedUpOnce() {
     assertThat(Component.of(OverviewView.class))
@@ -190,7 +190,7 @@ class PageViewsTest {
     assertThat(acknowledged(views, false)).isEqualTo(site);
   }
 
-  /** The first site of the verdicts that somebody, or nobody, said to be fine. */
+  /** Returns the first site of the verdicts that is, or is not, acknowledged. */
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {
@@ -200,7 +200,7 @@ class PageViewsTest {
     return "none";
   }
 
-  /** What a trim did is seen at once. */
+  /** The result of a trim is visible at once. */
   @Test
   void anOverviewIsOfTheLatestSnapshot() {
     Views views = new Views(mallometer);
@@ -235,7 +235,7 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /** However many watch, and whatever pace they were told before. */
+  /** The number of viewers and their earlier pace do not matter. */
   @Test
   void thoseWhoWatchAreToldToAskTwiceASecondTogetherAtMost() throws Exception {
     Views views = new Views(mallometer);
@@ -249,7 +249,7 @@ class PageViewsTest {
     }
   }
 
-  /** Nor is one who comes back after an hour taken for the crowd that was there before. */
+  /** A viewer who returns after an hour does not count as the earlier crowd. */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);
@@ -265,7 +265,8 @@ class PageViewsTest {
   }
 
   /**
-   * What they are told after each has asked once in the time it was told, the first of them before.
+   * Returns the pace after all viewers have asked once in the time that they were told. The first
+   * one asks before.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

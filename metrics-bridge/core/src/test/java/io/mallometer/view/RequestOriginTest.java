@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whose requests may change something. */
+/** Tests which origins may send requests that change something. */
 class RequestOriginTest {
 
   private static final String HOST = "shop.example:8080";

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How the components of a view stand in JSON. */
+/** Tests the JSON of a view's components. */
 @Tag("any-jdk")
 class ViewTest {
 

@@ -12,7 +12,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** The tests that leak fail, and say where. */
+/** Checks that the leaking tests fail and name the place. */
 class CaughtTest {
 
   @Test

@@ -6,7 +6,7 @@ import java.util.zip.Deflater;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A Deflater, whose memory stays until a garbage collection unless it is ended. */
+/** Uses a Deflater, whose memory stays until a garbage collection unless it is ended. */
 class CompressionTest {
 
   private final byte[] text = "to be compressed".repeat(100).getBytes();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A state store of Kafka Streams, which is RocksDB's. */
+/** Uses a state store of Kafka Streams, which is RocksDB's. */
 class StateStoreTest {
 
   @TempDir java.nio.file.Path directory;
@@ -43,7 +43,7 @@ class StateStoreTest {
   private static final class Count extends ContextualProcessor<String, Long, Void, Void> {
     @Override
     public void process(Record<String, Long> record) {
-      // Nothing comes.
+      // The test sends no records.
     }
   }
 

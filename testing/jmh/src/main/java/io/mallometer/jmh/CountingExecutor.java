@@ -12,16 +12,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Executor of the threads that run a benchmark. It measures each iteration in a scope, which does
- * not include what other threads allocate meanwhile, such as HotSpot's compilers. So the same code
- * gives the same counts.
+ * Runs the threads of a benchmark and measures each iteration in a scope. The scope excludes what
+ * other threads allocate meanwhile, such as HotSpot's compilers. So the same code gives the same
+ * counts.
  *
- * <p>JMH makes it for {@code -Djmh.executor=CUSTOM -Djmh.executor.class=...}, which {@link
+ * <p>JMH creates it for {@code -Djmh.executor=CUSTOM -Djmh.executor.class=...}, which {@link
  * NativeMemoryProfiler} adds. Thread-safe.
  */
 public final class CountingExecutor extends AbstractExecutorService {
 
-  /** What the tasks that ended since the latest {@link #take()} have used. */
+  /** The use of the tasks that ended since the latest {@link #take()}. */
   private static final Tally TALLY = new Tally();
 
   private final ExecutorService threads;
@@ -30,8 +30,8 @@ public final class CountingExecutor extends AbstractExecutorService {
   /**
    * Called by JMH.
    *
-   * @param most how many threads
-   * @param prefix of their names
+   * @param most the largest number of threads
+   * @param prefix the beginning of their names
    */
   public CountingExecutor(int most, String prefix) {
     AtomicInteger number = new AtomicInteger();
@@ -65,17 +65,17 @@ public final class CountingExecutor extends AbstractExecutorService {
     }
   }
 
-  /** Whether any task ran here. */
+  /** Returns whether a task has run here. */
   static boolean isUsed() {
     return TALLY.isUsed();
   }
 
-  /** Returns what tasks have used since the latest call. */
+  /** Returns the use of the tasks that ended since the latest call. */
   static Use take() {
     return TALLY.take();
   }
 
-  /** Within the future, so that all is told when that has ended. */
+  /** Counts inside the future, so that the counts are complete when the future has ended. */
   @Override
   protected <T> RunnableFuture<T> newTaskFor(Callable<T> task) {
     return super.newTaskFor(() -> count(task));

@@ -2,7 +2,7 @@ package io.mallometer.jmh;
 
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.model.Status;
 import java.io.File;
 import java.io.IOException;
@@ -58,8 +58,8 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
   /**
    * Called by JMH.
    *
-   * @param options {@code sites=5}: how many call sites are listed that allocate most; {@code
-   *     threads=all}: whose memory, {@code workers} or {@code all}
+   * @param options {@code sites=5} lists the call sites that allocate most; {@code threads=all}
+   *     counts the whole process, {@code threads=workers} the benchmark's threads
    * @throws ProfilerException if the options are not understood
    */
   public NativeMemoryProfiler(String options) throws ProfilerException {
@@ -109,7 +109,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     return "Native allocations by malloc, for each operation";
   }
 
-  // ---- In JMH's own process
+  // ---- JMH's own process
 
   /** Starts a fork with the library, beside other preloaded libraries. */
   @Override
@@ -122,7 +122,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
           ? List.of()
           : List.of("env", PRELOAD + "=" + library + (alone ? "" : ":" + others));
     } catch (IOException e) {
-      // The fork attaches, or says why it cannot.
+      // The fork attaches the library, or reports why it cannot.
       return List.of();
     }
   }
@@ -158,7 +158,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     return true;
   }
 
-  // ---- In the process that runs the benchmark
+  // ---- The process of the benchmark
 
   @Override
   public void beforeIteration(BenchmarkParams params, IterationParams iteration) {
@@ -211,12 +211,12 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
               last ? top.listed() : ""));
     }
     add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
-    // The peak is that of the iteration: it does not depend on the number of operations.
+    // The peak is one of the whole iteration, not divided by the number of operations.
     add(results, "peak", use.peak(), 1, "B");
     return results;
   }
 
-  /** Adds a figure if it is known: JMH would write NaN into its files, which no gate accepts. */
+  /** Adds a figure if it is known. JMH would write NaN into its files, which gates refuse. */
   private static void add(
       List<Result<?>> results, String name, double value, long operations, String unit) {
     if (!Double.isNaN(value)) {

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The call sites that allocate most in the iterations that count, estimated from samples. */
+/** Lists the call sites that allocate most in the measured iterations, estimated from samples. */
 final class TopSites {
 
   private static final int MOST_FRAMES = 8;
@@ -34,13 +34,13 @@ final class TopSites {
     }
   }
 
-  /** Notes an iteration of so many operations, and returns whether it was the last. */
+  /** Adds an iteration with its operations; returns whether it was the last. */
   boolean isLast(long more, int all) {
     operations += more;
     return ++iterations == all;
   }
 
-  /** Returns them as text. */
+  /** Returns the call sites as text. */
   String listed() {
     StringBuilder text = new StringBuilder();
     List<CallSite> sites = readAnew().ofApplication().sites();
@@ -52,7 +52,7 @@ final class TopSites {
     return text.toString();
   }
 
-  /** A reading serves for a second. */
+  /** Waits for a reading newer than that of the start: readings are reused for one second. */
   private CallSites readAnew() {
     CallSites read = mallometer.sites().read();
     try {

@@ -3,20 +3,20 @@ package io.mallometer.jmh;
 import io.mallometer.NativeScope;
 
 /**
- * What was counted of native allocations.
+ * The native memory that code used.
  *
  * @param calls successful calls of malloc and its relatives
- * @param small those of at most 4,096 bytes
- * @param large those of more
- * @param bytes bytes that they asked for
+ * @param small calls for at most 4,096 bytes
+ * @param large calls for more
+ * @param bytes requested bytes
  * @param kept allocated less freed bytes
- * @param peak the most live bytes beyond those of the beginning; {@code NaN} if unknown
+ * @param peak the largest increase of live bytes since the beginning; {@code NaN} if unknown
  */
 record Use(long calls, long small, long large, long bytes, double kept, double peak) {
 
   static final Use NOTHING = new Use(0, 0, 0, 0, 0, 0);
 
-  /** What a scope measured; nothing if it could not. */
+  /** Returns the figures of a scope; nothing if it could not measure. */
   static Use of(NativeScope scope) {
     return scope
         .figures()
@@ -33,7 +33,7 @@ record Use(long calls, long small, long large, long bytes, double kept, double p
         .orElse(NOTHING);
   }
 
-  /** The sum. The peak of threads that run at once is at most the sum of their peaks. */
+  /** Returns the sum. The peaks of parallel threads are added, which is an upper bound. */
   Use plus(Use other) {
     return new Use(
         calls + other.calls,

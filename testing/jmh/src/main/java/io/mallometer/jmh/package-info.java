@@ -1,4 +1,4 @@
-/** Native memory in benchmarks of JMH. */
+/** A JMH profiler of native memory. */
 @NullMarked
 package io.mallometer.jmh;
 

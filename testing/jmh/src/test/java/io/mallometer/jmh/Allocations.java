@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Benchmarks of which it is known what they allocate. */
+/** Benchmarks with known allocations. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -25,7 +25,7 @@ public class Allocations {
   private final byte[] text = new byte[4096];
   private final byte[] compressed = new byte[8192];
 
-  /** Two small allocations of 100 bytes, and one large. */
+  /** Makes two small allocations of 100 bytes, and a large one. */
   @Benchmark
   public void three() {
     Native.free(Native.malloc(100));
@@ -33,13 +33,13 @@ public class Allocations {
     Native.free(Native.malloc(10_000));
   }
 
-  /** An allocation that stays. */
+  /** Makes an allocation without freeing it. */
   @Benchmark
   public long leak() {
     return Native.malloc(100);
   }
 
-  /** A deflater that is closed. */
+  /** Uses a deflater and closes it. */
   @Benchmark
   public int deflate() {
     Deflater deflater = new Deflater();

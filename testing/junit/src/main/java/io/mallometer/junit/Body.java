@@ -1,8 +1,8 @@
 package io.mallometer.junit;
 
-/** Body of a test, which runs several times while it is measured. */
+/** The body of a test, which runs several times while it is measured. */
 @FunctionalInterface
 interface Body {
-  /** Runs once. */
+  /** Runs the test once. */
   void run() throws Throwable;
 }

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }</pre>
  *
  * <p>The method runs {@link #warmups()} times, which load classes and libraries, and then {@link
- * #iterations()} times, of which the median counts: now and then HotSpot allocates in the thread,
- * too. A limit that is not given is not checked.
+ * #iterations()} times, of which the median counts, because HotSpot allocates in the thread now and
+ * then. A limit that is not given is not checked.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -30,24 +30,24 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectMaxNative {
 
-  /** A limit that is not given. */
+  /** The value of a limit that is not given. */
   long NONE = -1;
 
-  /** Successful calls of malloc and its relatives. */
+  /** The most successful calls of malloc and its relatives. */
   long calls() default NONE;
 
-  /** Bytes that these calls ask for. */
+  /** The most bytes that these calls may request. */
   long bytes() default NONE;
 
-  /** The most by which live bytes may exceed those at the beginning. */
+  /** The largest increase of live bytes since the beginning, in bytes. */
   long peak() default NONE;
 
-  /** Runs before those that count. */
+  /** The number of runs before those that count. */
   int warmups() default 5;
 
-  /** Runs that count. */
+  /** The number of runs that count. */
   int iterations() default 5;
 
-  /** Whose memory is measured. {@link Of#PROCESS} includes HotSpot's own allocations. */
+  /** The threads to measure. {@link Of#PROCESS} includes HotSpot's own allocations. */
   Of of() default Of.TEST;
 }

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * Fails a test that does not free the native memory that it allocates.
  *
- * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more.
- * Nothing that the last run allocates may be left, by the call sites of live memory without
- * HotSpot's own. Memory that waits for a garbage collection counts as left.
+ * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more. No
+ * allocation of the last run may be live, except HotSpot's own. Memory that waits for a garbage
+ * collection counts as live.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -22,15 +22,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNativeFreed {
 
-  /** Bytes that may be left. */
+  /** The bytes that may stay live. */
   long allowed() default 0;
 
-  /** Runs before the one that counts. */
+  /** The number of runs before the one that counts. */
   int warmups() default 1;
 
-  /**
-   * Whose memory is measured. With parallel tests {@link Of#TEST}, unless the test class is
-   * isolated.
-   */
+  /** The threads to measure. Parallel tests use {@link Of#TEST}, unless the class is isolated. */
   Of of() default Of.PROCESS;
 }

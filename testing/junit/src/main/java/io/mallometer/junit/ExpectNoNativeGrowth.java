@@ -19,11 +19,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>The method runs {@link #warmups()} times or more, until what a run keeps is steady, and then
- * {@link #iterations()} times. If that series grows, the method runs as often again: the test fails
- * only if both series grow. Methods before and after each test run once around all of that. Growth
- * is judged by the call sites of live memory, without HotSpot's own; {@code
- * docs/explanation/testing.md} states how, and how often that is wrong.
+ * <p>The method runs {@link #warmups()} times or more, until the bytes that a run keeps are steady,
+ * and then {@link #iterations()} times. If that series grows, the method runs as often again: the
+ * test fails only if both series grow. Methods before and after each test run once around all runs.
+ * Growth is judged by call site, without HotSpot's own; {@code docs/explanation/testing.md} states
+ * the method and its error rates.
  *
  * <p>Memory of unreachable objects that no garbage collection has freed yet counts as kept. The
  * failure says how much of it a garbage collection freed.
@@ -35,24 +35,21 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNoNativeGrowth {
 
-  /** The fewest runs before the series; four times as many if they do not get steady earlier. */
+  /** The fewest runs before the series; at most four times as many until the runs are steady. */
   int warmups() default 5;
 
-  /** Runs of a series, at least 5. */
+  /** The number of runs of a series, at least 5. */
   int iterations() default 20;
 
-  /** Bytes that a run may keep. */
+  /** The bytes that a run may keep. */
   long perIteration() default 0;
 
   /**
-   * Whether garbage is collected after each run, so that what a collection frees does not count.
-   * Takes up to half a second a run.
+   * Whether to collect garbage after each run, so that memory freed by a collection does not count.
+   * Takes up to 0.5 s a run.
    */
   boolean collectGarbage() default false;
 
-  /**
-   * Whose memory is measured. With parallel tests {@link Of#TEST}, unless the test class is
-   * isolated.
-   */
+  /** The threads to measure. Parallel tests use {@link Of#TEST}, unless the class is isolated. */
   Of of() default Of.PROCESS;
 }

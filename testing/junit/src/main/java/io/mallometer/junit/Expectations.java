@@ -2,6 +2,7 @@ package io.mallometer.junit;
 
 import io.mallometer.junit.ThisProcess.Counting;
 import io.mallometer.junit.ThisProcess.Watch;
+import io.mallometer.model.ScopeCounts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,18 +11,18 @@ import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * What the annotations of one test expect, checked one after the other: each runs the test as often
- * as it needs.
+ * The expectations of a test's annotations. They are checked one after the other; each runs the
+ * test as often as it needs.
  */
 record Expectations(
     Optional<ExpectMaxNative> most,
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** A leak in every third run is found, in fewer not. */
+  /** A leak in one of this many runs is found. Rarer ones are not. */
   private static final int EVERY = 3;
 
-  /** What is not steady after this many times the warm-ups that were asked for will not be. */
+  /** Runs that are not steady after this multiple of the requested warm-ups never will be. */
   private static final int MOST_WARMUPS = 4;
 
   boolean isEmpty() {
@@ -32,10 +33,10 @@ record Expectations(
    * Runs the test and checks it.
    *
    * @param alone whether no other test runs in the process at the same time
-   * @param figures takes what the runs used, also if the check fails
+   * @param figures receives the use of the runs, also if the check fails
    * @throws AssertionFailedError if an expectation is not met
    */
-  void check(ThisProcess process, Class<?> test, boolean alone, Body body, Figures figures)
+  void check(ThisProcess process, Class<?> test, boolean alone, Body body, UseByMetric figures)
       throws Throwable {
     if (most.isPresent()) {
       checkMost(most.get(), process, test, body, figures);
@@ -58,22 +59,22 @@ record Expectations(
     }
   }
 
-  // ---- At most so much
+  // ---- Limits
 
   private static void checkMost(
-      ExpectMaxNative most, ThisProcess process, Class<?> test, Body body, Figures figures)
+      ExpectMaxNative most, ThisProcess process, Class<?> test, Body body, UseByMetric figures)
       throws Throwable {
     Limits limits = new Limits(most.calls(), most.bytes(), most.peak());
     if (most.iterations() < 1) {
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
-      // Counted as well, so that what counting itself loads is there before.
+      // Counted too, so that the classes for counting are loaded.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
-      List<NativeUse> uses = new ArrayList<>();
-      Reading before = watch.read();
+      List<ScopeCounts> uses = new ArrayList<>();
+      LiveReading before = watch.read();
       for (int i = 0; i < most.iterations(); i++) {
         uses.add(count(process, most.of(), body));
       }
@@ -82,15 +83,15 @@ record Expectations(
     }
   }
 
-  /** What one run uses. */
-  static NativeUse count(ThisProcess process, Of of, Body body) throws Throwable {
+  /** Returns the use of one run. */
+  static ScopeCounts count(ThisProcess process, Of of, Body body) throws Throwable {
     try (Counting counting = process.count(of)) {
       body.run();
       return counting.use();
     }
   }
 
-  // ---- Nothing is left
+  // ---- No memory left
 
   private static void checkFreed(
       ExpectNativeFreed freed,
@@ -98,11 +99,11 @@ record Expectations(
       Class<?> test,
       boolean alone,
       Body body,
-      Figures figures)
+      UseByMetric figures)
       throws Throwable {
     try (Watch watch = process.watch(whose(freed.of(), alone), test)) {
       run(body, freed.warmups());
-      Reading before = watch.read();
+      LiveReading before = watch.read();
       body.run();
       Measured measured = new Measured(watch, test, before, watch.read());
       if (measured.withoutSite() == 0) {
@@ -112,7 +113,7 @@ record Expectations(
     }
   }
 
-  /** Fails if more is left than is allowed, or if that is not known. */
+  /** Fails if more memory is left than allowed, or if this is unknown. */
   static void checkLeft(Measured measured, long allowed) {
     if (measured.left() > allowed) {
       throw new AssertionFailedError(FailureText.notFreed(allowed, measured));
@@ -122,7 +123,7 @@ record Expectations(
     }
   }
 
-  // ---- No more each time
+  // ---- No growth
 
   private static void checkGrowth(
       ExpectNoNativeGrowth noGrowth,
@@ -130,7 +131,7 @@ record Expectations(
       Class<?> test,
       boolean alone,
       Body body,
-      Figures figures)
+      UseByMetric figures)
       throws Throwable {
     if (noGrowth.iterations() < Growth.FEWEST) {
       throw new ExtensionConfigurationException(
@@ -138,7 +139,7 @@ record Expectations(
     }
     try (Watch watch = process.watch(whose(noGrowth.of(), alone), test)) {
       int warmups = warmUp(noGrowth.warmups(), watch, body);
-      // What waits for a collection from before would fall into the series.
+      // Memory that waits for a collection would otherwise be freed during the series.
       watch.collectGarbage();
       Series first = series(noGrowth, watch, body);
       figures.addKept(first.kept());
@@ -167,11 +168,12 @@ record Expectations(
   }
 
   /**
-   * Fails if a leak may be among allocations that are in no reading. HotSpot's own memory comes and
-   * goes by more than a test leaks, so that the process as a whole does not seem to grow tells
-   * nothing: so many allocations without a call site are enough.
+   * Fails if a leak may be hidden in allocations that no reading contains. Many allocations without
+   * a call site suffice: steady memory of the process proves nothing, because HotSpot's own memory
+   * varies by more than a test leaks.
    */
-  private static void failIfUnknown(Series series, ExpectNoNativeGrowth noGrowth, Figures figures) {
+  private static void failIfUnknown(
+      Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
     long withoutSite = series.after().withoutSite() - series.before().withoutSite();
     if (mayHideALeak(withoutSite, series)) {
       figures.forgetKept();
@@ -188,7 +190,7 @@ record Expectations(
     return allocations > 0 && allocations >= series.runs() / EVERY;
   }
 
-  /** Returns what grows in both series, with the figures of the latter. */
+  /** Returns the growth in both series, with the figures of the second. */
   private static Map<String, Growth> growing(
       Series first, Series again, ExpectNoNativeGrowth noGrowth, boolean withoutFalls) {
     Map<String, Growth> growing = again.growing(noGrowth.perIteration(), withoutFalls);
@@ -197,8 +199,9 @@ record Expectations(
   }
 
   /**
-   * Fails, unless it is a pool that is emptied now and then: what grows but for falls must be
-   * memory that a garbage collection frees.
+   * Fails if memory keeps growing. Growth that disregards runs after which less was live counts
+   * only if a garbage collection frees that memory; otherwise it is a pool that is emptied now and
+   * then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,
@@ -221,7 +224,7 @@ record Expectations(
     return Series.of(watch, body, noGrowth.iterations(), noGrowth.collectGarbage());
   }
 
-  /** Runs until what runs keep is steady, and returns how often that was. */
+  /** Runs until the bytes that runs keep are steady; returns the number of runs. */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));
     int runs = 0;

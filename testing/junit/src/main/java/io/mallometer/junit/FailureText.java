@@ -5,17 +5,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleFunction;
 
-/**
- * What a failed test says: the figure against the limit, the spread, how it was counted, stacks.
- */
+/** The text of a failed test: figure and limit, spread, method of counting, stacks. */
 final class FailureText {
 
   private FailureText() {}
 
   /**
-   * Of a run that used more than is allowed.
+   * Returns the text for runs that used more than allowed.
    *
-   * @param figures one for each run, sorted
+   * @param figures the sorted figures of the runs
    */
   static String tooMuch(
       String what, long limit, double[] figures, DoubleFunction<String> words, Measured measured) {
@@ -39,7 +37,7 @@ final class FailureText {
             stacks("allocated", measured.allocated(), measured.test()));
   }
 
-  /** Of a run that left more than is allowed. */
+  /** Returns the text for a run that left more than allowed. */
   static String notFreed(long allowed, Measured measured) {
     double left = measured.left();
     List<Kept> kept = measured.kept();
@@ -53,7 +51,7 @@ final class FailureText {
             stacks("kept", kept, measured.test()));
   }
 
-  /** Of runs some of whose allocations are at no call site. */
+  /** Returns the text for runs with allocations that belong to no call site. */
   static String withoutSites(long allocations) {
     return """
         Whether native memory is kept is not known: %d allocations of the runs found no room among the call sites of this JVM.
@@ -61,7 +59,7 @@ final class FailureText {
         .formatted(allocations);
   }
 
-  /** Of a process that grows while not all objects are followed. */
+  /** Returns the text for a process that grows while some objects cannot be followed. */
   static String notFollowed(long allocations) {
     return """
         Native memory grows, but where is not known: %d allocations of the runs could not be followed, as too many are live in this JVM.
@@ -70,11 +68,11 @@ final class FailureText {
   }
 
   /**
-   * Of two series that both grow by more than is allowed.
+   * Returns the text for two series that both grow by more than allowed.
    *
-   * @param growing what grows in the latter, by the name of the sites
-   * @param freed what a garbage collection freed afterwards, as {@link Measured#collect()}
-   * @param measured around both series
+   * @param growing the growth in the second series by the name of the sites
+   * @param freed the bytes that a garbage collection freed afterwards: {@link Measured#collect()}
+   * @param measured the readings around both series
    */
   static String grows(
       Map<String, Growth> growing,

@@ -6,24 +6,24 @@ import io.mallometer.internal.leak.Trend;
 import java.util.Arrays;
 
 /**
- * Whether what a test keeps grows from run to run. Two tests say so, either of which is enough:
+ * States whether the bytes that a test keeps grow from run to run. Either of two tests suffices:
  *
- * <p>The first looks at what each run kept. Of n runs, sorted, the one of rank (n - 1.96 sqrt(n)) /
- * 2 is the lower end of the 95 % interval of the median, whatever the distribution: of 20 runs the
- * sixth smallest, so 15 must have kept more than is allowed. Large steps, such as a class or a
- * buffer that comes late, move neither. What rises in many small steps and falls in few large ones,
- * as a pool does that is emptied, is no growth: all runs together must come to half of what the
- * median promises.
+ * <p>The first takes the bytes that each run kept. Of n runs, sorted, the one of rank (n - 1.96
+ * sqrt(n)) / 2 is the lower end of the 95 % interval of the median, whatever the distribution. Of
+ * 20 runs this is the sixth smallest, so 15 must have kept more than allowed. Large steps, such as
+ * a class or a buffer that comes late, do not change the median or its interval. Many small rises
+ * with few large falls, as in a pool that is emptied, are no growth: all runs together must keep
+ * half of what the median implies.
  *
- * <p>The second looks at the series of what was live after each run, as the poller does for a
- * process: {@link Trend}, the median of the slopes between all pairs, with the interval of their
- * ranks. It also finds what leaks in every third run only.
+ * <p>The second takes the series of live bytes after each run, as the poller does for a process:
+ * {@link Trend}, the median of the slopes between all pairs, with the interval of their ranks. It
+ * also finds a leak in every third run.
  *
- * @param found whether it grows by more than is allowed
+ * @param found whether the growth exceeds the allowed bytes
  * @param lower the lower end of the 95 % interval of the growth, in bytes a run
  * @param slope the growth
  * @param upper the upper end
- * @param smallest the least that a run kept, in bytes
+ * @param smallest the fewest bytes that a run kept
  * @param median the median
  * @param largest the most
  */
@@ -36,21 +36,21 @@ record Growth(
     double median,
     double largest) {
 
-  /** All of fewer runs keep more than their median by chance once in 16 times. */
+  /** The fewest runs. All of five runs exceed the true median by chance once in 32 times. */
   static final int FEWEST = 5;
 
-  /** Of a normal distribution, 95 % are within so many standard deviations. */
+  /** The number of standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
-  /** All runs together keep such a share of what they would at their median. */
+  /** The least share of the runs' median that all runs together have to keep. */
   private static final double LASTING = 0.5;
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
 
-  /** A series that rises by less over its whole length does not grow. */
+  /** The fewest bytes by which a growing series rises over its whole length. */
   private static final double LEAST_BYTES = 1;
 
-  /** What runs keep is steady where so many in a row are alike. */
+  /** The number of successive runs that have to be alike in a steady series. */
   private static final int ALIKE = 4;
 
   private static final double ALIKE_BYTES = 64;
@@ -59,8 +59,8 @@ record Growth(
   /**
    * Judges a series.
    *
-   * @param live bytes before the first run and after each
-   * @param allowed bytes that a run may keep
+   * @param live the live bytes before the first run and after each
+   * @param allowed the bytes that a run may keep
    */
   static Growth of(double[] live, double allowed) {
     if (live.length <= FEWEST) {
@@ -85,7 +85,7 @@ record Growth(
         kept[kept.length - 1]);
   }
 
-  /** Returns how many of the sorted runs are below the interval of their median. */
+  /** Returns the number of sorted runs below the interval of their median. */
   private static int rank(int runs) {
     return (int) Math.max(0, (runs - DEVIATIONS * Math.sqrt(runs)) / 2);
   }
@@ -100,7 +100,7 @@ record Growth(
     return Trend.slope(runs, excess, LEAST_BYTES);
   }
 
-  /** Whether the latest runs kept about the same, be it nothing. */
+  /** Returns whether the latest runs kept about the same number of bytes, which may be 0. */
   static boolean isSteady(double[] live) {
     if (live.length <= ALIKE) {
       return false;
@@ -111,7 +111,7 @@ record Growth(
     return range <= Math.max(ALIKE_BYTES, ALIKE_SHARE * Math.abs(latest[ALIKE / 2]));
   }
 
-  /** Returns what was added from one to the next. */
+  /** Returns the differences between successive values. */
   static double[] increments(double[] live) {
     double[] kept = new double[live.length - 1];
     for (int i = 0; i < kept.length; i++) {

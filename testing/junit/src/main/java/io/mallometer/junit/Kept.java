@@ -4,11 +4,11 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * Memory that a call site has more of than before.
+ * The increase of a call site's live memory.
  *
  * @param frames the stack, innermost first
- * @param bytes how many bytes more
- * @param objects how many objects more
+ * @param bytes the increase in bytes
+ * @param objects the increase in objects
  */
 record Kept(List<StackFrame> frames, double bytes, double objects) {
 

@@ -4,42 +4,41 @@ import io.mallometer.junit.ThisProcess.Watch;
 import java.util.List;
 
 /**
- * What was live before and after some runs of a test.
+ * The live memory before and after runs of a test.
  *
- * @param test the class whose stacks are those of the test
+ * @param test the class that marks a stack as one of the test
  */
-record Measured(Watch watch, Class<?> test, Reading before, Reading after) {
+record Measured(Watch watch, Class<?> test, LiveReading before, LiveReading after) {
 
   private static final int MOST_COLLECTIONS = 3;
 
-  /** How many allocations found no room among the call sites: what they keep is not known. */
+  /** Returns the number of allocations without a call site: their live bytes are unknown. */
   long withoutSite() {
     return after.withoutSite() - before.withoutSite();
   }
 
-  /** The call sites that keep more. */
+  /** Returns the call sites whose live bytes have increased. */
   List<Kept> kept() {
     return after.keptSince(before);
   }
 
-  /** The call sites that allocated. */
+  /** Returns the call sites that allocated. */
   List<Kept> allocated() {
     return after.allocatedSince(before);
   }
 
-  /** What is left, in bytes: of the call sites that keep more, whatever others freed. */
+  /** Returns the bytes left: the increases of call sites, without the decreases of others. */
   double left() {
     return after.sites().isEmpty() ? after.liveBytes() - before.liveBytes() : Kept.bytes(kept());
   }
 
-  /**
-   * How much a garbage collection frees of what is left, in bytes; {@code NaN} if there was none.
-   */
+  /** Returns how much of the bytes left a garbage collection frees; {@code NaN} if none ran. */
   double collect() {
     double freed = Double.NaN;
     double left = left();
-    // On a busy machine the cleaners may run only after the first collection was waited for.
-    for (int i = 0; i < MOST_COLLECTIONS && !(freed >= left) && watch.collectGarbage(); i++) {
+    // The cleaners may run later than the wait for the first collection, on a busy machine.
+    for (int i = 0; i < MOST_COLLECTIONS && !(freed >= left); i++) {
+      watch.collectGarbage();
       freed = Math.max(0, after.liveBytes() - watch.read().liveBytes());
     }
     return freed;

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * The monitors of one test, from its beginning to {@link #close()}. The library counts and keeps; a
- * thread of this class looks at the process's live bytes, and writes rows, only if that is asked
- * for.
+ * The monitors of one test, from its beginning to {@link #close()}. The library counts and stores
+ * requests. A thread of this class checks the live bytes of the process and writes rows, if the
+ * annotation asks for that.
  */
-final class Monitored implements ThisProcess.Monitoring {
+final class Monitored {
 
   private static final String HEAD =
       "milliseconds,live_bytes,peak_bytes,allocations,frees,requested_bytes\n";
@@ -51,26 +51,26 @@ final class Monitored implements ThisProcess.Monitoring {
   private final Optional<SizeDistribution> returnedBefore;
   private final Class<?> test;
   private final Optional<Watch> look;
-  private final Optional<Reading> before;
+  private final Optional<LiveReading> before;
   private final Optional<Path> rows;
   private final long begin = System.nanoTime();
   private final CountDownLatch ending = new CountDownLatch(1);
   private final @Nullable Thread watcher;
 
-  /** Written by the watcher, and read when that has ended. */
+  /** Written by the watcher thread; read after it has ended. */
   private List<Kept> holders = List.of();
 
-  private boolean sawCrossing;
+  private boolean sawExceeded;
   private String trouble = "";
 
   /**
-   * Begins.
+   * Begins to monitor.
    *
-   * @param of whose memory, which is not what the annotation says if other tests run beside
-   * @param test the class whose stacks are those of the test
-   * @param look at the call sites, for the monitors that tell of stacks; closed here
-   * @param rows the file for rows, if they are wanted
-   * @throws IllegalStateException if that is not possible, with the reason
+   * @param of the threads to monitor; differs from the annotation if tests run in parallel
+   * @param test the class that marks a stack as one of the test
+   * @param look the watch of call sites for monitors that report stacks; closed by this object
+   * @param rows the file for rows; empty for none
+   * @throws IllegalStateException with the reason, if monitoring is impossible
    */
   Monitored(
       Mallometer mallometer,
@@ -95,7 +95,7 @@ final class Monitored implements ThisProcess.Monitoring {
     }
     this.returnedBefore = mallometer.monitors().returnedSizes();
     this.whole =
-        wanted.present() == MonitorNative.NONE
+        wanted.liveSize() == MonitorNative.NONE
             ? Optional.empty()
             : Optional.of(mallometer.counting().processScope());
     this.scope =
@@ -131,7 +131,7 @@ final class Monitored implements ThisProcess.Monitoring {
     }
   }
 
-  /** The kernel's number of the calling thread. */
+  /** Returns the kernel's number of the calling thread. */
   private static int kernelThread() {
     try {
       return Integer.parseInt(
@@ -141,7 +141,7 @@ final class Monitored implements ThisProcess.Monitoring {
     }
   }
 
-  // ---- The watcher
+  // ---- The watcher thread
 
   private Thread watching() {
     Thread thread = new Thread(this::watch, "mallometer-junit-monitor");
@@ -151,7 +151,7 @@ final class Monitored implements ThisProcess.Monitoring {
   }
 
   private void watch() {
-    long period = wanted.periodicMillis() > 0 ? wanted.periodicMillis() : LOOK_MILLIS;
+    long period = wanted.csvMillis() > 0 ? wanted.csvMillis() : LOOK_MILLIS;
     long pause = whole.isPresent() ? Math.min(period, LOOK_MILLIS) : period;
     long nextRow = 0;
     try {
@@ -177,19 +177,19 @@ final class Monitored implements ThisProcess.Monitoring {
   }
 
   private void lookAtLiveBytes() {
-    if (whole.isEmpty() || sawCrossing) {
+    if (whole.isEmpty() || sawExceeded) {
       return;
     }
     double added = whole.flatMap(o -> o.figures().counts()).map(ScopeCounts::netBytes).orElse(0.0);
-    if (liveBefore + added > wanted.present()) {
-      sawCrossing = true;
+    if (liveBefore + added > wanted.liveSize()) {
+      sawExceeded = true;
       holders = holders();
     }
   }
 
-  /** The call sites with live memory, most first. */
+  /** Returns the call sites with live memory, the most bytes first. */
   private List<Kept> holders() {
-    return look.orElseThrow().read().keptSince(Reading.ofProcess(0));
+    return look.orElseThrow().read().keptSince(LiveReading.ofProcess(0));
   }
 
   private String row() {
@@ -228,8 +228,8 @@ final class Monitored implements ThisProcess.Monitoring {
 
   // ---- The end
 
-  @Override
-  public String end() {
+  /** Ends the monitors and returns their findings, in lines. Must be called once. */
+  String end() {
     try {
       return ended();
     } finally {
@@ -247,16 +247,16 @@ final class Monitored implements ThisProcess.Monitoring {
             .filter(counts -> wanted.sizes());
     whole.ifPresent(NativeScope::close);
     stopWatching();
-    // The last requests are told before the listener goes.
+    // The last requests are delivered before the listener is removed.
     subscriptions.forEach(Mallometer.Subscription::close);
-    if (crossed() && !sawCrossing) {
+    if (exceeded() && !sawExceeded) {
       holders = holders();
     }
     List<Kept> requesting = requests.isEmpty() ? List.of() : requesting();
     return report(scope.figures(), returned, requesting);
   }
 
-  /** The call sites that asked for more than the threshold on average. */
+  /** Returns the call sites whose mean request exceeds the threshold. */
   private List<Kept> requesting() {
     return look.orElseThrow().read().allocatedSince(before.orElseThrow()).stream()
         .filter(site -> site.bytes() / site.objects() > wanted.threshold())
@@ -271,7 +271,7 @@ final class Monitored implements ThisProcess.Monitoring {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        wasInterrupted = true; // by the test, perhaps; what the watcher saw is still needed
+        wasInterrupted = true; // the test may interrupt this; the watcher's result is still needed
       }
     }
     if (wasInterrupted) {
@@ -279,26 +279,27 @@ final class Monitored implements ThisProcess.Monitoring {
     }
   }
 
-  private boolean crossed() {
+  private boolean exceeded() {
     double peak = whole.flatMap(o -> o.figures().counts()).map(ScopeCounts::peakBytes).orElse(0.0);
     return whole.isPresent()
-        && (sawCrossing || liveBefore <= wanted.present() && liveBefore + peak > wanted.present());
+        && (sawExceeded
+            || liveBefore <= wanted.liveSize() && liveBefore + peak > wanted.liveSize());
   }
 
-  /** Returns a line for each limit of which it is not known whether it was exceeded. */
+  /** Returns a line for each limit for which it is unknown whether it was exceeded. */
   private List<String> unknown() {
     List<String> lines = new ArrayList<>();
     double net = scope.figures().counts().map(ScopeCounts::netBytes).orElse(Double.NaN);
     if (wanted.threshold() != MonitorNative.NONE && Double.isNaN(net)) {
       lines.add(unknown(wanted.threshold(), "were requested at once", scope.figures().reason()));
     }
-    if (whole.isPresent() && !crossed()) {
+    if (whole.isPresent() && !exceeded()) {
       ScopeFigures figures = whole.get().figures();
       double peak = figures.counts().map(ScopeCounts::peakBytes).orElse(Double.NaN);
       if (Double.isNaN(peak)) {
-        lines.add(unknown(wanted.present(), "became live", figures.reason()));
+        lines.add(unknown(wanted.liveSize(), "became live", figures.reason()));
       } else if (Double.isNaN(liveBefore)) {
-        lines.add(unknown(wanted.present(), "became live", NO_BEGINNING));
+        lines.add(unknown(wanted.liveSize(), "became live", NO_BEGINNING));
       }
     }
     return lines;
@@ -309,9 +310,14 @@ final class Monitored implements ThisProcess.Monitoring {
         .formatted(Words.bytes(limit), happened, reason);
   }
 
-  @Override
-  public void check(String report) {
-    if (wanted.failing() && (!requests.isEmpty() || crossed() || !unknown().isEmpty())) {
+  /**
+   * Fails if the monitors found something that is to fail the test.
+   *
+   * @param report the result of {@link #end()}
+   * @throws AssertionFailedError with the report as its text
+   */
+  void check(String report) {
+    if (wanted.failing() && (!requests.isEmpty() || exceeded() || !unknown().isEmpty())) {
       throw new AssertionFailedError(report);
     }
   }
@@ -370,15 +376,15 @@ final class Monitored implements ThisProcess.Monitoring {
   }
 
   private void addHolders(List<String> lines) {
-    if (!crossed()) {
+    if (!exceeded()) {
       return;
     }
     lines.add(
         "Native memory: more than %s became live.%s"
             .formatted(
-                Words.bytes(wanted.present()),
-                sawCrossing ? "" : " They were freed before the call sites could be read."));
-    addStacks(lines, "Stacks that held most" + (sawCrossing ? "" : " at the end"), holders);
+                Words.bytes(wanted.liveSize()),
+                sawExceeded ? "" : " They were freed before the call sites could be read."));
+    addStacks(lines, "Stacks that held most" + (sawExceeded ? "" : " at the end"), holders);
   }
 
   private void addStacks(List<String> lines, String title, List<Kept> stacks) {
@@ -388,7 +394,8 @@ final class Monitored implements ThisProcess.Monitoring {
     }
   }
 
-  private static String maximum(ScopeCounts counts) {
+  /** Returns counts as a sentence. */
+  static String maximum(ScopeCounts counts) {
     return "Maximum: peak %s above the beginning, %s kept; %s allocations of %s requested, %s frees, %s failed; largest request %s."
         .formatted(
             Words.bytes(counts.peakBytes()),

@@ -1,5 +1,6 @@
 package io.mallometer.junit;
 
+import io.mallometer.model.ScopeCounts;
 import java.util.List;
 
 /**
@@ -8,16 +9,16 @@ import java.util.List;
  */
 public final class NativeAssert {
 
-  private final NativeUse use;
+  private final ScopeCounts use;
   private final Measured measured;
 
-  NativeAssert(NativeUse use, Measured measured) {
+  NativeAssert(ScopeCounts use, Measured measured) {
     this.use = use;
     this.measured = measured;
   }
 
   /** Returns the figures. */
-  public NativeUse use() {
+  public ScopeCounts use() {
     return use;
   }
 

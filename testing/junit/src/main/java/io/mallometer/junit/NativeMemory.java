@@ -1,6 +1,7 @@
 package io.mallometer.junit;
 
 import io.mallometer.junit.ThisProcess.Watch;
+import io.mallometer.model.ScopeCounts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,7 @@ public final class NativeMemory {
   private final Class<?> test;
   private final boolean alone;
 
-  /** Guarded by this, as is the phase that is open. */
+  /** The phases that have ended. Guarded by this, like the open phase. */
   private final List<Map.Entry<String, String>> phases = new ArrayList<>();
 
   private ThisProcess.@Nullable Counting phase;
@@ -45,17 +46,17 @@ public final class NativeMemory {
    */
   @FunctionalInterface
   public interface Action<E extends Throwable> {
-    /** Runs it. */
+    /** Runs the piece of code. */
     void run() throws E;
   }
 
   /** Runs a piece of code once and returns the native memory that the calling thread used. */
-  public <E extends Throwable> NativeUse measure(Action<E> action) throws E {
+  public <E extends Throwable> ScopeCounts measure(Action<E> action) throws E {
     return measure(Of.TEST, action);
   }
 
   /** Runs a piece of code once and returns the native memory that it used. */
-  public <E extends Throwable> NativeUse measure(Of of, Action<E> action) throws E {
+  public <E extends Throwable> ScopeCounts measure(Of of, Action<E> action) throws E {
     try (ThisProcess.Counting counting = process.count(of)) {
       action.run();
       return counting.use();
@@ -63,41 +64,38 @@ public final class NativeMemory {
   }
 
   /**
-   * Ends the current phase of the test and begins the next. A test has one phase at a time, of the
-   * memory of the whole process; the last one ends with the test. Each is a report entry {@code
-   * phase NAME} of the test.
+   * Ends the current phase of the test and begins the next. A phase covers the whole process; the
+   * last one ends with the test. Each becomes a report entry {@code phase NAME} of the test.
    *
-   * @param name of the next phase
-   * @return the figures of the phase that ended; empty if there was none
+   * @param name the name of the next phase
+   * @return the figures of the phase that ended; empty if it was the first
    */
-  public synchronized Optional<NativeUse> nextPhase(String name) {
-    Optional<NativeUse> ended = endPhase();
+  public synchronized Optional<ScopeCounts> nextPhase(String name) {
+    Optional<ScopeCounts> ended = endPhase();
     phase = process.count(Of.PROCESS);
     phaseName = name;
     return ended;
   }
 
-  synchronized Optional<NativeUse> endPhase() {
+  synchronized Optional<ScopeCounts> endPhase() {
     ThisProcess.Counting ending = phase;
     phase = null;
     if (ending == null) {
       return Optional.empty();
     }
     try (ending) {
-      NativeUse use = ending.use();
-      phases.add(Map.entry("phase " + phaseName, use.toString()));
+      ScopeCounts use = ending.use();
+      phases.add(Map.entry("phase " + phaseName, Monitored.maximum(use)));
       return Optional.of(use);
     }
   }
 
-  /** The phases that ended, as name and figures; a name may come several times. */
+  /** Returns names and figures of the phases that ended. A name may occur several times. */
   synchronized List<Map.Entry<String, String>> phases() {
     return List.copyOf(phases);
   }
 
-  /**
-   * Runs a piece of code once, for assertions on the native memory that the calling thread used.
-   */
+  /** Runs a piece of code once, for assertions on the native memory of the calling thread. */
   public <E extends Throwable> NativeAssert assertThat(Action<E> action) throws E {
     return assertThat(Of.TEST, action);
   }
@@ -105,8 +103,8 @@ public final class NativeMemory {
   /** Runs a piece of code once, for assertions on the native memory that it used. */
   public <E extends Throwable> NativeAssert assertThat(Of of, Action<E> action) throws E {
     try (Watch watch = process.watch(alone ? of : Of.TEST, test)) {
-      Reading before = watch.read();
-      NativeUse use = measure(of, action);
+      LiveReading before = watch.read();
+      ScopeCounts use = measure(of, action);
       return new NativeAssert(use, new Measured(watch, test, before, watch.read()));
     }
   }

@@ -28,22 +28,21 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * Measures the native memory of tests with {@link ExpectMaxNative}, {@link ExpectNoNativeGrowth} or
- * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link NativeMemory};
- * monitors that of tests with {@link MonitorNative}.
+ * {@link ExpectNativeFreed}, which register this extension, and of tests with a parameter {@link
+ * NativeMemory}. Monitors tests with {@link MonitorNative}.
  *
- * <p>If native memory is not counted, because the library is neither preloaded nor can be attached,
- * such a test fails. With the configuration parameter {@code mallometer.uncounted=skip} it is
- * skipped.
+ * <p>A test fails if native memory is not counted, because the library is neither preloaded nor can
+ * be attached. With the configuration parameter {@code mallometer.uncounted=skip} it is skipped.
  */
 public final class NativeMemoryExtension
     implements InvocationInterceptor, ParameterResolver, AfterEachCallback {
 
-  /** The configuration parameter that says whether a test that cannot be measured fails. */
+  /** The configuration parameter for tests without measurement: {@code fail} or {@code skip}. */
   public static final String UNCOUNTED = "mallometer.uncounted";
 
   /**
-   * The configuration parameter that says where the file with the figures goes; {@code off} for
-   * nowhere. {@code target/mallometer}, or {@code build/mallometer} with Gradle.
+   * The configuration parameter for the directory of the file with the figures, or {@code off}. The
+   * default is {@code target/mallometer}, or {@code build/mallometer} with Gradle.
    */
   public static final String RESULTS_DIRECTORY = "mallometer.results";
 
@@ -107,7 +106,7 @@ public final class NativeMemoryExtension
     }
   }
 
-  /** What the test throws comes before what its monitors say. */
+  /** Monitors a test. If the test throws, the exception precedes the findings of the monitors. */
   private static void monitored(MonitorNative wanted, Body test, ExtensionContext context)
       throws Throwable {
     boolean alone = alone(context);
@@ -117,16 +116,16 @@ public final class NativeMemoryExtension
           "Native memory is matched by address for a thread only: @MonitorNative(matched = true, of"
               + " = Of.TEST)");
     }
-    if (wanted.present() != MonitorNative.NONE && !alone) {
+    if (wanted.liveSize() != MonitorNative.NONE && !alone) {
       throw new ExtensionConfigurationException(
-          "@MonitorNative(present = ...) needs @Isolated: tests that run in parallel share the live"
+          "@MonitorNative(liveSize = ...) needs @Isolated: tests that run in parallel share the live"
               + " bytes of the process");
     }
     Optional<Path> rows =
-        wanted.periodicMillis() > 0
+        wanted.csvMillis() > 0
             ? resultsDirectory(context).map(directory -> directory.resolve(rowsName(context)))
             : Optional.empty();
-    ThisProcess.Monitoring monitoring =
+    Monitored monitoring =
         counted(context).monitor(wanted, of, context.getRequiredTestClass(), rows);
     try {
       test.run();
@@ -141,7 +140,7 @@ public final class NativeMemoryExtension
     monitoring.check(report(monitoring, context));
   }
 
-  private static String report(ThisProcess.Monitoring monitoring, ExtensionContext context) {
+  private static String report(Monitored monitoring, ExtensionContext context) {
     String report = monitoring.end();
     context.publishReportEntry("native memory", report);
     return report;
@@ -162,7 +161,7 @@ public final class NativeMemoryExtension
       return;
     }
     ThisProcess process = counted(context);
-    Figures figures = new Figures();
+    UseByMetric figures = new UseByMetric();
     try {
       expectations
           .get()
@@ -177,8 +176,8 @@ public final class NativeMemoryExtension
     }
   }
 
-  /** A test is not to blame for a disk that is full. */
-  private static void write(Figures figures, ExtensionContext context) {
+  /** Writes the figures. A failed write, such as on a full disk, does not fail the test. */
+  private static void write(UseByMetric figures, ExtensionContext context) {
     Optional<Path> directory = resultsDirectory(context);
     if (directory.isEmpty() || figures.byMetric().isEmpty()) {
       return;
@@ -200,7 +199,7 @@ public final class NativeMemoryExtension
         : wanted.filter(path -> !path.equals(OFF)).map(project::resolve);
   }
 
-  /** Of class and method, with the number of the invocation if there are several. */
+  /** Returns class and method, with the number of the invocation if there are several. */
   private static String name(ExtensionContext context) {
     Matcher invocation = INVOCATION.matcher(context.getUniqueId());
     return context.getRequiredTestClass().getName()
@@ -209,7 +208,7 @@ public final class NativeMemoryExtension
         + (invocation.find() ? "[" + invocation.group(1) + "]" : "");
   }
 
-  /** JUnit lets an invocation proceed once; the method can be called as often as is needed. */
+  /** Returns the body. JUnit allows one call of proceed; further runs call the method. */
   private static Body body(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call) {
     boolean[] proceeded = new boolean[1];
     return () -> {
@@ -232,7 +231,7 @@ public final class NativeMemoryExtension
     return found.isEmpty() ? Optional.empty() : Optional.of(found);
   }
 
-  /** On the method, or on its class and those around that. */
+  /** Finds an annotation on the method, its class or the enclosing classes. */
   private static <A extends Annotation> Optional<A> find(ExtensionContext context, Class<A> type) {
     Optional<A> found = AnnotationSupport.findAnnotation(context.getTestMethod(), type);
     Optional<Class<?>> around = context.getTestClass();
@@ -243,7 +242,7 @@ public final class NativeMemoryExtension
     return found;
   }
 
-  /** Whether no other test runs beside this one. */
+  /** Returns whether no other test runs in parallel. */
   private static boolean alone(ExtensionContext context) {
     boolean parallel =
         context.getConfigurationParameter(PARALLEL).map(Boolean::parseBoolean).orElse(false);
@@ -257,9 +256,9 @@ public final class NativeMemoryExtension
   }
 
   /**
-   * The process that is measured.
+   * Returns the process to measure.
    *
-   * @throws AssertionFailedError if it does not count
+   * @throws AssertionFailedError if it is not counted
    * @throws TestAbortedException in the same case, if the configuration says so
    */
   private static ThisProcess counted(ExtensionContext context) {
@@ -305,7 +304,7 @@ public final class NativeMemoryExtension
             NativeMemory.class);
   }
 
-  /** The phase that is open ends with the test. */
+  /** Ends the open phase. */
   @Override
   public void afterEach(ExtensionContext context) {
     @Nullable NativeMemory memory =

@@ -3,14 +3,11 @@ package io.mallometer.junit;
 /** The threads whose native memory is measured. */
 public enum Of {
   /**
-   * The thread that runs the test: the calls of malloc in this thread, and the call sites whose
-   * stacks lead through the test's class. Exact, whatever other threads do.
+   * The thread that runs the test: its calls of malloc, and the call sites whose stacks contain the
+   * test's class. Other threads do not affect these figures.
    */
   TEST,
 
-  /**
-   * All threads. Call sites of HotSpot, of mallometer and of the test framework are left out;
-   * counters include them.
-   */
+  /** All threads. Call sites exclude HotSpot, mallometer and JUnit; counters include them. */
   PROCESS
 }

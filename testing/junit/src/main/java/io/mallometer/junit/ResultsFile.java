@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * The figures of all tests that this JVM measured, for the gates ({@code docs/reference/gates.md}).
- * Written anew after each test, so that it is there however the JVM ends.
+ * Rewritten after each test, so that the file exists however the JVM ends.
  */
 final class ResultsFile {
 
@@ -25,13 +25,13 @@ final class ResultsFile {
   private final Map<String, Named> byTest = new LinkedHashMap<>();
   private boolean isFirst = true;
 
-  private record Named(String name, Figures figures) {}
+  private record Named(String name, UseByMetric figures) {}
 
   ResultsFile(Path directory) {
     this.directory = directory;
   }
 
-  /** Returns where Maven or Gradle has what it builds; empty if there is neither. */
+  /** Returns the output directory of Maven or Gradle; empty if neither exists. */
   static Optional<Path> usualDirectory(Path project) {
     return Optional.of(project.resolve("target"))
         .filter(Files::isDirectory)
@@ -40,12 +40,12 @@ final class ResultsFile {
   }
 
   /**
-   * Puts the figures of a test into the file, instead of those that it had there.
+   * Stores the figures of a test in the file, in place of its earlier ones.
    *
-   * @param id tells the test from all others
-   * @param name its name in the file
+   * @param id the unique id of the test
+   * @param name the name of the test in the file
    */
-  synchronized void put(String id, String name, Figures figures) throws IOException {
+  synchronized void put(String id, String name, UseByMetric figures) throws IOException {
     byTest.put(id, new Named(name, figures));
     Files.createDirectories(directory);
     if (isFirst) {
@@ -66,7 +66,7 @@ final class ResultsFile {
   private void write(JsonWriter json) throws IOException {
     json.beginArray();
     for (Named test : byTest.values()) {
-      for (Map.Entry<String, Figures.Samples> metric : test.figures().byMetric().entrySet()) {
+      for (Map.Entry<String, UseByMetric.Samples> metric : test.figures().byMetric().entrySet()) {
         json.beginObject().name("name").value(test.name());
         json.name("metric").value(metric.getKey());
         json.name("unit").value(metric.getValue().unit());
@@ -80,7 +80,7 @@ final class ResultsFile {
     json.endArray();
   }
 
-  /** Removes what an earlier build left. Other JVMs of the same build keep theirs. */
+  /** Removes the files of earlier builds, but not those of other JVMs of this build. */
   void removeEarlier(Instant begin) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, OWN)) {
       for (Path file : files) {
@@ -91,7 +91,7 @@ final class ResultsFile {
     }
   }
 
-  /** When the JVM of the build tool began; without one, this JVM. */
+  /** Returns when the build tool's JVM started, or this JVM if there is none. */
   private static Instant beginOfBuild() {
     ProcessHandle own = ProcessHandle.current();
     return own.parent()
@@ -102,7 +102,7 @@ final class ResultsFile {
         .orElse(Instant.MIN);
   }
 
-  /** Surefire starts JVMs through a shell. */
+  /** Returns the nearest JVM of the process and its ancestors: Surefire uses a shell in between. */
   private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
     boolean isJvm =
         process.info().command().filter(path -> Path.of(path).endsWith("java")).isPresent();

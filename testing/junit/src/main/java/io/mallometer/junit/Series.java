@@ -8,31 +8,31 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Runs of a test in a row: what was live before the first and after each, in all and by the names
- * of call sites. Where something else comes and goes meanwhile, only the site that leaks rises
- * steadily.
+ * Successive runs of a test: the live bytes before the first run and after each, in total and by
+ * the name of the call sites. Other memory that comes and goes affects the total, but only a
+ * leaking site rises steadily.
  */
 final class Series {
 
-  /** The name of all sites together. */
+  /** The name for the total of all sites. */
   static final String ALL = "";
 
-  private final List<Reading> readings = new ArrayList<>();
+  private final List<LiveReading> readings = new ArrayList<>();
 
-  /** What is live of the whole process. */
+  /** The live bytes of the whole process. */
   private final double[] process;
 
-  private Series(Reading before, int iterations) {
+  private Series(LiveReading before, int iterations) {
     readings.add(before);
     process = new double[iterations + 1];
   }
 
-  /** Whether the process as a whole grows. */
+  /** Returns whether the memory of the whole process grows. */
   boolean processGrows(double allowed) {
     return Growth.of(process, allowed).found();
   }
 
-  /** Runs a test so often, and collects garbage after each run if that is wanted. */
+  /** Runs a test several times, with a garbage collection after each run if wanted. */
   static Series of(Watch watch, Body body, int iterations, boolean collecting) throws Throwable {
     Series series = new Series(watch.read(), iterations);
     series.process[0] = watch.processBytes();
@@ -47,41 +47,43 @@ final class Series {
     return series;
   }
 
-  /** Returns what each run kept, in bytes. */
+  /** Returns the bytes that each run kept. */
   double[] kept() {
-    return Growth.increments(readings.stream().mapToDouble(Reading::liveBytes).toArray());
+    return Growth.increments(readings.stream().mapToDouble(LiveReading::liveBytes).toArray());
   }
 
   int runs() {
     return readings.size() - 1;
   }
 
-  Reading before() {
+  LiveReading before() {
     return readings.get(0);
   }
 
-  Reading after() {
+  LiveReading after() {
     return readings.get(readings.size() - 1);
   }
 
   /**
-   * Returns what grows by more than is allowed, by the name of the sites, {@link #ALL} first.
+   * Returns the growth above the allowed bytes by the name of the sites, {@link #ALL} first.
    *
-   * @param withoutFalls whether runs after which less is live are left out, as if there had been no
-   *     garbage collection in them
+   * @param withoutFalls whether to leave out runs after which less was live, as after a garbage
+   *     collection
    */
   Map<String, Growth> growing(double allowed, boolean withoutFalls) {
     Map<String, Growth> growing = new TreeMap<>();
-    growing.put(ALL, growth(Reading::liveBytes, allowed, withoutFalls));
+    growing.put(ALL, growth(LiveReading::liveBytes, allowed, withoutFalls));
     for (String name : after().bytesByName().keySet()) {
-      ToDoubleFunction<Reading> figure = reading -> reading.bytesByName().getOrDefault(name, 0.0);
+      ToDoubleFunction<LiveReading> figure =
+          reading -> reading.bytesByName().getOrDefault(name, 0.0);
       growing.put(name, growth(figure, allowed, withoutFalls));
     }
     growing.values().removeIf(growth -> !growth.found());
     return growing;
   }
 
-  private Growth growth(ToDoubleFunction<Reading> figure, double allowed, boolean withoutFalls) {
+  private Growth growth(
+      ToDoubleFunction<LiveReading> figure, double allowed, boolean withoutFalls) {
     List<Double> live = new ArrayList<>();
     double sum = figure.applyAsDouble(before());
     live.add(sum);

@@ -6,12 +6,11 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * Which call sites count for a test.
+ * Decides which call sites count for a test.
  *
- * <p>HotSpot allocates in the threads of the program, too: when it loads a class, resolves a call
- * or asks for a compilation. None of that is the test's, however deep its stack is in the test.
- * What {@code Unsafe} allocates, such as the memory of direct buffers, also comes from HotSpot, and
- * counts.
+ * <p>HotSpot allocates in the program's threads, too: when it loads a class, resolves a call or
+ * requests a compilation. These sites do not count, even if their stack contains the test. Memory
+ * of {@code Unsafe}, such as that of direct buffers, is allocated by HotSpot and counts.
  */
 final class SiteOwner {
 
@@ -22,7 +21,7 @@ final class SiteOwner {
   private static final List<String> JDK =
       List.of("java.", "javax.", "jdk.", "sun.", "com.sun.", "[");
 
-  /** Runs the tests, and measures them. */
+  /** The packages of the test framework and of mallometer. */
   private static final List<String> HARNESS =
       List.of(
           "io.mallometer.junit.",
@@ -35,17 +34,17 @@ final class SiteOwner {
 
   private SiteOwner() {}
 
-  /** Whether a site is the program's. */
+  /** Returns whether a site belongs to the program. */
   static boolean isOfProgram(CallSite site) {
     return site.owner() == Owner.APPLICATION && !isOfHotSpot(site) && !isOfHarness(site);
   }
 
-  /** Whether a site's stack leads through a test class, its nested classes and lambdas included. */
+  /** Returns whether a stack contains a test class, its nested classes and lambdas included. */
   static boolean leadsThrough(Class<?> test, CallSite site) {
     return site.frames().stream().anyMatch(frame -> isOf(test, frame));
   }
 
-  /** Whether a frame is one of a test class. */
+  /** Returns whether a frame belongs to a test class. */
   static boolean isOf(Class<?> test, StackFrame frame) {
     String name = test.getName();
     return frame.kind() == StackFrame.Kind.JAVA

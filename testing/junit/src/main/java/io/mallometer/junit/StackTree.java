@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Stacks as a tree, outermost frame first, with the figures where they divide:
+ * Stacks as a tree, outermost frame first, with figures where the stacks branch:
  *
  * <pre>
  *      20.2 MiB      40 x  LeakTest.deflates(LeakTest.java:21)
@@ -18,7 +18,7 @@ import java.util.Map;
  *       5.2 MiB      20 x  └─ libzip.so!init
  * </pre>
  *
- * <p>A stack begins at the test's outermost frame, if it leads through the test.
+ * <p>A stack that contains the test begins at the test's outermost frame.
  */
 final class StackTree {
 

@@ -5,6 +5,7 @@ import io.mallometer.NativeScope;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.ScopeCounts;
 import io.mallometer.model.ScopeFigures;
 import io.mallometer.model.Setting;
 import io.mallometer.model.Status;
@@ -17,17 +18,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** The process that the tests run in: preloaded, or attached by the first test that asks. */
+/** The process that the tests run in: preloaded, or attached by the first test that measures. */
 class ThisProcess {
 
   static final ThisProcess INSTANCE = new ThisProcess();
 
-  /** After so many collections, or one that frees nothing more, all is freed that will be. */
+  /** The most garbage collections. Collecting ends earlier if one frees nothing. */
   private static final int MOST_COLLECTIONS = 2;
 
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;
 
-  /** Cleaners are done when so many pauses in a row change nothing. */
+  /** The number of successive pauses without a change after which the cleaners are done. */
   private static final int SAME = 3;
 
   private static final int MOST_PAUSES = 20;
@@ -65,15 +66,15 @@ class ThisProcess {
   }
 
   /**
-   * Begins to monitor, until the same thread calls {@link Monitoring#end()}.
+   * Begins to monitor, until the same thread calls {@link Monitored#end()}.
    *
    * @param of the threads whose memory is monitored
    * @param test the class whose stacks are those of the test
    * @param rows the file for rows, if the annotation asks for them
    */
-  Monitoring monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
+  Monitored monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     boolean looks =
-        wanted.threshold() != MonitorNative.NONE || wanted.present() != MonitorNative.NONE;
+        wanted.threshold() != MonitorNative.NONE || wanted.liveSize() != MonitorNative.NONE;
     Optional<Watch> look = looks ? Optional.of(watch(of, test)) : Optional.empty();
     try {
       return new Monitored(mallometer, wanted, of, test, look, rows);
@@ -123,14 +124,14 @@ class ThisProcess {
     }
 
     @Override
-    public Reading read() {
+    public LiveReading read() {
       CallSites read = look.read();
       return read.sites().isEmpty()
-          ? Reading.ofProcess(netBytes())
-          : Reading.of(read, this::isWanted);
+          ? LiveReading.ofProcess(netBytes())
+          : LiveReading.of(read, this::isWanted);
     }
 
-    /** Sites are many and their stacks deep; each is looked at once, and again if it gets names. */
+    /** Decides once for each site, and again if its name changes: sites are many, stacks deep. */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
       if (known == null || !known.name().equals(site.name())) {
@@ -141,7 +142,7 @@ class ThisProcess {
     }
 
     @Override
-    public boolean collectGarbage() {
+    public void collectGarbage() {
       try {
         double before = Double.POSITIVE_INFINITY;
         double after = netBytes();
@@ -153,10 +154,9 @@ class ThisProcess {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      return true;
     }
 
-    /** The JVM frees what direct buffers held as it enqueues references, cleaners do after that. */
+    /** Collects garbage and waits for the cleaners, which run after references were enqueued. */
     private void collectOnce() throws InterruptedException {
       ReferenceQueue<Object> queue = new ReferenceQueue<>();
       Reference<Object> unreachable = new WeakReference<>(new Object(), queue);
@@ -187,11 +187,10 @@ class ThisProcess {
 
   private record ScopeCounting(NativeScope scope) implements Counting {
     @Override
-    public NativeUse use() {
+    public ScopeCounts use() {
       ScopeFigures figures = scope.figures();
       return figures
           .counts()
-          .map(NativeUse::of)
           .orElseThrow(() -> new IllegalStateException("not counted: " + figures.reason()));
     }
 
@@ -201,40 +200,20 @@ class ThisProcess {
     }
   }
 
-  /** The monitors of a test. */
-  interface Monitoring {
-
-    /** Ends the monitors and returns their findings, in lines. Must be called once. */
-    String end();
-
-    /**
-     * Fails if the monitors found something that is to fail the test.
-     *
-     * @param report the result of {@link #end()}
-     * @throws org.opentest4j.AssertionFailedError with the report as its text
-     */
-    void check(String report);
-  }
-
   /**
-   * Live memory by call site of allocations while the watch is open. It can be read after it is
-   * closed, too.
+   * Live memory of allocations made while the watch is open, by call site. Readable after {@link
+   * #close()}.
    */
   interface Watch extends AutoCloseable {
 
     /** Reads live memory. */
-    Reading read();
+    LiveReading read();
 
-    /**
-     * Collects garbage and waits until cleaners have freed native memory. Returns false if that is
-     * not possible.
-     */
-    boolean collectGarbage();
+    /** Collects garbage and waits until cleaners have freed native memory. */
+    void collectGarbage();
 
     /** Returns the live bytes of the whole process, HotSpot's own included. */
-    default double processBytes() {
-      return 0;
-    }
+    double processBytes();
 
     /** Returns a sentence that says whose memory the readings contain. */
     String scope();
@@ -243,7 +222,7 @@ class ThisProcess {
     void close();
   }
 
-  /** Counts of calls and bytes while it is open. */
+  /** Counts calls and bytes while it is open. */
   interface Counting extends AutoCloseable {
 
     /**
@@ -251,7 +230,7 @@ class ThisProcess {
      *
      * @throws IllegalStateException if nothing was counted, with the reason
      */
-    NativeUse use();
+    ScopeCounts use();
 
     @Override
     void close();

@@ -17,12 +17,12 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs test classes as JUnit does, and tells how each test ended. */
+/** Runs test classes with JUnit's launcher and returns how each test ended. */
 final class Engine {
 
   private Engine() {}
 
-  /** How one invocation of a method ended, and what it reported. */
+  /** The result of one invocation of a method, and its report entries. */
   record Ended(String method, TestExecutionResult result, Map<String, String> reported) {}
 
   /** Runs the tests of a class and returns how each ended, by the name of the method. */
@@ -32,7 +32,7 @@ final class Engine {
     return byMethod;
   }
 
-  /** A factory of dynamic tests that fails has no tests. */
+  /** Returns whether a factory of dynamic tests has failed: it then has no tests. */
   private static boolean hasFailed(TestIdentifier test, TestExecutionResult result) {
     return test.getSource().filter(MethodSource.class::isInstance).isPresent()
         && result.getStatus() == TestExecutionResult.Status.FAILED;

@@ -2,6 +2,7 @@ package io.mallometer.junit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.ScopeCounts;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** What the annotations make of figures that are known. */
+/** Checks the annotations with figures that the tests set. */
 @Tag("any-jdk")
 @Tag("engine")
 class ExtensionTest {
@@ -176,14 +177,14 @@ class ExtensionTest {
     @Test
     @ExtendWith(NativeMemoryExtension.class)
     void asserts(NativeMemory memory) {
-      NativeUse use = memory.measure(() -> PROCESS.calls += 2);
+      ScopeCounts use = memory.measure(() -> PROCESS.calls += 2);
       assertThat(use.calls()).isEqualTo(2);
       memory.assertThat(() -> PROCESS.calls += 2).callsAtMost(2).bytesAtMost(200).keepsNothing();
       memory.assertThat(() -> PROCESS.live += 2).keepsAtMost(1);
     }
 
     @Test
-    @MonitorNative(present = 1)
+    @MonitorNative(liveSize = 1)
     void isPresent() {}
 
     @TestFactory

@@ -26,8 +26,8 @@ class GrowthTest {
   }
 
   /**
-   * Of 20 runs that kept 1 to 20 KiB the median, the eleventh, kept 11. (20 - 1.96 * sqrt(20)) / 2
-   * = 5.6, so five are left out at each end of its interval: 6 to 15.
+   * The 20 runs kept 1 to 20 KiB; the median, the eleventh, kept 11. (20 - 1.96 * sqrt(20)) / 2 =
+   * 5.6, so five are left out at each end of its interval: 6 to 15.
    */
   @Test
   void intervalOfWhatRunsKeepIsTheOneWorkedOutByHand() {
@@ -38,11 +38,11 @@ class GrowthTest {
   }
 
   /**
-   * Four of five runs rise, so the sign of a run does not tell. 0 100 0 300 400 500 has 15 slopes:
-   * of neighbours 100 -100 300 100 100, and 0 100 200 100, 100 133.3 166.7, 100 100, 100 from those
-   * further apart. Sorted: -100 0 100 (nine times) 133.3 166.7 200 300. The median is the eighth,
-   * 100; the interval leaves out (15 - 1.96 * sqrt(6*5*17/18))/2 = 2.28, so two, at each end: 100
-   * to 166.7.
+   * Four of five runs rise, so the signs of the runs do not suffice. 0 100 0 300 400 500 has 15
+   * slopes: of neighbours 100 -100 300 100 100, and 0 100 200 100, 100 133.3 166.7, 100 100, 100
+   * from those further apart. Sorted: -100 0 100 (nine times) 133.3 166.7 200 300. The median is
+   * the eighth, 100; the interval leaves out (15 - 1.96 * sqrt(6*5*17/18))/2 = 2.28, so two, at
+   * each end: 100 to 166.7.
    */
   @Test
   void slopeOfARestlessSeriesIsTheOneWorkedOutByHand() {
@@ -98,7 +98,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** Steps come in 5 % of the runs, which over 20 runs is one on average, and up to five. */
+  /** Steps occur in 5 % of the runs: on average one in 20 runs, and up to five. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);
@@ -109,7 +109,7 @@ class GrowthTest {
     assertThat(found).as("of " + SERIES).isLessThanOrEqualTo(2);
   }
 
-  /** As above, and 1 KiB each run. */
+  /** The steps are those of the test before, with a leak of 1 KiB each run. */
   @Test
   void leakBesideRareStepsIsFound() {
     Random random = new Random(2);

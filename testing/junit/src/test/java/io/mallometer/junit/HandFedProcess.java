@@ -1,13 +1,15 @@
 package io.mallometer.junit;
 
 import io.mallometer.FakeMallometer;
+import io.mallometer.model.ScopeCounts;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.util.Map;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A process whose memory is what the test says. */
+/** A process whose memory the test sets. */
 final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
   Status status = Status.counting();
@@ -29,7 +31,7 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
     NativeMemoryExtension.measure(context, this);
   }
 
-  /** Counts nothing from now on. */
+  /** Makes the process count nothing. */
   void isAbsent() {
     status = new Status(State.UNAVAILABLE, "it is not there", "put it there");
   }
@@ -44,8 +46,8 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
     watched = of;
     return new Watch() {
       @Override
-      public Reading read() {
-        return new Reading(live, Map.of(), Map.of(), withoutSite, notFollowed);
+      public LiveReading read() {
+        return new LiveReading(live, Map.of(), Map.of(), withoutSite, notFollowed);
       }
 
       @Override
@@ -54,9 +56,8 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
       }
 
       @Override
-      public boolean collectGarbage() {
+      public void collectGarbage() {
         live = isGarbage ? 0 : live;
-        return true;
       }
 
       @Override
@@ -66,7 +67,7 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
       @Override
       public void close() {
-        // Nothing is held.
+        // Nothing is open.
       }
     };
   }
@@ -77,14 +78,25 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
     double liveBefore = live;
     return new Counting() {
       @Override
-      public NativeUse use() {
+      public ScopeCounts use() {
         long made = calls - callsBefore;
-        return new NativeUse(made, made, 0, 100 * made, 0, live - liveBefore, peak, Double.NaN);
+        return new ScopeCounts(
+            SizeDistribution.of(sizeClass -> sizeClass == 0 ? made : 0),
+            0,
+            0,
+            100 * made,
+            0,
+            0,
+            live - liveBefore,
+            peak,
+            Double.NaN,
+            Double.NaN,
+            Double.NaN);
       }
 
       @Override
       public void close() {
-        // Nothing is held.
+        // Nothing is open.
       }
     };
   }

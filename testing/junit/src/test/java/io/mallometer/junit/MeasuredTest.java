@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Figures of this process, which counts. */
+/** Checks measurements of this process, which is counted. */
 @Tag("counted")
 class MeasuredTest {
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Monitors of this process, which counts. */
+/** Checks monitors of this process, which is counted. */
 @Tag("counted")
 class MonitorNativeTest {
 
@@ -44,7 +44,7 @@ class MonitorNativeTest {
     return of(method).result().getThrowable().orElseThrow().getMessage();
   }
 
-  /** What a test reported, which passed. */
+  /** Returns the report entry of a test that passed. */
   private static String report(String method) {
     assertThat(of(method).result().getThrowable()).isEmpty();
     return of(method).reported().get("native memory");

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.AssertionFailedError;
 
-/** The monitors of a test whose process counts what this test says. */
+/** Checks the monitors with counters that the test sets. */
 class MonitoredTest {
 
   private static final int MIB = 1 << 20;
@@ -21,11 +21,11 @@ class MonitoredTest {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /** Carries the annotation. */
-  @MonitorNative(present = 20 * MIB)
+  @MonitorNative(liveSize = 20 * MIB)
   private static final class Present {}
 
   /** Carries the annotation. */
-  @MonitorNative(present = 20 * MIB, failing = false)
+  @MonitorNative(liveSize = 20 * MIB, failing = false)
   private static final class OnlyReported {}
 
   private static NativeCounters live(long bytes, boolean complete) {
@@ -48,14 +48,17 @@ class MonitoredTest {
     ThisProcess.Watch look =
         new ThisProcess.Watch() {
           @Override
-          public Reading read() {
+          public LiveReading read() {
             assertThat(closed).isFalse();
-            return Reading.ofProcess(0);
+            return LiveReading.ofProcess(0);
           }
 
           @Override
-          public boolean collectGarbage() {
-            return true;
+          public void collectGarbage() {}
+
+          @Override
+          public double processBytes() {
+            return 0;
           }
 
           @Override

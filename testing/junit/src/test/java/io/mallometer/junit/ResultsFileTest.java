@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** What the gates read of measured tests. */
+/** Checks what the gates read of measured tests. */
 @Tag("any-jdk")
 @Tag("engine")
 class ResultsFileTest {
@@ -70,7 +70,7 @@ class ResultsFileTest {
     return Map.of("mallometer.results", directory.toString());
   }
 
-  /** Returns least and most of each metric. */
+  /** Returns the lowest and the highest value of each metric. */
   private Map<String, List<Double>> read() throws IOException {
     Map<String, List<Double>> read = new TreeMap<>();
     Results.read(List.of(directory), new Selection(List.of(), List.of()))

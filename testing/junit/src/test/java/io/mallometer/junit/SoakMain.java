@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** One JVM of {@code bin/soak junit}: prints how many tests of each kind ended how. */
+/** Runs in one JVM of {@code bin/soak junit}: prints the results of each kind of test. */
 final class SoakMain {
 
   private SoakMain() {}

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** No test is green on a virtual thread because its counters are its carrier's. */
+/** A test must not pass on a virtual thread because the counters are those of its carrier. */
 @Tag("counted")
 @EnabledForJreRange(min = JRE.JAVA_21)
 class VirtualThreadTest {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The same without leaks. */
+/** The tests of {@link Leaks} without leaks. */
 public class Clean {
 
   private static final ByteBuffer REUSED = ByteBuffer.allocateDirect(1024);

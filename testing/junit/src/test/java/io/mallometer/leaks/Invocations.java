@@ -16,8 +16,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
 /**
- * Ten clean tests and ten that leak, two of each nature, for {@code bin/soak junit}. A run leaks 1
- * KiB by malloc or in a direct buffer; a forgotten Inflater or a zstd context leaks what it takes.
+ * Ten clean tests and ten that leak, two of each kind, for {@code bin/soak junit}. A run leaks 1
+ * KiB by malloc or in a direct buffer, or an Inflater, or a zstd context.
  */
 public class Invocations {
 
@@ -67,7 +67,7 @@ public class Invocations {
     }
   }
 
-  /** What a test does beside: strings, regular expressions, a deflater that is closed. */
+  /** Does other work: strings, regular expressions, a deflater that is closed. */
   private static void work() {
     Deflater deflater = new Deflater();
     deflater.setInput("a b c".repeat(100).replaceAll("[ab]+", "x").getBytes());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Leaks of five natures. Not run by itself: {@code FiveLeaksTest} runs it and expects failures. */
+/** Leaks of five kinds. {@code FiveLeaksTest} runs this class and expects failures. */
 public class Leaks {
 
   private static final List<Object> KEPT = new ArrayList<>();

@@ -8,11 +8,11 @@ import io.mallometer.junit.ExpectMaxNative;
 import io.mallometer.junit.ExpectNativeFreed;
 import io.mallometer.junit.NativeMemory;
 import io.mallometer.junit.NativeMemoryExtension;
-import io.mallometer.junit.NativeUse;
+import io.mallometer.model.ScopeCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Not run by itself: {@code MeasuredTest} runs it. */
+/** Tests that {@code MeasuredTest} runs. */
 public class Measures {
 
   @Test
@@ -20,15 +20,16 @@ public class Measures {
   void measuresThisThread(NativeMemory memory) {
     allocate();
     memory.measure(Measures::allocate);
-    NativeUse use = memory.measure(Measures::allocate);
+    ScopeCounts use = memory.measure(Measures::allocate);
     assertEquals(2, use.calls());
-    assertEquals(1, use.small());
-    assertEquals(1, use.large());
-    assertEquals(100_100, use.bytes());
+    assertEquals(1, use.smallCalls());
+    assertEquals(1, use.largeCalls());
+    assertEquals(100_100, use.requestedBytes());
     assertEquals(2, use.frees());
-    assertEquals(0, use.kept());
-    assertTrue(use.peak() >= 100_100 && use.peak() < 101_000, () -> "peak " + use.peak());
-    assertEquals(100_000, use.largest());
+    assertEquals(0, use.netBytes());
+    assertTrue(
+        use.peakBytes() >= 100_100 && use.peakBytes() < 101_000, () -> "peak " + use.peakBytes());
+    assertEquals(100_000, use.largestBytes());
     memory
         .assertThat(Measures::allocate)
         .callsAtMost(2)

@@ -4,7 +4,7 @@ import com.sun.jna.Native;
 import io.mallometer.junit.MonitorNative;
 import org.junit.jupiter.api.Test;
 
-/** Not run by itself: {@code MonitorNativeTest} runs it. */
+/** A test that {@code MonitorNativeTest} runs. */
 @MonitorNative(threshold = 20 << 20)
 public class MonitoredClass {
 

@@ -7,13 +7,13 @@ import io.mallometer.junit.ExpectMaxNative;
 import io.mallometer.junit.MonitorNative;
 import io.mallometer.junit.NativeMemory;
 import io.mallometer.junit.NativeMemoryExtension;
-import io.mallometer.junit.NativeUse;
 import io.mallometer.junit.Of;
+import io.mallometer.model.ScopeCounts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Not run by itself: {@code MonitorNativeTest} runs it. */
+/** Tests that {@code MonitorNativeTest} runs. */
 public class Monitors {
 
   private static final long MIB = 1 << 20;
@@ -57,7 +57,7 @@ public class Monitors {
     other.join();
   }
 
-  /** Another thread takes more places than there are. */
+  /** Another thread makes more large requests than a monitor can store. */
   @Test
   @MonitorNative(threshold = 20_000, of = Of.TEST)
   void asksForMoreOfLittle() throws InterruptedException {
@@ -67,7 +67,7 @@ public class Monitors {
     Native.free(Native.malloc(25_000));
   }
 
-  /** No lambda, which the thread of the test would ask for memory for. */
+  /** A class, because a lambda would allocate in the thread of the test. */
   private static final class Asking implements Runnable {
     @Override
     public void run() {
@@ -86,19 +86,19 @@ public class Monitors {
   }
 
   @Test
-  @MonitorNative(present = 2L << 30)
+  @MonitorNative(liveSize = 2L << 30)
   void becomesLive() {
     kept = Native.malloc(2L << 30);
   }
 
   @Test
-  @MonitorNative(present = 2L << 30)
+  @MonitorNative(liveSize = 2L << 30)
   void becomesLiveForAMoment() {
     Native.free(Native.malloc(2L << 30));
   }
 
   @Test
-  @MonitorNative(present = 2L << 30)
+  @MonitorNative(liveSize = 2L << 30)
   void staysBelow() {
     Native.free(Native.malloc(100 * MIB));
   }
@@ -117,7 +117,7 @@ public class Monitors {
   void matchesTheProcess() {}
 
   @Test
-  @MonitorNative(periodicMillis = 1, of = Of.TEST)
+  @MonitorNative(csvMillis = 1, of = Of.TEST)
   void hasRows() {
     kept = Native.malloc(1_000_000);
   }
@@ -127,9 +127,9 @@ public class Monitors {
   void hasPhases(NativeMemory memory) {
     assertTrue(memory.nextPhase("load").isEmpty());
     Native.free(Native.malloc(50 * MIB));
-    NativeUse load = memory.nextPhase("work").orElseThrow();
+    ScopeCounts load = memory.nextPhase("work").orElseThrow();
     assertTrue(load.calls() > 0, load::toString);
-    assertTrue(load.bytes() >= 50 * MIB, load::toString);
-    assertTrue(load.largest() >= 50 * MIB, load::toString);
+    assertTrue(load.requestedBytes() >= 50 * MIB, load::toString);
+    assertTrue(load.largestBytes() >= 50 * MIB, load::toString);
   }
 }

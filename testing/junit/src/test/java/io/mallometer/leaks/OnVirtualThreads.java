@@ -18,11 +18,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
-/** Each test is run and measured on a virtual thread. {@code VirtualThreadTest} runs them. */
+/** Tests that run and are measured on a virtual thread. {@code VirtualThreadTest} runs them. */
 @ExtendWith(OnVirtualThreads.Virtually.class)
 public class OnVirtualThreads {
 
-  /** Runs test methods, and all that measures them, on a virtual thread. */
+  /** Runs test methods, with their measurement, on a virtual thread. */
   static final class Virtually implements InvocationInterceptor {
     @Override
     public void interceptTestMethod(

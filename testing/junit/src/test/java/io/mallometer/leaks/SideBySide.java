@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Three classes whose tests run at the same time. {@code ParallelTest} runs them. */
+/** Three classes whose tests run in parallel. {@code ParallelTest} runs them. */
 public class SideBySide {
 
   private static final CountDownLatch ALL = new CountDownLatch(3);
@@ -36,7 +36,7 @@ public class SideBySide {
 
   @Nested
   class Growing {
-    /** Another test leaks in each of its runs, unless that has ended. */
+    /** Another test leaks during each of these runs, unless it has ended. */
     @Test
     @ExpectNoNativeGrowth
     void doesNotGrow() throws InterruptedException {

@@ -1,13 +1,13 @@
 package io.mallometer.maven;
 
 import io.mallometer.internal.gate.Comparison;
+import io.mallometer.internal.gate.FigureChange;
 import io.mallometer.internal.gate.Format;
 import io.mallometer.internal.gate.Outcome;
 import io.mallometer.internal.gate.Results;
 import io.mallometer.internal.gate.Selection;
 import io.mallometer.internal.gate.Thresholds;
 import io.mallometer.internal.gate.Tolerance;
-import io.mallometer.internal.gate.Verdict;
 import io.mallometer.internal.gate.WholeFile;
 import java.io.File;
 import java.io.IOException;
@@ -23,50 +23,49 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares measured native memory with the project's thresholds. Fails the build if anything is
- * worse, if an expected metric was not measured, or if there are no results: a build in which
- * nothing was measured is never green. With {@code -Dmallometer.update} it writes the thresholds
- * instead.
+ * worse, if an expected metric was not measured, or if there are no results: a build without
+ * measurements never passes. With {@code -Dmallometer.update} it writes the thresholds instead.
  */
 @Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class CheckMojo extends AbstractMojo {
 
-  /** Files with results, or directories of which every {@code *.json} is read. */
+  /** Files with results, or directories whose {@code *.json} are read. */
   @Parameter(
       property = "mallometer.results",
       defaultValue = "${project.build.directory}/mallometer")
   private List<File> results = List.of();
 
-  /** The directory with the thresholds, which belongs under version control. */
+  /** The directory of the thresholds, which belongs under version control. */
   @Parameter(
       property = "mallometer.thresholds",
       defaultValue = "${project.basedir}/mallometer/thresholds")
   private File thresholds = new File("");
 
-  /** Which metrics are compared; {@code *} stands for any text. {@code native.*} unless set. */
+  /** The metrics to compare; {@code *} stands for any text. The default is {@code native.*}. */
   @Parameter(property = "mallometer.metrics")
   private List<String> metrics = List.of();
 
-  /** Which tests and benchmarks are compared; all unless set. */
+  /** The tests and benchmarks to compare; all by default. */
   @Parameter(property = "mallometer.names")
   private List<String> names = List.of();
 
-  /** How much may differ: {@code strict}, {@code default} or {@code relaxed}. */
+  /** The allowed difference: {@code strict}, {@code default} or {@code relaxed}. */
   @Parameter(property = "mallometer.preset", defaultValue = "default")
   private String preset = "default";
 
-  /** The share that may differ, in place of the preset's, such as {@code 10%}. */
+  /** The allowed share, in place of the preset's, such as {@code 10%}. */
   @Parameter(property = "mallometer.relative")
   private @Nullable String relative;
 
-  /** The amount that may differ in any case, such as {@code 4KiB}. */
+  /** The difference that is always allowed, such as {@code 4KiB}. */
   @Parameter(property = "mallometer.absolute")
   private @Nullable String absolute;
 
-  /** Which percentiles are judged, in place of the preset's, such as {@code p50,p90}. */
+  /** The percentiles to judge, in place of the preset's, such as {@code p50,p90}. */
   @Parameter(property = "mallometer.percentiles")
   private List<String> percentiles = List.of();
 
-  /** Where to write the comparison, beside the build's own output; nowhere unless set. */
+  /** The file for the comparison, in addition to the build's output; none by default. */
   @Parameter(property = "mallometer.report")
   private @Nullable File report;
 
@@ -77,11 +76,11 @@ public final class CheckMojo extends AbstractMojo {
   @Parameter(property = "mallometer.format", defaultValue = "junit")
   private String format = "junit";
 
-  /** Whether to write what was measured as the thresholds instead of comparing. */
+  /** Whether to write the results as thresholds instead of comparing them. */
   @Parameter(property = "mallometer.update", defaultValue = "false")
   private boolean update;
 
-  /** Whether to do nothing. */
+  /** Whether to skip the comparison. */
   @Parameter(property = "mallometer.skip", defaultValue = "false")
   private boolean skip;
 
@@ -131,7 +130,7 @@ public final class CheckMojo extends AbstractMojo {
     if (outcome == Outcome.WORSE || outcome == Outcome.NOT_MEASURED) {
       throw new MojoFailureException("Native memory is " + outcome.id() + ":\n" + text);
     }
-    if (comparison.count(Verdict.NOISE) > 0) {
+    if (comparison.count(FigureChange.NOISE) > 0) {
       getLog().warn(text);
     } else {
       getLog().info(text);

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Kernels that keep memory for a reason, some of which look like a leak for a while. */
+/** Kernels that keep memory for a reason. Some of them look like a leak for a while. */
 final class Healthy {
 
   static final List<Class<? extends Kernel>> ALL =
@@ -51,7 +51,7 @@ final class Healthy {
     return of.get(random.nextInt(of.size()));
   }
 
-  /** Built within the first minute, and hardly looked at again. */
+  /** Builds tables within the first minute, and seldom reads them later. */
   static final class StartUpTables implements Kernel {
     private static final int BYTES = 3000;
 
@@ -70,7 +70,7 @@ final class Healthy {
     }
   }
 
-  /** Pooled buffers, of which more are needed at times. */
+  /** A pool of buffers whose use rises at times. */
   static final class NettyPools implements Kernel {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final Random random = new Random(4);
@@ -93,7 +93,7 @@ final class Healthy {
     }
   }
 
-  /** The least recently used of 300 entries makes room for the next. */
+  /** The least recently used of 300 entries gives way to the next. */
   static final class LruCache implements Kernel {
     private static final int BYTES = 2500;
 
@@ -145,7 +145,7 @@ final class Healthy {
     }
   }
 
-  /** A cache without bound that is used: it grows, and whether that is wanted is not to be seen. */
+  /** A cache without a bound that is used. Its growth may be intended or not. */
   static final class GrowingAndRead implements Kernel {
     private static final int BYTES = 6000;
 
@@ -166,7 +166,7 @@ final class Healthy {
     }
   }
 
-  /** Contexts for as many jobs as ever ran at once, kept for the next time. */
+  /** Contexts for as many jobs as ever ran at once are kept for later jobs. */
   static final class ArenaRatchet implements Kernel {
     private final List<ZstdCompressCtx> contexts = new ArrayList<>();
     private final Random random = new Random(8);
@@ -188,7 +188,7 @@ final class Healthy {
     }
   }
 
-  /** The last 600 objects; each lies idle for ten minutes and is freed then. */
+  /** Keeps the last 600 objects, each idle for ten minutes and then freed. */
   static final class ObjectRing implements Kernel {
     private static final int BYTES = 1500;
 
@@ -208,7 +208,7 @@ final class Healthy {
     }
   }
 
-  /** A pool of 40 that wakes every ten minutes and uses all it has. */
+  /** A pool of 40 objects that uses all of them every ten minutes. */
   static final class SlowPool implements Kernel {
     private static final int BYTES = 20_000;
 
@@ -233,7 +233,7 @@ final class Healthy {
     }
   }
 
-  /** Classes come with a loader and go with it. */
+  /** Classes are loaded by a class loader and unloaded with it. */
   static final class ClassLoading implements Kernel {
     private final ArrayDeque<Object> kept = new ArrayDeque<>();
     private final URL[] classes = {
@@ -255,14 +255,14 @@ final class Healthy {
       }
     }
 
-    /** Has an interface of the JDK, so that a loader of its own needs nothing else. */
+    /** Implements an interface of the JDK, so that its class loader needs no other class. */
     static final class Quiet implements Runnable {
       @Override
       public void run() {}
     }
   }
 
-  /** A service's daily bread: statements that are closed. */
+  /** Statements that are closed, as in a typical service. */
   static final class SteadySql implements Kernel {
     private final Connection connection;
 
@@ -297,7 +297,7 @@ final class Healthy {
     }
   }
 
-  /** Files mapped, read, and left to the collector. */
+  /** Files are mapped, read, and left to the collector. */
   static final class MappedFiles implements Kernel {
     private final ArrayDeque<MappedByteBuffer> mapped = new ArrayDeque<>();
     private final Path file;
@@ -326,7 +326,7 @@ final class Healthy {
     }
   }
 
-  /** Sessions of some minutes, whose memory nobody reads before they end. */
+  /** Sessions last some minutes, and their memory is not read before their end. */
   static final class Sessions implements Kernel {
     private static final int BYTES = 9000;
 
@@ -353,7 +353,7 @@ final class Healthy {
     }
   }
 
-  /** The caller of the shared method that does free. */
+  /** The caller of the shared method that frees. */
   static final class ThroughWrapper implements Kernel {
     private final ArrayDeque<Block> kept = new ArrayDeque<>();
 

@@ -7,7 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.zip.Deflater;
 
-/** Native memory that a program holds, uses and frees. Its caller allocates, where it can. */
+/** Native memory that a program holds, uses and frees. The caller allocates if possible. */
 interface Held {
 
   void use() throws Exception;
@@ -40,7 +40,7 @@ interface Held {
 
       @Override
       public void free() {
-        // Dropped by the caller.
+        // The caller drops the buffer.
       }
     };
   }

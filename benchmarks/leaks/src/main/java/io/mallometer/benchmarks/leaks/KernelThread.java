@@ -16,6 +16,13 @@ final class KernelThread extends Thread {
     setDaemon(true);
   }
 
+  /** Creates a thread that does not keep the process alive. */
+  static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work);
+    thread.setDaemon(true);
+    return thread;
+  }
+
   @Override
   public void run() {
     try {
@@ -27,7 +34,7 @@ final class KernelThread extends Thread {
       }
     } catch (Throwable e) {
       if (!pace.isOver()) {
-        // A run with a kernel that died would be judged by what is left.
+        // A failed kernel would make the results wrong: the JVM ends at once.
         e.printStackTrace();
         Runtime.getRuntime().halt(3);
       }

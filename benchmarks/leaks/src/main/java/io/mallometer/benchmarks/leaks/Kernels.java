@@ -7,21 +7,27 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
  * Runs kernels side by side for a time.
  *
- * <p>Arguments: minutes of the kernels' time, how many times faster than the world's that runs, and
- * names such as {@code Leaking.Deflaters} of those to run, none for all. The property {@code
- * verdicts} names a file for what mallometer says of them, {@code trace} one for what that was made
- * of.
+ * <p>Arguments: the minutes of the kernels' time, the factor by which it is faster than the real
+ * time, and names such as {@code Leaking.Deflaters}. Without names all kernels without a stated
+ * truth run; {@code Stated} runs all with one. Property {@code verdicts} names a file for
+ * mallometer's verdicts, {@code trace} one for their evidence. Property {@code threads} is a number
+ * of additional threads that wait for work. Kernels with a stated truth run with {@code liveMiB} of
+ * Java objects that are replaced in turn, and without requests for collections.
  */
 public final class Kernels {
 
   /**
-   * The kernels make hardly any garbage, so that the collector would never run by itself, and
-   * memory of classes and buffers that are garbage would be held for a reason that no program has.
+   * The time between requests for a collection. With the kernels' little garbage none would run by
+   * itself, and memory of dead classes and buffers would stay, unlike in real programs.
    */
   private static final Duration COLLECTED = Duration.ofMinutes(3);
 
@@ -32,10 +38,15 @@ public final class Kernels {
     double scale = Double.parseDouble(arguments[1]);
     Pace pace = new Pace(scale);
     List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
+    boolean stated = names.contains("Stated");
+    List<Stated> stating = new CopyOnWriteArrayList<>();
     String verdicts = System.getProperty("verdicts");
     String trace = System.getProperty("trace");
-    TraceLog recorder = trace == null ? null : TraceLog.start(Path.of(trace), pace, scale);
-    VerdictLog log = verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale);
+    addWaitingThreads(Integer.getInteger("threads", 0));
+    if (stated) {
+      new KernelThread("live objects", LiveObjects::new, pace).start();
+      startStated(stating, pace);
+    }
     all()
         .forEach(
             (name, maker) -> {
@@ -44,7 +55,13 @@ public final class Kernels {
               }
             });
     new KernelThread("requests", Requests::new, pace).start();
-    for (Duration next = COLLECTED; next.compareTo(duration) < 0; next = next.plus(COLLECTED)) {
+    pace.until(Duration.ofSeconds(Integer.getInteger("openAfter", 0)));
+    VerdictLog log =
+        verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale, stating);
+    TraceLog recorder = trace == null ? null : TraceLog.start(Path.of(trace), pace, scale);
+    for (Duration next = COLLECTED;
+        !stated && next.compareTo(duration) < 0;
+        next = next.plus(COLLECTED)) {
       pace.until(next);
       System.gc();
     }
@@ -55,6 +72,31 @@ public final class Kernels {
     }
     if (log != null) {
       log.close();
+    }
+  }
+
+  private static void startStated(List<Stated> stating, Pace pace) {
+    Stream.of(StatedLeaks.ALL, StatedLookAlikes.ALL)
+        .flatMap(List::stream)
+        .forEach(
+            type ->
+                new KernelThread(
+                        name(type),
+                        () -> {
+                          Stated kernel = type.getDeclaredConstructor().newInstance();
+                          stating.add(kernel);
+                          return kernel;
+                        },
+                        pace)
+                    .start());
+  }
+
+  private static void addWaitingThreads(int count) {
+    if (count > 0) {
+      ThreadPoolExecutor pool =
+          new ThreadPoolExecutor(
+              count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), KernelThread::daemon);
+      pool.prestartAllCoreThreads();
     }
   }
 
@@ -69,11 +111,11 @@ public final class Kernels {
     return kernels;
   }
 
-  private static String name(Class<? extends Kernel> kernel) {
+  static String name(Class<? extends Kernel> kernel) {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
   }
 
-  /** Garbage as requests make it: without, the heap would keep what was written first for ever. */
+  /** Makes garbage like requests; otherwise the heap would keep its first content for ever. */
   private static final class Requests implements Kernel {
     private volatile byte[] latest = {};
 
@@ -86,6 +128,31 @@ public final class Kernels {
     public void step(Duration age) {
       for (int i = 0; i < 20; i++) {
         latest = new byte[10_000];
+      }
+    }
+  }
+
+  /** Replaces Java objects within an hour; otherwise old objects would never be collected. */
+  private static final class LiveObjects implements Kernel {
+    private static final int BYTES = 10_000;
+
+    private final byte[][] objects = new byte[Integer.getInteger("liveMiB", 32) * 105][];
+    private int next;
+
+    LiveObjects() {
+      Arrays.setAll(objects, i -> new byte[BYTES]);
+    }
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(50);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i <= objects.length / 72_000; i++) {
+        objects[next] = new byte[BYTES];
+        next = (next + 1) % objects.length;
       }
     }
   }

@@ -22,7 +22,7 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.RocksMemEnv;
 
-/** Kernels that lose memory: what they keep grows, and nobody looks at it again. */
+/** Kernels that leak: they keep ever more memory and never access it again. */
 final class Leaking {
 
   static final List<Class<? extends Kernel>> ALL =
@@ -64,7 +64,7 @@ final class Leaking {
     }
   }
 
-  /** The other direction. */
+  /** Inflaters that are kept and never ended. */
   static final class Inflaters implements Kernel {
     private final List<Inflater> kept = new ArrayList<>();
     private final byte[] input = Texts.deflated(PAGE);
@@ -176,7 +176,7 @@ final class Leaking {
     }
   }
 
-  /** Memory for a C function that nobody gives back. */
+  /** Memory for a C function, never freed. */
   static final class JnaBlocks implements Kernel {
     private static final int BYTES = 1024;
 
@@ -206,7 +206,7 @@ final class Leaking {
     }
   }
 
-  /** 300 KiB every two minutes. */
+  /** Allocates 300 KiB every two minutes. */
   static final class LargeAndRare implements Kernel {
     private static final int BYTES = 300 * 1024;
 
@@ -221,7 +221,7 @@ final class Leaking {
     }
   }
 
-  /** Of 2,000 objects of 40 bytes a second, every tenth is lost. */
+  /** Allocates 2,000 objects of 40 bytes a second; every tenth is lost. */
   static final class SmallInHotCode implements Kernel {
     private static final int BYTES = 40;
 
@@ -241,7 +241,7 @@ final class Leaking {
     }
   }
 
-  /** One of two callers of the same method forgets to free. */
+  /** The caller of the shared method that does not free. */
   static final class ThroughWrapper implements Kernel {
     @Override
     public Duration period() {

@@ -8,38 +8,36 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.Callable;
 
-/**
- * A kernel that holds memory for a time without a look at it, as programs do between two events.
- */
+/** A kernel that holds memory without accessing it for a time, like programs between two events. */
 final class LookAlike implements Kernel {
 
-  /** What a program does with its objects. */
+  /** The ways in which a program uses its objects. */
   enum Habit {
-    /** Sessions come all the time; each is freed when its timeout is over. */
+    /** Sessions come all the time; each is freed after its timeout. */
     SESSIONS,
-    /** A web cache fills up, then drops its eldest entries; each entry is read now and then. */
+    /** A web cache fills up, then drops its oldest entries; each entry is read sometimes. */
     CACHE,
-    /** An index fills up and stays; a scan reads all of it now and then. */
+    /** An index fills up and stays; a scan reads all of it sometimes. */
     SCAN,
-    /** What is collected is read and freed by the next batch job. */
+    /** Objects are collected until the next batch job reads and frees them. */
     BATCH,
-    /** What is collected is read by the next compaction, which drops half of it. */
+    /** Objects are collected until the next compaction reads them and drops half of them. */
     COMPACTION,
     /** The first half of a phase builds tables, which its end reads and frees. */
     PHASE,
-    /** A new configuration is loaded in place of the old one. */
+    /** A new configuration replaces the old one. */
     RELOAD,
-    /** What is collected takes the place of what is read at present. */
+    /** Collected objects replace those that are read. */
     SWAP,
-    /** A pool as large as the last peak needed; only the next peak uses all of it. */
+    /** A pool has the size of the last peak; only the next peak uses all of it. */
     POOL
   }
 
   /**
-   * When an object is used or freed next, or when the next event is.
+   * The time until an object is next used or freed, or until the next event.
    *
-   * @param minutes exactly, or on average
-   * @param random whether the time is exponentially distributed, and half an hour at the most
+   * @param minutes the exact time, or the mean
+   * @param random whether the time is exponentially distributed, with a maximum of half an hour
    */
   record Gap(double minutes, boolean random) {
 
@@ -55,8 +53,8 @@ final class LookAlike implements Kernel {
    * One look-alike.
    *
    * @param name the name of the method that allocates
-   * @param objects how many come in a gap, or how many there are in the end
-   * @param make allocates
+   * @param objects the number of objects that come in a gap, or the final number
+   * @param make allocates an object
    */
   record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}
 
@@ -122,7 +120,7 @@ final class LookAlike implements Kernel {
         1, (double) age.minus(from).toMillis() / Math.max(1, to.minus(from).toMillis()));
   }
 
-  // ---- What comes
+  // ---- New objects
 
   private void arrive(Duration age) throws Exception {
     made += plan.objects() * expected(age);
@@ -136,7 +134,7 @@ final class LookAlike implements Kernel {
     }
   }
 
-  /** How much of all objects comes in this step. */
+  /** Returns the share of all objects that come in this step. */
   private double expected(Duration age) {
     Duration gap = Duration.ofMillis((long) (60_000 * plan.gap().minutes()));
     return switch (plan.habit()) {
@@ -153,7 +151,7 @@ final class LookAlike implements Kernel {
     };
   }
 
-  // ---- What is used and freed
+  // ---- Use and frees
 
   private void touch(Duration age) throws Exception {
     while (!due.isEmpty() && due.peek().due.compareTo(age) <= 0) {
@@ -172,7 +170,7 @@ final class LookAlike implements Kernel {
     }
   }
 
-  /** Each about once a minute. */
+  /** Uses a hundredth of the objects, so that each is used about once a minute. */
   private void useSome(List<Entry> of) throws Exception {
     for (int i = 0; i < of.size(); i += 100) {
       of.get(random.nextInt(of.size())).held.use();
@@ -185,7 +183,7 @@ final class LookAlike implements Kernel {
     }
   }
 
-  /** Peaks are reached slowly, from a tenth of the pool on. */
+  /** Uses as many objects as are needed. The need rises slowly to the peak from a tenth. */
   private void meetDemand(double share) throws Exception {
     int demand = (int) (plan.objects() * (0.1 + 0.9 * share * share));
     while (fresh.size() < demand) {

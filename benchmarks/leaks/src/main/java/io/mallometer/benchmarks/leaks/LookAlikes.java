@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * The look-alikes: each allocates in a method of its own, by whose name its call sites are known,
- * and lets its objects alone for 1 to 30 minutes. They hold some 12 MB each.
+ * The look-alikes. Each allocates in a method of its own, whose name identifies its call sites, and
+ * leaves its objects idle for 1 to 30 minutes. Each holds about 12 MB.
  */
 final class LookAlikes {
 

@@ -18,8 +18,8 @@ import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 
 /**
- * Kernels that lose the last address of memory, 1 to 3 MB of it each minute: nobody can use or free
- * it.
+ * Kernels that lose the last address of 1 to 3 MB each minute, so that it can be neither used nor
+ * freed.
  */
 final class Losing {
 
@@ -42,7 +42,7 @@ final class Losing {
 
   private Losing() {}
 
-  /** Memory for a C function that nobody gives back. */
+  /** Memory for a C function, never freed. */
   static final class JnaBlocks implements Kernel {
     private static final int BYTES = 4096;
 
@@ -57,7 +57,7 @@ final class Losing {
     }
   }
 
-  /** One of many callers of a method forgets to free. */
+  /** The caller of the shared method that does not free. */
   static final class ThroughWrapper implements Kernel {
     @Override
     public Duration period() {
@@ -70,7 +70,7 @@ final class Losing {
     }
   }
 
-  /** 400 objects of 80 bytes a second. */
+  /** Loses 400 objects of 80 bytes a second. */
   static final class ManySmall implements Kernel {
     private static final int BYTES = 80;
 
@@ -87,7 +87,7 @@ final class Losing {
     }
   }
 
-  /** Off-heap memory of a library that frees none of it. */
+  /** Off-heap memory of a library that frees nothing. */
   static final class UnsafeBlocks implements Kernel {
     private static final int BYTES = 16_000;
 
@@ -117,7 +117,7 @@ final class Losing {
     }
   }
 
-  /** Strings that a C function allocates for its caller, who has to free them. */
+  /** A C function allocates strings for its caller, who does not free them. */
   static final class CStrings implements Kernel {
     private final Function strdup = Function.getFunction("c", "strdup");
     private final String text = new String(PAGE, StandardCharsets.US_ASCII);
@@ -133,7 +133,7 @@ final class Losing {
     }
   }
 
-  /** A request of five fails, and then its memory is not freed. */
+  /** Each fifth request fails, and then its memory is not freed. */
   static final class ForgottenOnError implements Kernel {
     private static final int BYTES = 16_000;
 
@@ -151,7 +151,7 @@ final class Losing {
         answer();
         block.free();
       } catch (IllegalStateException expected) {
-        // The request has failed.
+        // The request failed without freeing its memory.
       }
     }
 
@@ -162,7 +162,7 @@ final class Losing {
     }
   }
 
-  /** Each of 50 entries is replaced every quarter minute, and the old one is not freed. */
+  /** Each of 50 entries is replaced every 15 s, and the old one is not freed. */
   static final class ReplacedEntries implements Kernel {
     private static final int BYTES = 6000;
 
@@ -181,7 +181,7 @@ final class Losing {
     }
   }
 
-  /** Threads that end without freeing what they have for themselves. */
+  /** Threads end without freeing their buffers. */
   static final class ThreadBuffers implements Kernel {
     private static final int BYTES = 12_000;
 
@@ -196,7 +196,7 @@ final class Losing {
     }
   }
 
-  /** Output that a C function lets grow, and of which the caller keeps a copy. */
+  /** A C function enlarges an output buffer. The caller copies it and does not free it. */
   static final class GrownBuffers implements Kernel {
     private static final int MOST = 16_000;
 
@@ -217,7 +217,7 @@ final class Losing {
     }
   }
 
-  /** RocksDB's options for each read, which the caller must close. */
+  /** Each read has options of RocksDB, which the caller does not close. */
   static final class DroppedReadOptions implements Kernel {
     DroppedReadOptions() {
       RocksDB.loadLibrary();
@@ -236,7 +236,7 @@ final class Losing {
     }
   }
 
-  /** Compression contexts that are neither kept nor closed: a structure with a table of its own. */
+  /** Compression contexts, structures with a table of their own, are neither kept nor closed. */
   static final class DroppedZstdContexts implements Kernel {
     @Override
     public Duration period() {
@@ -249,7 +249,7 @@ final class Losing {
     }
   }
 
-  /** Lists of ten nodes, each of which has the address of the next. */
+  /** Lists of ten nodes are lost. Each node has the address of the next. */
   static final class DroppedLists implements Kernel {
     private static final int BYTES = 2000;
     private static final int NODES = 10;

@@ -3,8 +3,8 @@ package io.mallometer.benchmarks.leaks;
 import java.time.Duration;
 
 /**
- * A clock that may run faster than the world's, so that an hour of a program passes in minutes.
- * What the kernels do between two moments is the same at any scale.
+ * A clock that may run faster than the real time, so that an hour of a program passes in minutes.
+ * The kernels do the same between two moments at any scale.
  */
 final class Pace {
 
@@ -20,7 +20,7 @@ final class Pace {
     return Duration.ofNanos((long) ((System.nanoTime() - start) * scale));
   }
 
-  /** The run is over: what goes wrong from now on does not matter. */
+  /** Ends the run; later failures are ignored. */
   void end() {
     over = true;
   }
@@ -29,7 +29,7 @@ final class Pace {
     return over;
   }
 
-  /** Sleeps until an age; returns at once if that is over. */
+  /** Sleeps until an age; returns at once if it has passed. */
   void until(Duration age) throws InterruptedException {
     long nanos = (long) (age.minus(age()).toNanos() / scale);
     if (nanos > 0) {

@@ -2,8 +2,9 @@ package io.mallometer.benchmarks.leaks;
 
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
-import io.mallometer.internal.interposer.Interposer;
-import io.mallometer.internal.interposer.MemorySearch;
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.CallSite;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,8 +12,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Prints what a search for lost memory costs. Argument: GiB to fill with random words, of which the
- * search is for the blocks themselves.
+ * Prints the cost of a search for lost memory. Argument: the GiB to fill with random words. The
+ * search looks for the blocks that hold these words.
  */
 public final class SearchCost {
 
@@ -23,21 +24,21 @@ public final class SearchCost {
   private SearchCost() {}
 
   public static void main(String[] arguments) throws InterruptedException {
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     library.observeUse(Duration.ofSeconds(5));
     fill((long) (Double.parseDouble(arguments[0]) * GIB));
     List<Integer> sites =
         library.callSites(Instant.now(), List.of()).sites().stream()
             .filter(site -> site.liveBytes().value() >= BYTES)
             .map(CallSite::number)
-            .limit(Interposer.MOST_SOUGHT_SITES)
+            .limit(NativeLibrary.MOST_SOUGHT_SITES)
             .toList();
     for (int i = 0; i < SEARCHES; i++) {
       System.out.println(described(search(library, sites)));
     }
   }
 
-  /** Of random words a few look like addresses, as in other memory. */
+  /** Fills memory with random words. A few look like addresses, as in other memory. */
   private static void fill(long bytes) {
     long[] words = new Random(1).longs(BYTES / Long.BYTES).toArray();
     for (long filled = 0; filled < bytes; filled += BYTES) {
@@ -45,7 +46,7 @@ public final class SearchCost {
     }
   }
 
-  private static MemorySearch search(Interposer library, List<Integer> sites)
+  private static MemorySearch search(NativeLibrary library, List<Integer> sites)
       throws InterruptedException {
     String refusal = library.searchMemory(sites, Long.MAX_VALUE);
     if (!refusal.isEmpty()) {

@@ -2,7 +2,7 @@ package io.mallometer.benchmarks.leaks;
 
 import com.sun.jna.Native;
 
-/** What much code allocates through, whether it leaks or not. */
+/** A method through which code with and without a leak allocates. */
 final class SharedWrapper {
 
   private SharedWrapper() {}

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.zip.Deflater;
 
-/** Content that is always the same. */
+/** Content that is the same in each run. */
 final class Texts {
 
   private Texts() {}

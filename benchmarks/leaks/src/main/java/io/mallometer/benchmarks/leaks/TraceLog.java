@@ -1,7 +1,8 @@
 package io.mallometer.benchmarks.leaks;
 
-import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.leak.EvidenceTrace;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -9,7 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** Records each minute what verdicts are made of, for a test to judge it again. */
+/** Records the evidence of verdicts each minute, so that a test can judge it again. */
 final class TraceLog extends Thread {
 
   private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -25,7 +26,7 @@ final class TraceLog extends Thread {
     this.epoch = epoch;
   }
 
-  /** Records with epochs that are to be no longer than the verdicts' own. */
+  /** Records with epochs that are at most as long as those of the verdicts. */
   static TraceLog start(Path file, Pace pace, double scale) {
     TraceLog log = new TraceLog(file, pace, Duration.ofMillis((long) (5000 / scale)));
     log.start();
@@ -34,7 +35,7 @@ final class TraceLog extends Thread {
 
   @Override
   public void run() {
-    Interposer library = Interposer.ofThisProcess();
+    NativeLibrary library = new ProcessLibrary();
     library.observeUse(epoch);
     try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(file)) {
       for (Duration next = INTERVAL; !pace.isOver(); next = next.plus(INTERVAL)) {

@@ -1,9 +1,11 @@
 package io.mallometer.benchmarks.leaks;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.mallometer.Mallometer;
-import io.mallometer.internal.interposer.Interposer;
-import io.mallometer.internal.interposer.MemorySearch;
-import io.mallometer.internal.interposer.SoughtObject;
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
@@ -13,11 +15,13 @@ import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
@@ -26,24 +30,33 @@ final class VerdictLog implements AutoCloseable {
 
   private final Path file;
   private final Pace pace;
+  private final List<Stated> stating;
   private final Mallometer mallometer;
-  private final Interposer library = Interposer.ofThisProcess();
+  private final OperatingSystemMXBean system =
+      ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+  private final NativeLibrary library;
   private Instant latest = Instant.MIN;
   private int searches;
 
-  VerdictLog(Path file, Pace pace, double scale) {
+  VerdictLog(Path file, Pace pace, double scale, List<Stated> stating) {
     this.file = file;
     this.pace = pace;
+    this.stating = stating;
     Duration interval = Duration.ofMillis((long) Math.max(200, 5000 / scale));
     this.mallometer =
         Mallometer.open(
             MallometerOptions.defaults()
                 .with(Setting.POLL_INTERVAL, interval)
                 .with(Setting.LEAK_TIME_SCALE, scale));
+    mallometer.counting().attach();
+    library = new ProcessLibrary();
     mallometer.onPoll(snapshot -> write(mallometer.leaks().report()));
   }
 
   private synchronized void write(LeakReport report) {
+    if (!stating.isEmpty()) {
+      append(truth());
+    }
     if (report.time().equals(latest)) {
       return;
     }
@@ -59,14 +72,27 @@ final class VerdictLog implements AutoCloseable {
   private String moment(LeakReport report) {
     return String.format(
         Locale.ROOT,
-        "{\"age\":%.1f,\"judged\":%d,\"observation\":%s,\"sites\":[%s]}%n",
+        "{\"age\":%.1f,\"judged\":%d,\"observation\":%s,\"time\":\"%s\","
+            + "\"processSeconds\":%.1f,\"stated\":{%s},\"sites\":[%s]}%n",
         pace.age().toMillis() / 1e3,
         report.sites().size(),
         quoted(text(report)),
+        report.time(),
+        system.getProcessCpuTime() / 1e9,
+        stating.stream().map(Stated::statement).collect(Collectors.joining(",")),
         report.sites().stream()
             .filter(site -> site.verdict() != Verdict.HEALTHY)
             .map(VerdictLog::json)
             .collect(Collectors.joining(",")));
+  }
+
+  /** Returns the leaked bytes that the kernels state. */
+  private String truth() {
+    return String.format(
+        Locale.ROOT,
+        "{\"age\":%.1f,\"leaked\":{%s}}%n",
+        pace.age().toMillis() / 1e3,
+        stating.stream().map(Stated::leakedNow).collect(Collectors.joining(",")));
   }
 
   private String text(MemorySearch search) {
@@ -112,7 +138,7 @@ final class VerdictLog implements AutoCloseable {
   private static String json(SiteVerdict site) {
     return String.format(
         Locale.ROOT,
-        "{\"verdict\":\"%s\",\"evidence\":\"%s\",\"number\":%d,\"site\":%s,\"sentence\":%s,\"confidence\":\"%.3f\",\"bytes\":\"%.0f\","
+        "{\"verdict\":\"%s\",\"evidence\":\"%s\",\"number\":%d,\"site\":%s,\"sentence\":%s,\"confidence\":\"%.3f\",\"bytes\":\"%.0f\",\"low\":\"%.0f\",\"high\":\"%.0f\",\"threshold\":\"%.0f\","
             + "\"frames\":[%s],\"lastAccess\":[%s]}",
         site.verdict().name().toLowerCase(Locale.ROOT),
         site.grounds().evidence().name().toLowerCase(Locale.ROOT),
@@ -121,11 +147,14 @@ final class VerdictLog implements AutoCloseable {
         quoted(site.sentence()),
         site.grounds().confidence(),
         site.suspected().bytes().value(),
+        site.suspected().bytes().low(),
+        site.suspected().bytes().high(),
+        site.suspected().thresholdSeconds(),
         frames(site.site().frames()),
         frames(site.grounds().lastAccess().frames()));
   }
 
-  private static String frames(java.util.List<StackFrame> frames) {
+  private static String frames(List<StackFrame> frames) {
     return frames.stream().map(frame -> quoted(frame.toString())).collect(Collectors.joining(","));
   }
 

@@ -1,4 +1,4 @@
-/** Code that leaks native memory and code that only looks so, to try verdicts on. */
+/** Code that leaks native memory and code that only seems to, for tests of verdicts. */
 @NullMarked
 package io.mallometer.benchmarks.leaks;
 

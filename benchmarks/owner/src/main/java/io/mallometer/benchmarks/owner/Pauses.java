@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Fills the heap with so many MiB of small objects, and prints what pauses a search was estimated
- * to take and what they took: the first walk, before anything was measured, and those after it.
+ * Fills the heap with a number of MiB of small objects, and prints the estimated and the real
+ * pauses of searches: of the first walk, before any measurement, and of later walks.
  */
 public final class Pauses {
 
@@ -32,7 +32,7 @@ public final class Pauses {
 
   private Pauses() {}
 
-  /** See the class. */
+  /** Runs the program. */
   public static void main(String[] arguments) {
     long wanted = Long.parseLong(arguments[0]) << 20;
     fill(wanted);
@@ -66,7 +66,7 @@ public final class Pauses {
         ", ", pauses.stream().map(pause -> String.format(Locale.ROOT, "%.2f", pause)).toList());
   }
 
-  /** Objects of some 42 bytes, with random numbers that are no addresses. */
+  /** Fills the heap with objects of about 42 bytes that contain random numbers and no addresses. */
   private static void fill(long bytes) {
     Random random = new Random(1);
     Order before = null;

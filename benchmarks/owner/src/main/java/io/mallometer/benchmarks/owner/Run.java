@@ -16,8 +16,8 @@ import java.util.ServiceLoader;
 /**
  * Plants all kernels, searches for the owner of each and prints a line for each: {@code right},
  * {@code wrong} if another owner is named, {@code missed} if none is, {@code out} if the JVM lacks
- * what the kernel needs. Arguments: names of kernels, for those alone; {@code -v} prints the
- * answers.
+ * a feature that the kernel needs. Arguments: names of kernels, to run only those; {@code -v}
+ * prints the answers.
  */
 public final class Run {
 
@@ -27,13 +27,13 @@ public final class Run {
 
   private Run() {}
 
-  /** See the class. */
+  /** Runs the program. */
   public static void main(String[] arguments) {
     List<String> wanted = new ArrayList<>(List.of(arguments));
     boolean verbose = wanted.remove("-v");
     int bad = 0;
     try (Mallometer mallometer = Mallometer.open()) {
-      sites(mallometer); // stacks have Java frames from here on
+      sites(mallometer); // makes later stacks have Java frames
       List<Kernel> planted = new ArrayList<>();
       for (Kernel kernel : ServiceLoader.load(Kernel.class)) {
         String name = kernel.getClass().getSimpleName();
@@ -83,14 +83,14 @@ public final class Run {
     return right;
   }
 
-  /** As they are now. */
+  /** Returns a new reading of the call sites. */
   static List<CallSite> sites(Mallometer mallometer) {
     try (Mallometer.CloseLook look = mallometer.sites().closely()) {
       return look.read().sites();
     }
   }
 
-  /** The one with most live bytes whose stack leads through the kernel. */
+  /** Returns the site with most live bytes whose stack leads through the kernel. */
   static Optional<CallSite> site(Mallometer mallometer, String className) {
     return sites(mallometer).stream()
         .filter(

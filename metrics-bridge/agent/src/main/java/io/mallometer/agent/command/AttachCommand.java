@@ -4,16 +4,14 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Has a JVM that runs already count. */
+/** Attaches the library to a running JVM. */
 @Command(
     name = "attach",
     description = {
       "Makes a JVM that was started without the library count native memory from now on, until"
-          + " detach"
-          + " or its end.",
-      "Earlier allocations are known only as a sum. The command is refused if"
-          + " MALLOMETER_ATTACH=off is in the JVM's"
-          + " environment."
+          + " detach or its end.",
+      "Earlier allocations are known only as a sum. The command is refused if MALLOMETER_ATTACH=off"
+          + " is in the JVM's environment."
     })
 final class AttachCommand implements Callable<Integer> {
 

@@ -4,7 +4,7 @@ import com.sun.tools.attach.AgentInitializationException;
 import com.sun.tools.attach.AgentLoadException;
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
-import io.mallometer.internal.interposer.ProcessStart;
+import io.mallometer.internal.library.ProcessStart;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,9 +30,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A JVM that was not prepared for questions. The agent is loaded into it, and reads the question
- * from a private directory, where it puts the answer. A JVM that hangs must not make us hang: what
- * may block runs on a thread that is given up after the time limit.
+ * A JVM that the command loads the agent into. The agent reads the question from a private
+ * directory and writes the answer there. Calls that may block run on a thread of their own, which
+ * is abandoned after the time limit, because the JVM may hang.
  */
 final class AttachedJvm implements Source {
 
@@ -62,10 +62,7 @@ final class AttachedJvm implements Source {
    */
   private static final int LONGER = 4;
 
-  /**
-   * The directory of the JDK's request and of the JVM's socket. The JDK ignores java.io.tmpdir
-   * here.
-   */
+  /** The directory of the JDK's request and the JVM's socket; the JDK ignores java.io.tmpdir. */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
   /** A part of the JDK's message when its time limit has passed. */
@@ -78,10 +75,7 @@ final class AttachedJvm implements Source {
   private final Path jar;
   private final Duration timeout;
 
-  /**
-   * The directory for question and answer, as the command sees it. The process may see it under
-   * another path.
-   */
+  /** The directory of question and answer, as the command sees it. The JVM's path may differ. */
   private final Path directory;
 
   private final Path directoryInside;
@@ -138,10 +132,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * A JVM by its process id.
+   * Returns the source for a process.
    *
-   * @param jar the agent's
-   * @param timeout how long to wait for each answer
+   * @param jar the agent's jar
+   * @param timeout the time limit for each answer
    */
   static AttachedJvm of(JvmProcess process, Path jar, Duration timeout) throws Failure {
     process.check();
@@ -164,14 +158,14 @@ final class AttachedJvm implements Source {
     }
   }
 
-  /** Where both can read and write: of a process that sees other files the directory it sees. */
+  /** Returns a directory for both processes: the JVM's own if it sees other files. */
   private static Path temporary(JvmProcess process) {
     return process.hasOtherMounts()
         ? process.proc().resolve("root/tmp")
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
-  /** Whoever attaches as root lets the other user's JVM write here. */
+  /** Makes the JVM's user the owner of the directory: root may attach to another user's JVM. */
   private void giveTo(int owner) throws IOException {
     if (!Files.getAttribute(directory, "unix:uid").equals(owner)) {
       Files.setAttribute(directory, "unix:uid", owner);
@@ -354,7 +348,7 @@ final class AttachedJvm implements Source {
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
   }
 
-  /** The connection of a process that is killed breaks some time before it is gone. */
+  /** Waits up to 1 s for the process to end, because its connection breaks before it is gone. */
   private boolean ends(Throwable e) {
     try {
       for (int i = 0; i < ENDING_CHECKS && e instanceof IOException && process.alive(); i++) {
@@ -373,14 +367,14 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // It closes by itself when nobody asks any more.
+      // The agent closes its facade by itself when no question comes.
       asked = false;
     }
     cleanUp();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
-      // It runs.
+      // The shutdown hook runs.
       asked = false;
     }
   }
@@ -390,7 +384,7 @@ final class AttachedJvm implements Source {
     try (Stream<Path> files = Files.walk(directory)) {
       files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
     } catch (IOException e) {
-      // Cleaned up already.
+      // The directory was deleted already.
       return;
     }
   }

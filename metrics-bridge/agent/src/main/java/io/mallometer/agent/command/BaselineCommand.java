@@ -18,14 +18,13 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** Named results, and comparisons with them. */
+/** Saves results under a name, and compares results with saved ones. */
 @Command(
     name = "baseline",
     description = {
       "Saves measured native memory under a name, and compares later measurements with it. Reads"
-          + " the output of JMH with -rf json, the output of report --format json, and arrays"
-          + " of results"
-          + " (docs/reference/gates.md)."
+          + " the output of JMH with -rf json, the output of report --format json, and arrays of"
+          + " results (docs/reference/gates.md)."
     })
 final class BaselineCommand implements Runnable {
 
@@ -96,7 +95,7 @@ final class BaselineCommand implements Runnable {
                 tolerance));
   }
 
-  /** Baselines come first; whatever is none is a file. */
+  /** Returns a file for each word: the baseline of this name, or else the path. */
   private static List<Path> paths(Baselines baselines, List<String> words) throws IOException {
     List<String> names = baselines.names();
     List<Path> paths = new ArrayList<>();
@@ -120,7 +119,7 @@ final class BaselineCommand implements Runnable {
     return ExitCode.OK;
   }
 
-  /** Before anything is read or deleted. */
+  /** Checks the names before any file is read or deleted. */
   private void check(List<String> names) {
     try {
       names.forEach(new Baselines(directory)::file);

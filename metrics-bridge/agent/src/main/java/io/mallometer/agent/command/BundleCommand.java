@@ -12,14 +12,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Saves everything that is known of a process in one file. */
+/** Saves an evidence bundle. */
 @Command(
     name = "bundle",
     description =
-        "Saves everything that mallometer knows about a JVM's native memory in a zip: a text,"
-            + " every view, the"
-            + " recordings and mallometer's settings. The texts hold no secrets or addresses; the"
-            + " recordings are not masked.")
+        "Saves everything that mallometer knows about a JVM's native memory in a zip: a text, every"
+            + " view, the recordings and mallometer's settings. The texts hold no secrets or"
+            + " addresses; the recordings are not masked.")
 final class BundleCommand implements Callable<Integer> {
 
   private static final DateTimeFormatter TIME =
@@ -50,7 +49,7 @@ final class BundleCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** In a container the process may know itself by another id than the user. */
+  /** Returns the name of the file, with the process id that the user sees outside a container. */
   private String name(Source source) throws Exception {
     String pid =
         target.isProcess() ? target.given() : source.get("overview").json().at("pid").text();

@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command line: what there is, and what becomes of failures. */
+/** The command line: its commands and the handling of their failures. */
 @Command(
     name = "mallometer",
     description = "Shows where a JVM's native memory goes.",
@@ -53,7 +53,7 @@ public final class Commands implements Runnable {
 
   private static final int ABI = 1;
 
-  /** As the kernel says it. */
+  /** The kernel's message for a full disk. */
   private static final String FULL = "No space left on device";
 
   private static volatile String version = "unknown";
@@ -62,18 +62,18 @@ public final class Commands implements Runnable {
 
   private Commands() {}
 
-  /** How the user calls us, such as {@code bin/mallometer}; for a command that can be pasted. */
+  /** Returns how the user called this program, such as {@code bin/mallometer}. */
   static String called() {
     @Nullable String script = System.getProperty("mallometer.command");
     return script != null ? script : "java -jar " + Target.jar();
   }
 
-  /** Of this build. */
+  /** Returns the version of this build. */
   static String version() {
     return version;
   }
 
-  /** What {@code --version} prints. */
+  /** Provides the output of {@code --version}. */
   static final class Build implements IVersionProvider {
     @Override
     public String[] getVersion() {
@@ -94,11 +94,11 @@ public final class Commands implements Runnable {
    */
   public static int run(List<String> arguments, String build) {
     version = build;
-    // JLine looks there for what it is made of.
+    // JLine loads its parts by the context class loader.
     Thread.currentThread().setContextClassLoader(Commands.class.getClassLoader());
     CommandLine line = new CommandLine(new Commands());
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
-    // What follows the command to run belongs to it.
+    // The words after the program's name are the program's own arguments.
     line.getSubcommands().get("run").setStopAtPositional(true);
     exits(line, ExitCode.meanings());
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
@@ -108,7 +108,7 @@ public final class Commands implements Runnable {
     return line.execute(arguments.toArray(String[]::new));
   }
 
-  /** Tells a command and those below it with what they exit. */
+  /** Shows the exit codes in the help of a command and of its subcommands. */
   private static void exits(CommandLine line, Map<String, String> meanings) {
     line.getCommandSpec().usageMessage().exitCodeList(meanings);
     line.getSubcommands().values().forEach(below -> exits(below, meanings));
@@ -129,8 +129,7 @@ public final class Commands implements Runnable {
       message =
           "the output cannot be written: "
               + FULL
-              + "; write it to another place with"
-              + " --output FILE";
+              + "; write it to another place with --output FILE";
     }
     System.err.println("mallometer: " + oneLine(message));
     if (e instanceof Failure failure) {

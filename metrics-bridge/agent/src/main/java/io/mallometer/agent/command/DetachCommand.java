@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Ends what {@link AttachCommand}, an agent or the starter began. */
+/** Detaches the library, whether {@link AttachCommand}, an agent or the starter attached it. */
 @Command(
     name = "detach",
     description =

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What changed between two reports. */
+/** Compares two reports. */
 @Command(
     name = "diff",
     description = {
@@ -36,7 +36,7 @@ final class DiffCommand implements Callable<Integer> {
   @Option(names = "--limit", defaultValue = "20", description = "how many call sites to show")
   private int limit = 20;
 
-  /** A name, what it had before and what it has after. */
+  /** A name with its value before and after. */
   private record Line(String name, double before, double after) {
     double growth() {
       return orZero(after) - orZero(before);
@@ -65,7 +65,7 @@ final class DiffCommand implements Callable<Integer> {
         return json;
       }
     } catch (IllegalArgumentException | CharacterCodingException e) {
-      // Told below.
+      // Reported below.
     } catch (NoSuchFileException e) {
       throw new Failure(ExitCode.FAILED, file + " does not exist");
     }
@@ -82,7 +82,7 @@ final class DiffCommand implements Callable<Integer> {
     return parts;
   }
 
-  /** Of a report, or of a table. */
+  /** Returns the live bytes of the call sites in a report, or in a table of call sites. */
   private static Map<String, Double> sites(Json report) {
     Json nested = report.at("sites", "sites");
     List<Json> list = nested.present() ? nested.list() : report.at("sites").list();

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.internal.text.Words;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What works here, what does not, and what to do about it. */
+/** Checks the machine, this Java and a JVM, and prints what to do about each problem. */
 @Command(
     name = "doctor",
     description = {
@@ -102,7 +102,7 @@ final class DoctorCommand implements Callable<Integer> {
     cgroup();
   }
 
-  /** The library in a real program, as it would be preloaded. */
+  /** Preloads the library into a real program. */
   private void library() throws Exception {
     Path library;
     try {
@@ -320,7 +320,7 @@ final class DoctorCommand implements Callable<Integer> {
     return digits.isEmpty() ? 0 : Integer.parseInt(digits);
   }
 
-  // ---- Saying it
+  // ---- Output
 
   private void tell(boolean fine, String what, String found, String remedy) throws IOException {
     if (fine) {
@@ -334,7 +334,7 @@ final class DoctorCommand implements Callable<Integer> {
     say("ok  ", what, found);
   }
 
-  /** Worth knowing, and no reason to fail. */
+  /** Prints a fact that is worth knowing and is no failure. */
   private void quietly(String what, String found) throws IOException {
     say("note", what, found);
   }
@@ -356,7 +356,7 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  /** In one piece: the kernel gives a setting to the first read alone, however short. */
+  /** Reads a file at once: the kernel returns some settings only to the first read call. */
   private static String text(String file) {
     try (InputStream in = Files.newInputStream(Path.of(file))) {
       return new String(in.readNBytes(LARGEST_TEXT), StandardCharsets.UTF_8);

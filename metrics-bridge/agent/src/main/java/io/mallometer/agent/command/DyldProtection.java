@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which programs start without the library on macOS although {@code DYLD_INSERT_LIBRARIES} names
- * it. System Integrity Protection takes such variables from the programs of the system, and so from
- * what these start: {@code /usr/bin/java} and every script whose interpreter is {@code /bin/sh}. A
- * program with a hardened runtime keeps them only if it was signed with the entitlement {@code
- * com.apple.security.cs.allow-dyld-environment-variables}; whether it was, {@code codesign} tells.
+ * Explains why a program on macOS starts without the library although {@code DYLD_INSERT_LIBRARIES}
+ * names it. System Integrity Protection removes such variables from system programs, and so from
+ * the programs that these start: {@code /usr/bin/java} and every script whose interpreter is {@code
+ * /bin/sh}. A program with a hardened runtime keeps them only if it was signed with the entitlement
+ * {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code codesign} shows.
  */
 final class DyldProtection {
 
@@ -29,15 +29,15 @@ final class DyldProtection {
 
   private DyldProtection() {}
 
-  /** Returns why the library does not come into a program, in one line; empty if it may. */
+  /** Returns why a program does not load the library, in one line; empty if it may load it. */
   static Optional<String> objection(Path executable) {
     return objection(executable.toString(), interpreter(executable));
   }
 
   /**
-   * The same.
+   * Returns why a program does not load the library.
    *
-   * @param interpreter what a script names in its first line; empty for another program
+   * @param interpreter the interpreter in a script's first line; empty for another program
    */
   static Optional<String> objection(String executable, String interpreter) {
     if (isProtected(executable)) {

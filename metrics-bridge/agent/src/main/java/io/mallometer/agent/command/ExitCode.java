@@ -15,21 +15,21 @@ final class ExitCode {
   static final int NO_ANSWER = 6;
   static final int NOT_THERE = 7;
 
-  /** The command was not understood; EX_USAGE of sysexits.h. */
+  /** The command was not understood: EX_USAGE of sysexits.h. */
   static final int USAGE = 64;
 
-  /** As {@link #USAGE} with --bisect: git bisect run stops at codes from 128 on. */
+  /** The code for {@link #USAGE} with --bisect: git bisect run stops at codes from 128 on. */
   static final int BISECT_USAGE = 129;
 
-  /** As of a program that Ctrl-C ended. */
+  /** The code that a shell reports for a program that Ctrl-C ended. */
   static final int INTERRUPTED = 130;
 
-  /** As of a program whose reader went away. */
+  /** The code that a shell reports for a program whose reader ended (SIGPIPE). */
   static final int CLOSED_PIPE = 141;
 
   private ExitCode() {}
 
-  /** Returns what each code means. The reference page and the help of each command show it. */
+  /** Returns the meaning of each code, for the reference page and the help of each command. */
   static Map<String, String> meanings() {
     Map<String, String> all = new LinkedHashMap<>();
     put(all, OK, "success; of a comparison: the results are equal");

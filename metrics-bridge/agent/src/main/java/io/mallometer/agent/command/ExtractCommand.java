@@ -1,12 +1,12 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Unpacks the library, for an image say. */
+/** Unpacks the library, for example into the image of a container. */
 @Command(
     name = "extract",
     description = "Unpacks the library for this platform into DIR and prints its path.")

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-/** Why a command ends: one line with what to do about it, and the exit code. */
+/** Ends a command with one line, which says what to do, and with an exit code. */
 final class Failure extends Exception {
 
   private static final long serialVersionUID = 1;

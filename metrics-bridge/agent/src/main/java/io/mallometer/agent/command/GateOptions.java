@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How results are compared, and how the comparison is told. */
+/** The options that decide how results are compared and how the comparison is printed. */
 final class GateOptions {
 
   @Option(
@@ -64,7 +64,7 @@ final class GateOptions {
               + " measured")
   private boolean bisect;
 
-  /** What a comparison is made of, which may not be readable. */
+  /** Compares results with a tolerance. Reading the results may fail. */
   interface Comparing {
     Comparison with(Tolerance tolerance) throws IOException;
   }
@@ -72,7 +72,7 @@ final class GateOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec specification = CommandSpec.create();
 
-  /** Compares, tells the result and returns the exit code. */
+  /** Compares, prints the comparison and returns the exit code. */
   int exitCode(Comparing comparing) throws IOException {
     Tolerance tolerance;
     Format chosen;
@@ -91,7 +91,7 @@ final class GateOptions {
       if (!bisect) {
         throw e;
       }
-      // The 1 of any other failure would blame the commit.
+      // The usual exit code 1 would make git bisect blame the commit.
       String message = e instanceof IOException ? String.valueOf(e.getMessage()) : e.toString();
       System.err.println("mallometer: " + Text.plain(message));
       outcome = Outcome.NOT_MEASURED;

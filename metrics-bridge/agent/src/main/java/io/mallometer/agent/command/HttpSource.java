@@ -18,8 +18,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent's server, or the Actuator endpoint {@code nativememory}, which is found below {@code
- * /actuator} where the address has no path.
+ * An agent's server, or the Actuator endpoint {@code nativememory}. An address without a path may
+ * belong to either, so the endpoint is also searched below {@code /actuator}.
  */
 final class HttpSource implements Source {
 
@@ -35,10 +35,10 @@ final class HttpSource implements Source {
   private final int timeoutMillis;
 
   /**
-   * A process by its address.
+   * Creates the source for an address.
    *
-   * @param address of the agent's server, or of the endpoint
-   * @param user who asks; empty without a login
+   * @param address the address of the agent's server or of the endpoint
+   * @param user the name for the login; empty for none
    */
   HttpSource(String address, String user, Duration timeout) throws Failure {
     String trimmed = address.replaceAll("/+$", "");
@@ -93,10 +93,10 @@ final class HttpSource implements Source {
 
   @Override
   public void close() {
-    // Each question has a connection of its own.
+    // Needs no action: each question has a connection of its own.
   }
 
-  /** An agent answers below the address itself; an application may answer anything there. */
+  /** Decides whether the views are below the address (an agent) or below /actuator. */
   private void find() throws Failure, IOException {
     if (found) {
       return;
@@ -116,7 +116,7 @@ final class HttpSource implements Source {
       return connection.getResponseCode() == HttpURLConnection.HTTP_OK
           && String.valueOf(connection.getContentType()).contains("json");
     } catch (IOException e) {
-      return true; // the question itself says what is wrong
+      return true; // the question itself reports the failure
     } finally {
       connection.disconnect();
     }
@@ -136,7 +136,7 @@ final class HttpSource implements Source {
     find();
     HttpURLConnection connection = connection(method, path);
     if (method.equals("POST")) {
-      // Without one the Actuator takes a POST for a form.
+      // The Actuator takes a POST without a content type for a form.
       connection.setRequestProperty("Content-Type", "application/json");
       connection.setRequestProperty("X-Mallometer", "command");
       connection.setFixedLengthStreamingMode(0);
@@ -180,15 +180,10 @@ final class HttpSource implements Source {
           base
               + " requires a login; use --user NAME with the password in "
               + PASSWORD
-              + " gives"
-              + " it");
+              + " gives it");
     }
     String otherwise =
-        base
-            + " answered with status "
-            + status
-            + "; check that it is the"
-            + " address of mallometer";
+        base + " answered with status " + status + "; check that it is the address of mallometer";
     try (@Nullable InputStream body = connection.getErrorStream()) {
       String text = body == null ? "" : new String(body.readAllBytes(), StandardCharsets.UTF_8);
       return Source.refusal(status, Source.reason(text, otherwise));

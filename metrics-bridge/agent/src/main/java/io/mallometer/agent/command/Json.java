@@ -13,14 +13,11 @@ import com.google.gson.stream.JsonToken;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
-import java.util.Optional;
 
-/**
- * Gives what is in JSON by path. What is missing, null or of another kind is unknown: NaN, empty.
- */
+/** A JSON value. A value that is missing, null or of another type is unknown: NaN or empty. */
 final class Json {
 
-  /** {@link JsonNull} for what is missing. */
+  /** The value; {@link JsonNull} if it is missing. */
   private final JsonElement value;
 
   private Json(JsonElement value) {
@@ -28,15 +25,15 @@ final class Json {
   }
 
   /**
-   * Reads a whole text.
+   * Parses a text.
    *
-   * @throws IllegalArgumentException if it is no JSON; the message says where
+   * @throws IllegalArgumentException if the text is not JSON; the message says where
    */
   static Json parse(String text) {
     JsonReader reader = new JsonReader(new StringReader(text));
     reader.setStrictness(Strictness.STRICT);
     try {
-      reader.peek(); // without any value the parser gives null
+      reader.peek(); // rejects an empty text, for which the parser returns null
       Json json = new Json(JsonParser.parseReader(reader));
       if (reader.peek() != JsonToken.END_DOCUMENT) {
         throw new IllegalArgumentException("not JSON: it has more than one value");
@@ -47,7 +44,7 @@ final class Json {
     }
   }
 
-  /** What is under a name in an object. */
+  /** Returns the value at a path of names. */
   Json at(String... names) {
     JsonElement found = value;
     for (String name : names) {
@@ -81,7 +78,7 @@ final class Json {
         && primitive.getAsBoolean();
   }
 
-  /** The elements of a list that are not null. */
+  /** Returns the elements of a list that are not null. */
   List<Json> list() {
     return value instanceof JsonArray array
         ? array.asList().stream().map(Json::new).filter(Json::present).toList()
@@ -92,19 +89,15 @@ final class Json {
     return list().stream().map(Json::text).toList();
   }
 
-  /** The names in an object, in their order. */
+  /** Returns the names in an object, in its order. */
   List<String> names() {
     return value instanceof JsonObject object
         ? object.keySet().stream().filter(name -> at(name).present()).toList()
         : List.of();
   }
 
-  /** The number in an estimate, or a number itself. */
+  /** Returns the value of an estimate, or of a plain number. */
   double estimate() {
     return at("value").present() ? at("value").number() : number();
-  }
-
-  Optional<Json> first(String name, String expected) {
-    return list().stream().filter(one -> one.at(name).text().equals(expected)).findFirst();
   }
 }

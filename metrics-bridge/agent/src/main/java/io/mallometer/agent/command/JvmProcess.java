@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.internal.library.load.AttachVariable;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -14,24 +14,24 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A process as the kernel shows it, and whether it can be attached to. Attaching begins with a
- * signal that ends a program which does not expect it, so all of this is looked at before.
+ * A process as the kernel shows it. Attaching sends a signal that would kill a program without a
+ * handler for it, so these checks come first.
  *
- * @param pid the process
- * @param proc its directory
+ * @param pid the process id
+ * @param proc the directory of the process
  */
 record JvmProcess(long pid, Path proc) {
 
   private static final int ROOT = 0;
 
-  /** SIGQUIT, by which the JVM is told to listen. */
+  /** The bit of SIGQUIT, the signal that makes a JVM listen. */
   private static final int QUIT_BIT = 2;
 
   static JvmProcess of(long pid) {
     return new JvmProcess(pid, Path.of("/proc", Long.toString(pid)));
   }
 
-  /** Every JVM of which this user may see the mappings, except this one. */
+  /** Returns the JVMs whose mappings this user may read, without this process. */
   static List<JvmProcess> all() throws IOException {
     List<JvmProcess> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
@@ -46,7 +46,7 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * Looks whether it can be attached to.
+   * Checks that the process can be attached to.
    *
    * @throws Failure with what to do, if it cannot
    */
@@ -75,7 +75,7 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /** What to do about a signal that has stopped it; empty if none has. */
+  /** Returns what to do about a stopped process; empty if it is not stopped. */
   Optional<Failure> stopped() {
     return state() == 'T' || state() == 't'
         ? Optional.of(
@@ -154,26 +154,26 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /** R, S, D, T, Z and so on; a blank if unknown. */
+  /** Returns the state of the process, such as R, S, D, T or Z; a blank if unknown. */
   char state() {
     String stat = text("stat");
     int end = stat.lastIndexOf(')');
     return end > 0 && stat.length() > end + 2 ? stat.charAt(end + 2) : ' ';
   }
 
-  /** What the process was started with, without arguments. */
+  /** Returns the program of the process, without arguments. */
   String command() {
     String[] words = text("cmdline").split("\0");
     return words[0].isEmpty() ? text("comm").strip() : words[0];
   }
 
-  /** The command line with its arguments; long ones are cut. */
+  /** Returns the command line with its arguments, cut to 100 characters. */
   String commandLine() {
     String line = text("cmdline").replace('\0', ' ').strip();
     return line.length() > 100 ? line.substring(0, 97) + "..." : line;
   }
 
-  /** A variable of the environment that it was started with. */
+  /** Returns a variable of the environment that the process was started with. */
   Optional<String> variable(String name) {
     return Stream.of(text("environ").split("\0"))
         .filter(line -> line.startsWith(name + "="))
@@ -181,17 +181,17 @@ record JvmProcess(long pid, Path proc) {
         .findFirst();
   }
 
-  /** Returns what in its environment forbids to attach the library. */
+  /** Returns why the process's environment forbids to attach the library; empty if it does not. */
   Optional<String> attachingForbidden() {
     return variable(AttachVariable.NAME).flatMap(AttachVariable::objection);
   }
 
-  /** Whether a file with this in its name is mapped. */
+  /** Returns whether a file is mapped whose path contains the text. */
   boolean maps(String part) {
     return text("maps").contains(part);
   }
 
-  /** The paths of mapped files with this in their names. */
+  /** Returns the paths of mapped files that contain the text. */
   List<String> mapped(String part) {
     return text("maps")
         .lines()
@@ -201,7 +201,7 @@ record JvmProcess(long pid, Path proc) {
         .toList();
   }
 
-  /** A line of status, without its name. */
+  /** Returns a field of {@code /proc/PID/status}. */
   Optional<String> status(String name) {
     return text("status")
         .lines()
@@ -214,7 +214,7 @@ record JvmProcess(long pid, Path proc) {
     return status("SigCgt").map(mask -> new BigInteger(mask, 16).testBit(QUIT_BIT)).orElse(false);
   }
 
-  /** Whether it sees other files than we do. */
+  /** Returns whether the process sees other files than this one. */
   boolean hasOtherMounts() {
     return !link(proc.resolve("ns/mnt")).equals(link(Path.of("/proc/self/ns/mnt")));
   }
@@ -227,7 +227,7 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /** The number in a limit of {@code /proc/PID/limits}; NaN if there is none. */
+  /** Returns a limit in {@code /proc/PID/limits}; NaN if there is none. */
   double limit(String name) {
     Matcher matcher = Pattern.compile(Pattern.quote(name) + " +(\\d+)").matcher(text("limits"));
     return matcher.find() ? Double.parseDouble(matcher.group(1)) : Double.NaN;

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What is thought to leak. */
+/** Prints the call sites that are suspects, with the evidence. */
 @Command(
     name = "leaks",
     description = "Shows call sites that leak, are unused, grow or keep a pool, with the evidence.")
@@ -73,7 +73,7 @@ final class LeaksCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** What is not counted would look like a process without leaks. */
+  /** Fails if the JVM is not counted: it would look like a process without leaks. */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
     if (!root.at("status", "state").text().equals("ACTIVE")) {
@@ -87,7 +87,7 @@ final class LeaksCommand implements Callable<Integer> {
     return root;
   }
 
-  /** Since when, with what is missed; empty if it counted from the start of the process. */
+  /** Returns the start of counting and what it misses; empty if it began with the process. */
   private static String beginning(Json root) {
     String before = root.at("process", "allocatedBefore", "sentence").text();
     if (before.isEmpty()) {
@@ -107,7 +107,7 @@ final class LeaksCommand implements Callable<Integer> {
         + " -javaagent:mallometer-agent.jar or the starter to observe it from the start.";
   }
 
-  /** The JVM forgets who does not ask for two minutes. */
+  /** Asks every 30 s: the JVM stops observing after two minutes without a question. */
   private static void watch(Source source, Duration span) throws Exception {
     long end = System.nanoTime() + span.toNanos();
     Progress progress = Progress.begin("watching " + source.name(), span);

@@ -14,8 +14,8 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a command writes to: standard output, or a file that appears only when it is whole.
- * System.out keeps failures to itself; here a full disk is one.
+ * The output of a command: standard output, or a file that appears only when it is complete. A
+ * write to a full disk fails here; System.out would hide the failure.
  */
 final class Output implements AutoCloseable {
 
@@ -35,9 +35,9 @@ final class Output implements AutoCloseable {
   }
 
   /**
-   * A file.
+   * Opens an output.
    *
-   * @param path which, or null for standard output
+   * @param path the file; null for standard output
    */
   static Output to(@Nullable Path path) throws IOException {
     if (path == null) {
@@ -48,7 +48,7 @@ final class Output implements AutoCloseable {
     }
     Path unfinished =
         path.resolveSibling("." + path.getFileName() + "." + ProcessHandle.current().pid());
-    // Ctrl-C ends us without another chance.
+    // Ctrl-C ends the JVM without running the finally blocks.
     unfinished.toFile().deleteOnExit();
     return new Output(
         new BufferedOutputStream(
@@ -75,7 +75,7 @@ final class Output implements AutoCloseable {
     out.flush();
   }
 
-  /** All was written: the file gets its name. */
+  /** Completes the output. A file gets its name. */
   void finish() throws IOException {
     out.flush();
     if (unfinished != null && file != null) {

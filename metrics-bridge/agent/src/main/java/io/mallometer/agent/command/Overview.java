@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Every view of a process, read one after the other: as one JSON object, which {@code diff} reads
- * again, and by name.
+ * The views of a process, read one after the other. {@link #json} makes one object of them, which
+ * {@code diff} reads.
  *
- * @param views JSON texts by name
+ * @param views the JSON texts of the views, by name
  */
 record Overview(Map<String, String> views) {
 
@@ -20,9 +20,9 @@ record Overview(Map<String, String> views) {
   private static final List<String> NAMES = List.of(ROOT, "diagnosis");
 
   /**
-   * Asks for all.
+   * Asks for all views.
    *
-   * @param sites how many call sites at most
+   * @param sites the largest number of call sites
    */
   static Overview of(Source source, int sites) throws Failure, IOException {
     Map<String, String> views = new LinkedHashMap<>();
@@ -33,7 +33,7 @@ record Overview(Map<String, String> views) {
     return new Overview(views);
   }
 
-  /** With what changed of call sites, as {@link SiteGrowth} writes it. */
+  /** Returns this overview with the changes of call sites that {@link SiteGrowth} wrote. */
   Overview with(String changes) {
     Map<String, String> more = new LinkedHashMap<>(views);
     more.put("changes", changes);
@@ -51,7 +51,7 @@ record Overview(Map<String, String> views) {
     return Json.parse(text == null ? "{}" : text);
   }
 
-  /** One object with the views as they were answered, a line each. */
+  /** Returns one object with a line for each view, unchanged. */
   String json() {
     StringBuilder json = new StringBuilder("{");
     views.forEach(

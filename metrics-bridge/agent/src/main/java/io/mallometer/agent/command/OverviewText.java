@@ -12,7 +12,7 @@ final class OverviewText {
   private static final int NAME = 24;
   private static final int FIGURE = 12;
 
-  /** With what a command begins that starts a program with the library. */
+  /** The variable at the start of a command that preloads the library. */
   private static final String PRELOAD = "LD_PRELOAD=";
 
   private final StringBuilder text = new StringBuilder();
@@ -23,10 +23,10 @@ final class OverviewText {
   }
 
   /**
-   * The text.
+   * Returns the text.
    *
-   * @param name of the process
-   * @param target as the user gave it
+   * @param name the name of the process
+   * @param target the process as the user named it
    */
   static String of(String name, String target, Overview overview) {
     OverviewText text = new OverviewText(overview);
@@ -79,7 +79,7 @@ final class OverviewText {
     }
   }
 
-  /** After an attach nobody knows how many there were before. */
+  /** Returns the number of objects; empty after an attach, which makes it unknown. */
   private static String objects(double objects) {
     return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";
   }

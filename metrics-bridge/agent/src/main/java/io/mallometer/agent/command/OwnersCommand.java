@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Which Java objects hold the native memory of a call site. */
+/** Prints the Java objects that retain the native memory of a call site. */
 @Command(
     name = "owners",
     description = {

@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Ends the phase of a JVM, and begins the next. */
+/** Ends the current phase of a JVM and begins the next. */
 @Command(
     name = "phase",
     description =

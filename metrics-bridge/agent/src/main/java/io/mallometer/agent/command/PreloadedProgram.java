@@ -6,24 +6,24 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/** A program that is run with the library preloaded, in our place as far as Java can do that. */
+/** Runs a program with the library preloaded, in place of this process as far as possible. */
 final class PreloadedProgram {
 
   private PreloadedProgram() {}
 
   /**
-   * Runs a program to its end. It has our standard input and outputs; SIGTERM and SIGINT to us end
-   * it first, and we exit as it does.
+   * Runs a program until it ends. It inherits standard input and outputs. If this process gets
+   * SIGTERM or SIGINT, it ends the program and exits with the program's code.
    *
-   * @param variables what to set in its environment
+   * @param variables the variables to set in its environment
    * @return the program's exit code
-   * @throws IOException if it cannot be started
+   * @throws IOException if the program cannot be started
    */
   static int run(List<String> command, Map<String, String> variables)
       throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(variables);
-    // Before the start, so that no signal falls between the two and leaves the program behind.
+    // Registered before the start: a signal in between would leave the program behind.
     CompletableFuture<Process> starting = new CompletableFuture<>();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting), "mallometer-signals"));
     try {
@@ -35,7 +35,7 @@ final class PreloadedProgram {
     }
   }
 
-  /** Runs when we are told to end, and also when the program has ended by itself or never began. */
+  /** Runs when this process is told to end, and also after the program ended or failed to start. */
   private static void end(CompletableFuture<Process> starting) {
     try {
       Process program = starting.join();
@@ -44,7 +44,7 @@ final class PreloadedProgram {
         Runtime.getRuntime().halt(program.waitFor());
       }
     } catch (CancellationException e) {
-      // It could not be started; there is nothing to end.
+      // The program could not be started.
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

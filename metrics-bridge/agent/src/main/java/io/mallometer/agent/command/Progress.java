@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Shows on a terminal that something takes its time, and leaves no trace. Anything but a terminal
- * gets nothing. A thread of its own draws, so that what waits need not care.
+ * Shows on a terminal that a command works, and removes the line at its end. Prints nothing if
+ * standard error is not a terminal. A thread of its own draws.
  */
 final class Progress {
 
   private static final int WIDTH = 30;
   private static final int STEP_MILLIS = 200;
 
-  /** Shorter than this, nobody wants to see it. */
+  /** The time before the line appears. A shorter command shows none. */
   private static final int FIRST_MILLIS = 400;
 
   private static final String CLEAR = "\r\u001b[K";
@@ -34,12 +34,12 @@ final class Progress {
     }
   }
 
-  /** For what takes nobody knows how long. */
+  /** Begins a line for work of unknown duration. */
   static Progress begin(String what) {
     return new Progress(what, Double.NaN);
   }
 
-  /** For what takes as long as was asked for. */
+  /** Begins a line for work of known duration. */
   static Progress begin(String what, Duration expected) {
     return new Progress(what, expected.toMillis() / 1e3);
   }
@@ -79,7 +79,7 @@ final class Progress {
         expectedSeconds);
   }
 
-  /** The line goes. */
+  /** Removes the line. */
   void end() {
     done = true;
     thread.interrupt();

@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Where the memory of a process is, or was. */
+/** Prints a report of a process or a recording. */
 @Command(
     name = "report",
     description = {
@@ -68,7 +68,7 @@ final class ReportCommand implements Callable<Integer> {
       paramLabel = "MOMENT",
       description =
           "call sites as they were at the peak (peak), or when 85, 90 or 95 percent of the limit"
-              + " were last crossed; not in text, html and json. For a recording: peak by default")
+              + " were last exceeded; not in text, html and json. For a recording: peak by default")
   private @Nullable String at;
 
   @Option(names = "--limit", defaultValue = "20", description = "how many call sites to show")
@@ -105,7 +105,7 @@ final class ReportCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Before anything takes its time. */
+  /** Checks the options before anything slow begins. */
   private void check() throws Failure {
     try {
       Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);
@@ -157,7 +157,7 @@ final class ReportCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** What changed while we watched, as JSON; empty if we did not. */
+  /** Returns the changes of call sites during the time span as JSON; empty if the span is zero. */
   private Optional<String> watched(Source source, Duration span) throws Exception {
     if (span.isZero()) {
       return Optional.empty();
@@ -197,7 +197,7 @@ final class ReportCommand implements Callable<Integer> {
     return changes.map(overview::with).orElse(overview);
   }
 
-  /** The text, in a page that loads nothing. */
+  /** Returns the text in an HTML page that loads nothing. */
   private static String page(String name, String target, Overview overview) {
     return """
         <!DOCTYPE html>

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,9 +57,8 @@ final class RunCommand implements Callable<Integer> {
       description =
           "say on standard error when a program ends, forked ones too: maximum, its peak and sums;"
               + " histogram, its allocations by requested size; usable-sizes, by the size that the"
-              + " allocator handed out, which slows the program; threshold=SIZE, its requests"
-              + " above SIZE with"
-              + " native stacks. May be repeated")
+              + " allocator handed out, which slows the program; threshold=SIZE, its requests above"
+              + " SIZE with native stacks. May be repeated")
   private List<String> monitors = List.of();
 
   @Option(names = "--print-environment", hidden = true, description = "for bin/mallometer")
@@ -87,12 +86,12 @@ final class RunCommand implements Callable<Integer> {
     return PreloadedProgram.run(command, environment);
   }
 
-  /** What is to be set; the rest stays as it is. */
+  /** Returns the variables to set; the others stay as they are. */
   private Map<String, String> environment(Map<String, String> present) throws IOException, Failure {
     Map<String, String> variables = new LinkedHashMap<>();
     String preload = BundledLibrary.preloadVariable();
     String others = present.getOrDefault(preload, "");
-    // First, because behind another allocator it would see nothing; that one serves as before.
+    // The library comes first: another allocator in front would hide the calls from it.
     variables.put(preload, BundledLibrary.extract() + (others.isEmpty() ? "" : ":" + others));
     if (only != null) {
       variables.put(ONLY, only);
@@ -111,7 +110,7 @@ final class RunCommand implements Callable<Integer> {
     return variables;
   }
 
-  /** What the library says of a wrong size is said when the program starts. */
+  /** Passes the monitors on. The library itself reports a wrong size when the program starts. */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();
     for (String monitor : monitors) {
@@ -130,7 +129,7 @@ final class RunCommand implements Callable<Integer> {
     variables.put("MALLOMETER_MONITOR", String.join(",", words));
   }
 
-  /** java, and the command by the name of its file, to which a link may lead. */
+  /** Returns the names of the programs to count: java, and the file that the command leads to. */
   private Set<String> names(String path) {
     Set<String> names = new LinkedHashSet<>(Set.of("java"));
     executable(path).ifPresent(file -> names.add(realName(file)));

@@ -4,7 +4,7 @@ import io.mallometer.internal.gate.Selection;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Which measurements a command is about. */
+/** The options that select measurements. */
 final class SelectionOptions {
 
   static final String ABOUT_RESULTS =

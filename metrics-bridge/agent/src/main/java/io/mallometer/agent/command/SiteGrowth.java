@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What changed of call sites, by name, between two readings that we took ourselves, as far apart as
- * {@link Growth} demands.
+ * The changes of call sites between two readings of this command. They are as far apart as {@link
+ * GrowthRates} demands.
  */
 final class SiteGrowth {
 
@@ -32,9 +32,9 @@ final class SiteGrowth {
   }
 
   /**
-   * Takes the second reading, and tells much as {@code sites?from=} does.
+   * Takes the second reading and returns the changes in the format of {@code sites?from=}.
    *
-   * @param most how many call sites
+   * @param most the largest number of call sites
    */
   String until(Source source, int most) throws Failure, IOException {
     Json after = source.get(ALL).json();
@@ -45,7 +45,7 @@ final class SiteGrowth {
     Duration between = between(before.at("reading", "time"), after.at("reading", "time"));
     List<Map<String, Object>> changes =
         after.at("groups").list().stream()
-            .filter(site -> between.compareTo(Growth.shortest(site.at("liveBytes"))) >= 0)
+            .filter(site -> between.compareTo(GrowthRates.shortest(site.at("liveBytes"))) >= 0)
             .map(site -> change(site, live.getOrDefault(site.at("key").text(), 0.0)))
             .filter(change -> !change.get("liveBytesGrowth").equals(0L))
             .sorted(Comparator.comparingLong(SiteGrowth::growth).reversed())
@@ -53,11 +53,11 @@ final class SiteGrowth {
     Map<String, Object> told = new LinkedHashMap<>();
     told.put("from", before.at("reading", "time").text());
     told.put("to", after.at("reading", "time").text());
-    if (between.compareTo(Growth.SHORTEST) < 0) {
+    if (between.compareTo(GrowthRates.SHORTEST) < 0) {
       told.put(
           "reason",
           "Watched for %s: growth is shown over at least %s"
-              .formatted(Words.duration(between), Words.duration(Growth.SHORTEST)));
+              .formatted(Words.duration(between), Words.duration(GrowthRates.SHORTEST)));
     }
     told.put("matching", changes.size());
     told.put("changes", changes.stream().limit(most).toList());

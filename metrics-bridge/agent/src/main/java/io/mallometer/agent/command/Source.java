@@ -4,14 +4,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** A process that can be asked. */
+/** A process that answers questions. */
 interface Source extends AutoCloseable {
 
   /**
    * An answer.
    *
-   * @param type its media type
-   * @param body what was answered; to be closed
+   * @param type the media type
+   * @param body the content; the caller closes it
    */
   record Reply(String type, InputStream body) {
 
@@ -24,42 +24,42 @@ interface Source extends AutoCloseable {
     }
   }
 
-  /** What the process is called in messages. */
+  /** Returns the name of the process for messages. */
   String name();
 
   /**
-   * Asks.
+   * Asks for a view or a report.
    *
-   * @param what a view or a report, with its parameters, such as {@code sites?limit=10}
+   * @param what its name with parameters, such as {@code sites?limit=10}
    */
   Reply get(String what) throws Failure, IOException;
 
-  /** Asks the allocator of the process to give memory back. */
+  /** Asks the allocator of the process to return memory to the system. */
   Reply trim() throws Failure, IOException;
 
   /**
-   * Searches the Java heap of the process for who holds native memory.
+   * Searches the Java heap of the process for the owners of native memory.
    *
    * @param what {@code owners/NUMBER}, with parameters
    */
   Reply owners(String what) throws Failure, IOException;
 
   /**
-   * Begins or ends to count.
+   * Begins or ends counting.
    *
    * @param what {@code attach} or {@code detach}
    */
   Reply post(String what) throws Failure, IOException;
 
-  /** Leaves nothing behind. */
+  /** Releases everything that the questions created. */
   @Override
   void close();
 
   /**
-   * Why there is no answer as wanted.
+   * Returns the failure for a refused question.
    *
-   * @param status HTTP's
-   * @param reason what was answered instead
+   * @param status the HTTP status
+   * @param reason the text of the answer
    */
   static Failure refusal(int status, String reason) {
     int code =
@@ -72,7 +72,7 @@ interface Source extends AutoCloseable {
     return new Failure(code, reason);
   }
 
-  /** The reason in a refusal, which is JSON or text; the first line of it. */
+  /** Returns the reason in a refusal: a field of JSON, or the first line of a text. */
   static String reason(String body, String otherwise) {
     String text = body.strip();
     try {

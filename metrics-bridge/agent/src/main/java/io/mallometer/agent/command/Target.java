@@ -8,13 +8,10 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Whom to ask, as every command that asks takes it. */
+/** The process to ask: the parameter and options that all asking commands share. */
 final class Target {
 
-  /**
-   * To answer for the first time takes a JVM half a second of processor time, of which a busy one
-   * has little.
-   */
+  /** The default time limit. A first answer takes 0.5 s of CPU time, which a busy JVM lacks. */
   static final String TIMEOUT = "60s";
 
   static final String ABOUT_TIMEOUT = "how long to wait for an answer; ${DEFAULT-VALUE} by default";
@@ -55,17 +52,17 @@ final class Target {
     return open(target, user, span("--timeout", timeout));
   }
 
-  /** The process id or the address, as it was given. */
+  /** Returns the process id or the address, as the user gave it. */
   String given() {
     return target;
   }
 
   /**
-   * What can be done about a JVM that is not counted.
+   * Returns what can be done about a JVM that is not counted.
    *
-   * @param target as it was given
+   * @param target the process as the user named it
    * @param root the view {@code nativememory}
-   * @return a sentence; empty if it is counted, or the JVM's own remedy names no attach
+   * @return a sentence; empty if the JVM is counted, or its own remedy is not an attach
    */
   static String offer(String target, Json root) {
     return isProcess(target) && root.at("status", "remedy").text().contains("(attach PID)")
@@ -73,19 +70,19 @@ final class Target {
         : "";
   }
 
-  /** Why a JVM is not counted and, if there is something, what to do about it. */
+  /** Returns why a JVM is not counted, followed by the remedy if there is one. */
   static String reason(Json root) {
     String remedy = root.at("status", "remedy").text();
     return root.at("status", "reason").text() + (remedy.isEmpty() ? "" : "; " + remedy);
   }
 
-  /** How the library came in and since when it counts, such as {@code attached since ...}. */
+  /** Returns how the library came in and since when, such as {@code attached since ...}. */
   static String mode(Json root) {
     String since = root.at("self", "since").text();
     return root.at("self", "mode").text() + (since.isEmpty() ? "" : " since " + since);
   }
 
-  /** What is known not to be counted, such as {@code incomplete: ...}; empty if nothing is. */
+  /** Returns the known gaps, such as {@code incomplete: ...}; empty if there are none. */
   static String gaps(Json root) {
     String gaps = root.at("self", "attachment", "gaps").text();
     return gaps.isEmpty() ? "" : "incomplete: " + gaps;
@@ -111,7 +108,7 @@ final class Target {
                     option + " is '" + text + "' and must be a time such as 30s or 2m"));
   }
 
-  /** The jar that runs: the one that holds this class, inside or as it is. */
+  /** Returns the jar that contains this class, or the jar around it. */
   static Path jar() {
     String location = Target.class.getProtectionDomain().getCodeSource().getLocation().toString();
     return Path.of(URI.create(location)).toAbsolutePath();

@@ -6,23 +6,23 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** Words and columns for people. */
+/** Formats text and columns for people. */
 final class Text {
 
   private static final String START_UP = "start-up (";
 
-  /** A Java frame with its line, of another class than the JDK's. */
+  /** Matches a Java frame with a line number in a class outside the JDK. */
   private static final Pattern APPLICATION =
       Pattern.compile("(?!(?:java|javax|jdk|sun|com\\.sun)\\.)[^!+]+\\([^()]+:\\d+\\)");
 
   private Text() {}
 
-  /** Without what a terminal would obey. */
+  /** Replaces control characters, which a terminal would obey. */
   static String plain(String text) {
     return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
   }
 
-  /** Cut to a width, or filled up to it. */
+  /** Cuts or fills a text to a width. */
   static String left(String text, int width) {
     String plain = plain(text);
     if (plain.length() > width) {
@@ -31,7 +31,7 @@ final class Text {
     return plain + " ".repeat(width - plain.length());
   }
 
-  /** The end of a name says more than its beginning. */
+  /** Cuts the beginning of a name: its end says more. */
   static String cutLeft(String text, int width) {
     String plain = plain(text);
     if (plain.length() > width && width > 2) {
@@ -45,10 +45,11 @@ final class Text {
   }
 
   /**
-   * A stack down to the frame that names it, and at least so many frames.
+   * Returns a stack down to the frame that names the call site, or further to a least length.
    *
-   * @param frames innermost first
-   * @param name of the call site
+   * @param frames the frames, innermost first
+   * @param name the name of the call site
+   * @param least the least number of frames
    */
   static List<String> stack(List<String> frames, String name, int least) {
     String naming = name.startsWith(START_UP) ? name.substring(START_UP.length()) : name;

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** Thresholds under version control, and comparisons with them. */
+/** Compares results with the thresholds under version control, and updates them. */
 @Command(
     name = "thresholds",
     description = {

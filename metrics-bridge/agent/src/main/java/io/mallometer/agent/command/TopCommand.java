@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.agent.command.Board.Sort;
+import io.mallometer.agent.command.TopScreen.Sort;
 import java.io.IOError;
 import java.io.IOException;
 import java.time.Duration;
@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Where the memory of a JVM is, again and again. */
+/** Shows the native memory of a JVM, live. */
 @Command(
     name = "top",
     description = {
@@ -59,7 +59,7 @@ final class TopCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Duration pause = Target.span("--interval", interval);
     try (Source source = target.open()) {
-      Board board = new Board(source.name(), target.given());
+      TopScreen board = new TopScreen(source.name(), target.given());
       board.read(source);
       Optional<Terminal> terminal = terminal();
       if (terminal.isEmpty()) {
@@ -74,7 +74,7 @@ final class TopCommand implements Callable<Integer> {
     }
   }
 
-  /** Empty where input or output is none, or the programs stty and tty are missing. */
+  /** Returns the terminal; empty if there is none, or the programs stty and tty are missing. */
   private static Optional<Terminal> terminal() {
     if (System.console() == null || "dumb".equals(System.getenv("TERM"))) {
       return Optional.empty();
@@ -93,7 +93,7 @@ final class TopCommand implements Callable<Integer> {
     }
   }
 
-  private int lines(Source source, Board board, Duration pause) throws Exception {
+  private int lines(Source source, TopScreen board, Duration pause) throws Exception {
     Output out = Output.standard();
     for (int i = 1; ; i++) {
       out.line(board.line()).flush();
@@ -105,7 +105,8 @@ final class TopCommand implements Callable<Integer> {
     }
   }
 
-  private int live(Source source, Board board, Duration pause, Terminal screen) throws Exception {
+  private int live(Source source, TopScreen board, Duration pause, Terminal screen)
+      throws Exception {
     Attributes before = screen.enterRawMode();
     screen.handle(Terminal.Signal.WINCH, signal -> resized.set(true));
     screen.handle(Terminal.Signal.INT, signal -> interrupted.set(true));
@@ -119,7 +120,8 @@ final class TopCommand implements Callable<Integer> {
     }
   }
 
-  private int loop(Source source, Board board, Duration pause, Terminal screen) throws Exception {
+  private int loop(Source source, TopScreen board, Duration pause, Terminal screen)
+      throws Exception {
     Sort sort = Sort.LIVE;
     int readings = 1;
     long next = System.nanoTime() + pause.toNanos();
@@ -151,7 +153,7 @@ final class TopCommand implements Callable<Integer> {
     return Stream.of(Sort.values()).filter(sort -> sort.key == key).findFirst();
   }
 
-  /** JLine asks the program stty, which Ctrl-C ends as well as us; then as it was. */
+  /** Returns the screen's size: the previous one if Ctrl-C has also ended the program stty. */
   private Size size(Terminal screen) {
     try {
       latestSize = screen.getSize();
@@ -161,7 +163,7 @@ final class TopCommand implements Callable<Integer> {
     return latestSize;
   }
 
-  private void draw(Board board, Sort sort, Terminal screen) {
+  private void draw(TopScreen board, Sort sort, Terminal screen) {
     Size size = size(screen);
     int width = size.getColumns() > 0 ? size.getColumns() : 80;
     int height = size.getRows() > 0 ? size.getRows() : 24;

@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Asks the allocator of a process to give memory back. */
+/** Asks the allocator of a process to return memory to the system. */
 @Command(
     name = "trim",
     description = {

@@ -1,7 +1,4 @@
-/**
- * The command line. Runs in a JVM of its own, from a jar inside the agent's that applications never
- * load.
- */
+/** The command line. It runs in a JVM of its own, from a jar that applications never load. */
 @NullMarked
 package io.mallometer.agent.command;
 

@@ -1,11 +1,11 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
+import io.mallometer.agent.payload.http.ClientLimits;
 import io.mallometer.agent.payload.http.Exchange;
 import io.mallometer.agent.payload.http.HttpListener;
-import io.mallometer.agent.payload.http.Lane;
-import io.mallometer.agent.payload.http.Limits;
 import io.mallometer.agent.payload.http.Request;
+import io.mallometer.agent.payload.http.WorkerPool;
 import io.mallometer.model.Setting;
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer;
@@ -32,13 +32,14 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prometheus' formats at {@code /metrics}, what the Actuator endpoint answers under the same names
- * beside it and below {@code /nativememory}, and the page for people at {@code /}.
+ * The agent's HTTP server: Prometheus' formats at {@code /metrics}, the views of the Actuator
+ * endpoint under the same names beside it and below {@code /nativememory}, and the page at {@code
+ * /}.
  *
- * <p>Whatever other clients do, health and metrics are answered: health by the thread of the
- * network itself, and metrics by a thread that does nothing else and waits for no client. A
- * password that is not known to be right has a thread of its own as well, as it may take half a
- * second to check. All else shares a few threads, each of which may wait for its client.
+ * <p>Slow clients cannot delay health and metrics. The network thread answers health; one thread
+ * answers only metrics and waits for no client. A password that was not admitted before is checked
+ * by a thread of its own, because the check may take 0.5 s. All other answers share a few threads,
+ * each of which may wait for its client.
  */
 final class AgentServer implements AutoCloseable {
 
@@ -51,29 +52,32 @@ final class AgentServer implements AutoCloseable {
   private static final int THREADS = 4;
   private static final int WAITING = 32;
 
-  /** Another site cannot make a browser send it without asking us first, which we refuse. */
+  /**
+   * A header of the page's own requests. A page of another site cannot make a browser send it
+   * without a preflight request, which this server refuses.
+   */
   private static final String OWN_HEADER = "X-Mallometer";
 
   private static final String ROOT = "nativememory";
 
-  /** Begins the path of each view. */
+  /** The beginning of each view's path. */
   private static final String BASE = "/" + ROOT + "/";
 
   private static final String METRICS = "metrics";
 
-  /** Stands in a route for the last part of a path: a view's name, or several with commas. */
+  /** Stands for the last part of a path in a route: a view's name, or several with commas. */
   private static final String ANY_NAME = "{name}";
 
-  /** Makes an answer. */
+  /** Answers a request. */
   @FunctionalInterface
   private interface Answering {
     void answer(Exchange exchange) throws IOException;
   }
 
   private volatile HttpListener listener;
-  private final Lane metrics = new Lane(THREAD + METRICS, 1, Integer.MAX_VALUE);
-  private final Lane logins = new Lane(THREAD + "login", 1, WAITING);
-  private final Lane others = new Lane(THREAD + "views", THREADS, WAITING);
+  private final WorkerPool metrics = new WorkerPool(THREAD + METRICS, 1, Integer.MAX_VALUE);
+  private final WorkerPool logins = new WorkerPool(THREAD + "login", 1, WAITING);
+  private final WorkerPool others = new WorkerPool(THREAD + "views", THREADS, WAITING);
   private final Map<String, Consumer<Exchange>> routes = routes();
 
   private final Mallometer mallometer;
@@ -82,10 +86,10 @@ final class AgentServer implements AutoCloseable {
   private final InetAddress host;
   private final Optional<SSLContext> tls;
 
-  /** Null before the first request for it, as is the next: both take the JDK long to load. */
+  /** Null before the first request that needs it, like the next field: both load slowly. */
   private @Nullable Views views;
 
-  private @Nullable Scrapes scrapes;
+  private @Nullable MetricsHandler scrapes;
 
   private AgentServer(Mallometer mallometer, ServerOptions options) throws IOException {
     this.mallometer = mallometer;
@@ -100,13 +104,14 @@ final class AgentServer implements AutoCloseable {
   }
 
   private HttpListener listen(int port) throws IOException {
-    return new HttpListener(new InetSocketAddress(host, port), tls, Limits.usual(), this::handle);
+    return new HttpListener(
+        new InetSocketAddress(host, port), tls, ClientLimits.usual(), this::handle);
   }
 
   /**
-   * Listens, and answers from daemon threads.
+   * Starts a server that answers from daemon threads.
    *
-   * @throws IOException if it cannot listen there, or the certificate cannot be read
+   * @throws IOException if it cannot listen at the address, or the certificate cannot be read
    */
   static AgentServer start(Mallometer mallometer, ServerOptions options) throws IOException {
     AgentServer started = new AgentServer(mallometer, options);
@@ -123,17 +128,17 @@ final class AgentServer implements AutoCloseable {
     return known;
   }
 
-  /** Only by the thread that answers scrapes. */
-  private Scrapes scrapes() {
-    @Nullable Scrapes known = scrapes;
+  /** Returns the handler of metrics. Only the thread for metrics calls this. */
+  private MetricsHandler scrapes() {
+    @Nullable MetricsHandler known = scrapes;
     if (known == null) {
-      known = new Scrapes(mallometer);
+      known = new MetricsHandler(mallometer);
       scrapes = known;
     }
     return known;
   }
 
-  /** Listens no longer until {@link #reopen}; returns when all connections are closed. */
+  /** Stops listening until {@link #reopen}. Returns when all connections are closed. */
   void pause() {
     listener.close();
   }
@@ -141,7 +146,7 @@ final class AgentServer implements AutoCloseable {
   /**
    * Listens again at the same address.
    *
-   * @throws IOException if it cannot
+   * @throws IOException if it cannot listen there
    */
   void reopen() throws IOException {
     HttpListener next = listen(listener.port());
@@ -149,13 +154,13 @@ final class AgentServer implements AutoCloseable {
     next.start();
   }
 
-  /** Where it listens. */
+  /** Returns the URL of the server. */
   String address() {
     String scheme = options.certificate().isPresent() ? "https" : "http";
     return scheme + "://" + options.host() + ":" + listener.port();
   }
 
-  /** Listens no longer. */
+  /** Stops listening and ends the threads. */
   @Override
   public void close() {
     listener.close();
@@ -164,11 +169,11 @@ final class AgentServer implements AutoCloseable {
     others.close();
   }
 
-  /** Called by the thread of the network, which must not wait. */
+  /** Handles a request on the network thread, which must not wait. */
   private void handle(Exchange exchange) {
     exchange.header("X-Content-Type-Options", "nosniff");
     exchange.header("Cache-Control", "no-store");
-    // A click on the page may trim: nobody is to lay another page over it.
+    // A click on the page may trim: no site may show it in a frame under its own content.
     exchange.header("X-Frame-Options", "DENY");
     @Nullable String authorization = exchange.request().header("Authorization");
     if (password.isEmpty() || (authorization != null && password.get().knows(authorization))) {
@@ -196,9 +201,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for all with another last part, unless that has code of its own. HEAD is answered as
-   * GET.
+   * Returns the code for each method and path. A path that ends in {@value #ANY_NAME} stands for
+   * every last part that has no code of its own. HEAD is answered like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -216,12 +220,12 @@ final class AgentServer implements AutoCloseable {
     return Map.copyOf(all);
   }
 
-  /** Moves the work to the threads that all answers but health and metrics share. */
+  /** Moves work to the threads that answer everything but health, metrics and logins. */
   private Consumer<Exchange> shared(Answering answering) {
     return exchange -> exchange.in(others, () -> answering.answer(exchange));
   }
 
-  /** Returns each method and path that is answered, with {@value #ANY_NAME} for a view's name. */
+  /** Returns the methods and paths, with {@value #ANY_NAME} for a view's name. */
   Set<String> addresses() {
     return routes.keySet();
   }
@@ -261,7 +265,7 @@ final class AgentServer implements AutoCloseable {
     return request.path().substring(parent(request.path()).length());
   }
 
-  /** Relative, so that it also holds behind a proxy that puts the agent below a path. */
+  /** Redirects by a relative address, which is also right behind a proxy with a path prefix. */
   private static void redirect(Exchange exchange) {
     exchange.header("Location", ROOT + "/page");
     exchange.plain(FOUND, "the page is at " + BASE + "page\n");
@@ -348,7 +352,7 @@ final class AgentServer implements AutoCloseable {
         () -> views().owners(site, parameters));
   }
 
-  /** Does what stops the program for a while, if the agent's option allows it to this client. */
+  /** Does a change that pauses the program, if the agent's option and the request allow it. */
   private static void change(
       Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)
       throws IOException {
@@ -396,7 +400,7 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // Not closed when writing fails: half an answer must not look like a whole one.
+    // Left open if writing fails: a partial answer must not look complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);
     out.close();

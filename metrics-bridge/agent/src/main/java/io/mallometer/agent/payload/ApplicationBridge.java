@@ -13,13 +13,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The bridge that an application brings, such as the starter, asked for its views. Its classes are
- * of another class loader, which has a poller, a history and verdicts of its own. Nothing stays
- * open: the views go on reading what the application's own facade polls.
+ * The bridge that the application itself has opened, for example by the starter. Its classes belong
+ * to another class loader and have their own poller, history and verdicts. Nothing is left open:
+ * the views read what the application's own facade polls.
  */
 final class ApplicationBridge {
 
-  /** Reads nothing any more if its latest reading is older: polls are at most a minute apart. */
+  /** The age of a reading above which the facade has stopped: it polls at least every minute. */
   private static final Duration FRESH = Duration.ofMinutes(2);
 
   private static final String PACKAGE = "io.mallometer.";
@@ -33,10 +33,10 @@ final class ApplicationBridge {
   }
 
   /**
-   * The bridge that has watched for longest.
+   * Returns the bridge that has observed for the longest time.
    *
-   * @param loaders those in which a facade is open
-   * @return empty if none watches now
+   * @param loaders class loaders in which a facade is open
+   * @return empty if no bridge is polling
    */
   static Optional<ApplicationBridge> of(List<ClassLoader> loaders) {
     return loaders.stream()
@@ -68,7 +68,7 @@ final class ApplicationBridge {
         called(facade, "close", opened);
       }
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // One of another version, or one that is not public; then this agent looks itself.
+      // The bridge has another version or is not accessible. The agent then observes itself.
       return Optional.empty();
     }
   }
@@ -78,30 +78,32 @@ final class ApplicationBridge {
   }
 
   /**
-   * An answer of the application's {@code Views}, with HTTP's status and the media type.
+   * An answer of the application's {@code Views}.
    *
-   * @param writer writes it
+   * @param status the HTTP status
+   * @param type the media type
+   * @param writer writes the content
    */
   record Reply(int status, String type, Writing writer) {}
 
-  /** Writes an answer. */
+  /** Writes the content of an answer. */
   @FunctionalInterface
   interface Writing {
     void to(OutputStream out) throws IOException;
   }
 
-  /** Answers as the view without a name. */
+  /** Returns the view without a name. */
   Reply root(String type) throws IOException {
     Object view = asked("nativeMemory");
     return new Reply(200, type, out -> write("view.View", "write", view, out));
   }
 
-  /** Answers as {@code Views.answer}. */
+  /** Returns the result of {@code Views.answer}. */
   Reply answer(String name, Map<String, String> parameters) throws IOException {
     return reply(asked("answer", name, parameters));
   }
 
-  /** Answers as {@code Views.evidence}, without the settings that only the application knows. */
+  /** Returns the evidence bundle, without the settings that only the application knows. */
   Reply evidence() throws IOException {
     return reply(asked("evidence", Map.of()));
   }

@@ -17,7 +17,7 @@ final class BridgeOptions {
    *
    * @param options texts by name
    * @param environment the environment variables
-   * @throws IllegalArgumentException if one is not understood; the message says which
+   * @throws IllegalArgumentException if a setting is not understood; the message names it
    */
   static MallometerOptions of(Map<String, String> options, Map<String, String> environment) {
     List<String> unknown = new ArrayList<>(options.keySet());
@@ -45,8 +45,9 @@ final class BridgeOptions {
   }
 
   /**
-   * The library and the bridge read some variables themselves. Kubernetes sets MALLOMETER_PORT to
-   * an address such as {@code tcp://10.0.0.1:9464} where a service is called mallometer.
+   * Returns whether a variable is an option of the agent. The library and the bridge read some
+   * themselves. Kubernetes sets MALLOMETER_PORT to an address such as {@code tcp://10.0.0.1:9464}
+   * if a service is called mallometer.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()

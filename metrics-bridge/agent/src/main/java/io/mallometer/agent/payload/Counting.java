@@ -9,11 +9,11 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Whether and how a JVM counts, for the line at its start and for the command line.
+ * States whether and how a JVM counts, for the line at its start and for the command line.
  *
  * @param active whether it counts
- * @param sentence how, or why not and what to do
- * @param mode how the library came in; {@code none} unless it counts
+ * @param sentence how it counts, or why it does not and the remedy
+ * @param mode how the library came in; {@code none} if nothing is counted
  */
 public record Counting(boolean active, String sentence, String mode) implements View {
 
@@ -21,21 +21,21 @@ public record Counting(boolean active, String sentence, String mode) implements 
     return new Counting(snapshot.status().active(), sentence(snapshot), snapshot.self().mode());
   }
 
-  /** The same of what was ended. */
+  /** Returns the same sentence in the past tense, for counting that was ended. */
   Counting ended() {
     return new Counting(false, sentence.replaceFirst("^counts", "counted"), mode);
   }
 
   /**
-   * How it counts, or why not and what to do. A program's start waits for it: without formats and
-   * lambdas, the first of which takes a JVM 20 ms.
+   * Returns how the JVM counts, or why it does not and the remedy. The start of a program waits for
+   * this, so it uses no format and no lambda: the first of each takes a JVM 20 ms.
    */
   static String sentence(Snapshot snapshot) {
     SelfReport self = snapshot.self();
     if (!snapshot.status().active()) {
       return snapshot.status().toString();
     }
-    if (self.mode().equals(SelfReport.PRELOAD)) {
+    if (self.mode().equals(SelfReport.PRELOADED)) {
       return "counts native memory (" + self.allocator() + ")";
     }
     String how = " (" + self.mode() + "; " + self.allocator() + ")";

@@ -22,23 +22,23 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The payload's functions, called from outside by name and with types of the JDK only. The one that
- * each JVM calls when it starts has a type of the JDK itself: for a call by reflection JDK 25 makes
- * classes.
+ * The payload's functions. The agent calls them by reflection, with types of the JDK only. The one
+ * called at each start implements the JDK's interface instead: JDK 25 generates classes for a call
+ * by reflection.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
   /**
-   * Where the agent's JNA looks for libraries by name. Unless it is set, JNA runs the program
-   * ldconfig. An application's own JNA reads a property of another name, because the agent's class
-   * loader renames this one.
+   * The property for the directories in which the agent's JNA searches libraries. If it is not set,
+   * JNA runs the program ldconfig. An application's own JNA reads another property, because the
+   * agent's class loader renames this one.
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
   /** Whether {@link #accept} was called: a JVM has one agent. */
   private static volatile boolean started;
 
-  /** Those of {@link #accept}, secrets included. */
+  /** The options given to {@link #accept}, secrets included. */
   private static volatile Map<String, String> options = Map.of();
 
   public Entry() {}
@@ -53,23 +53,24 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
 
   /**
    * Starts polling, registers the MBeans and the events of Flight Recorder, and serves if a port is
-   * given. All of this lasts for the life of the JVM. Returns when everything is registered. It
-   * never returns if nobody uses JMX.
+   * given. All of this lasts for the life of the JVM. Returns when everything is registered; never,
+   * if JMX is not used.
    *
-   * @param given options by name, as on the command line; with them {@code agent version}
-   * @param said receives one line that states the result
+   * @param given the options by name and the key {@code agent version}
+   * @param said receives one line that states the result, and one for each setting without effect
    */
   @Override
   public void accept(Map<String, String> given, Consumer<String> said) {
     Map<String, String> others = new HashMap<>(given);
     String version = others.remove("agent version");
     options = Map.copyOf(others);
-    // First, so that nothing is started by options that are not understood.
+    // Read first: nothing may be started if an option is wrong.
     MallometerOptions settings = BridgeOptions.of(options, System.getenv());
     if (!settings.get(Setting.ENABLED)) {
       said.accept("not started: the option enabled is " + options.get(Setting.ENABLED.name()));
       return;
     }
+    settings.unused().forEach(said);
     ServerOptions server = ServerOptions.of(settings, options);
     List<MonitorOptions> monitors = MonitorOptions.of(settings);
     Optional<PushOptions> push =
@@ -130,13 +131,13 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     }
   }
 
-  /** For the life of the JVM, but not while it is checkpointed. */
+  /** Pushes profiles for the life of the JVM, except during a checkpoint. */
   private static void pushTo(Mallometer mallometer, PushOptions store) {
     ProfilePush push = ProfilePush.start(mallometer, store);
     Checkpoints.around(push::pause, push::resume);
   }
 
-  /** For the life of the JVM. Nothing closes the exporter's sockets for a checkpoint. */
+  /** Pushes metrics for the life of the JVM. Checkpoints do not close the exporter's sockets. */
   private static Runnable metricsTo(
       Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
     return () -> {
@@ -149,15 +150,15 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already;
-   * and without the JDK's warning of native access.
+   * Opens the bridge. JNA must not run ldconfig, because all libraries are loaded already, and the
+   * JDK must not warn of native access.
    */
   static Mallometer open(MallometerOptions options) {
     allowNativeAccess();
     return Mallometer.open(options);
   }
 
-  /** The same, with the options of the facade that is open already. */
+  /** Opens the bridge with the options of the facade that is open already. */
   static Mallometer open() {
     allowNativeAccess();
     return Mallometer.open();
@@ -168,7 +169,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     System.setProperty(LIBRARY_PATH, "");
   }
 
-  /** A runtime that jlink made may lack it. */
+  /** Returns a note if the runtime, made by jlink, lacks a module that the breakdown needs. */
   private static String missing() {
     return ModuleLayer.boot().findModule("jdk.management").isPresent()
         ? ""
@@ -211,17 +212,17 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Answers a question of the command line. Where no agent was given at the start, the
-   * application's own bridge answers, and without one this bridge is opened for a while.
+   * Answers a question of the command line. If the JVM was started without the agent, the
+   * application's own bridge answers; without one, this bridge is opened for a while.
    *
    * @param question such as {@code GET sites?limit=10}
-   * @param version of the agent
+   * @param version the agent's version
    * @param bridges finds class loaders in which the application has an open facade
-   * @param out where the answer goes, after a line with status, media type and version
+   * @param out receives a line with status, media type and version, then the answer
    */
   public static void answer(
       String question, String version, Supplier<List<ClassLoader>> bridges, OutputStream out)
       throws IOException {
-    Inquiry.answer(question, version, bridges, out);
+    CommandLineSession.answer(question, version, bridges, out);
   }
 }

@@ -6,15 +6,15 @@ import java.lang.management.RuntimeMXBean;
 import java.util.List;
 
 /**
- * What the command line wants to know of a JVM besides its memory.
+ * Facts about a JVM besides its memory, for the command line.
  *
  * @param name name and version of the JVM
- * @param version of Java
- * @param home where the JDK is
+ * @param version the version of Java
+ * @param home the directory of the JDK
  * @param arguments the JVM's options
- * @param uptimeSeconds how long it has been running
- * @param observed whether the agent was there from the start, the command line has attached, or the
- *     application watches itself; otherwise nothing is observed but while somebody asks
+ * @param uptimeSeconds the time since its start
+ * @param observed whether the JVM is observed between questions: by an agent, an attach or the
+ *     application itself
  */
 public record Facts(
     String name,

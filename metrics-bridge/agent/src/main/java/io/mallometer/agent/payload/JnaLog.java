@@ -4,9 +4,9 @@ import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What our JNA takes for {@link java.util.logging.Logger}, with the methods that it calls; its
- * failures are thrown as well, and what they mean is the bridge's to say. Tested by whether JNA
- * works: a method that is missing here is a {@link NoSuchMethodError}.
+ * Replaces {@link java.util.logging.Logger} in the agent's JNA and has the methods that JNA calls.
+ * JNA also throws each failure that it logs, and the bridge explains it. If a method is missing
+ * here, JNA fails with {@link NoSuchMethodError}.
  */
 public final class JnaLog {
 
@@ -14,25 +14,25 @@ public final class JnaLog {
 
   private JnaLog() {}
 
-  /** There is one for all names. */
+  /** Returns the logger for any name. */
   public static JnaLog getLogger(String unused) {
     return SILENT;
   }
 
-  /** Never. */
+  /** Returns false. */
   public boolean isLoggable(Level unused) {
     return false;
   }
 
-  /** Says nothing. */
+  /** Does nothing. */
   public void log(Level unused, String message) {}
 
-  /** Says nothing. */
+  /** Does nothing. */
   public void log(Level unused, String message, @Nullable Object parameter) {}
 
-  /** Says nothing. */
+  /** Does nothing. */
   public void log(Level unused, String message, Object[] parameters) {}
 
-  /** Says nothing. */
+  /** Does nothing. */
   public void log(Level unused, String message, Throwable thrown) {}
 }

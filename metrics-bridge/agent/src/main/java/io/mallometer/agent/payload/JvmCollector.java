@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * What the dashboards and alerts show of the JVM beside its native memory, under Micrometer's
- * names: its start, its processors, its threads and its memory pools. An application that publishes
- * Micrometer's own has them at another address.
+ * Collects what dashboards and alerts show of the JVM besides its native memory, under Micrometer's
+ * names: its start, processors, threads and memory pools. An application that publishes
+ * Micrometer's metrics has them at another address.
  */
 final class JvmCollector extends Collector implements Collector.Describable {
 
@@ -24,7 +24,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static final String THREADS = "jvm_threads_live_threads";
   private static final List<String> POOL_LABELS = List.of("area", "id");
 
-  /** By name, what it says of a pool; a pool without a maximum has -1 for it. */
+  /** Reads the value of each metric from a pool's usage; -1 for a maximum that is undefined. */
   private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =
       Map.of(
           "jvm_memory_used_bytes", MemoryUsage::getUsed,
@@ -50,7 +50,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
     return families;
   }
 
-  /** The same families without samples, so that nothing is asked before the first scrape. */
+  /** Returns the families without samples: nothing is read before the first scrape. */
   @Override
   public List<MetricFamilySamples> describe() {
     List<MetricFamilySamples> families = new ArrayList<>();

@@ -12,14 +12,14 @@ import javax.management.MBeanServerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registers the MBeans when somebody uses JMX: a JVM takes a quarter of a second of processor time
- * to load it, and starts {@code java.util.logging} with it, which a server may want to set up
- * first. Registers the events of recordings as soon as somebody asks for one, and after some
- * seconds in any case, as more than many programs run.
+ * Registers the MBeans when JMX is first used: loading JMX takes a JVM 0.25 s of CPU time and
+ * starts {@code java.util.logging}, which a server may have to configure first. Registers the
+ * events of Flight Recorder when JMX is used or a recording is requested, and otherwise after 10 s,
+ * which many programs do not reach.
  */
 final class LateRegistration {
 
-  /** What the options of the JVM's own JMX server begin with. */
+  /** The beginning of the options of the JVM's own JMX server. */
   private static final String JMX_OPTIONS = "com.sun.management.";
 
   private static final String COMMAND_LINE = "/proc/self/cmdline";
@@ -36,10 +36,10 @@ final class LateRegistration {
   }
 
   /**
-   * Returns when all is registered.
+   * Returns when everything is registered.
    *
-   * @param logging what starts {@code java.util.logging}, and so is called when JMX is used, or
-   *     after some seconds; null for nothing
+   * @param logging an action that starts {@code java.util.logging}; runs when JMX is used, or after
+   *     10 s; null for none
    */
   void run(@Nullable Runnable logging) {
     boolean asked = jmxAskedFor();
@@ -74,7 +74,7 @@ final class LateRegistration {
     try {
       TimeUnit.MILLISECONDS.sleep(millis);
     } catch (InterruptedException e) {
-      // Somebody sweeps threads; this one ends with the JVM.
+      // An application may interrupt all threads when it stops. This one ends with the JVM.
       return;
     }
   }
@@ -89,7 +89,7 @@ final class LateRegistration {
   }
 
   private static boolean recordingAskedFor() {
-    // Not by a channel, which takes the JDK some milliseconds.
+    // A FileChannel would take the JDK some milliseconds to load.
     try (InputStream line = new FileInputStream(COMMAND_LINE)) {
       return new String(line.readAllBytes(), StandardCharsets.ISO_8859_1)
           .contains(RECORDING_OPTION);

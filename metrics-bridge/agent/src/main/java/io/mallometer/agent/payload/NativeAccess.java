@@ -4,7 +4,7 @@ import java.lang.reflect.Method;
 
 /**
  * Gives the payload's module the right to load native code, without which JDK 24 and newer print a
- * warning. Where native access is denied it stays so: the status says what to do.
+ * warning. Does not override a denial: the status then says what to do.
  */
 final class NativeAccess {
 
@@ -25,12 +25,12 @@ final class NativeAccess {
         allow.invoke(own);
       }
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // A JDK of another kind; then it warns.
+      // This JDK has other internals. It then warns.
       return;
     }
   }
 
-  /** What {@code --illegal-native-access} says: ALLOW, WARN or DENY. */
+  /** Returns the value of {@code --illegal-native-access}: ALLOW, WARN or DENY. */
   private static String mode() throws ReflectiveOperationException {
     return Class.forName(MODES).getMethod("illegalNativeAccess").invoke(null).toString();
   }

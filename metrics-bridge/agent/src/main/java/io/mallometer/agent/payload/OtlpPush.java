@@ -18,8 +18,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes metrics by OTLP with an exporter that the agent does not carry: the jars of a directory,
- * seen by nothing else. The application's own OpenTelemetry, if it has one, is another.
+ * Pushes metrics by OTLP with an exporter that is not part of the agent. Its jars are in a
+ * directory, in a class loader of their own. The application may use OpenTelemetry independently.
  */
 final class OtlpPush {
 
@@ -28,14 +28,14 @@ final class OtlpPush {
   private OtlpPush() {}
 
   /**
-   * What is pushed where.
+   * The receiver and the exporter.
    *
    * @param url the address of the receiver
    * @param path the directory with the exporter's jars
-   * @param interval time between two pushes
-   * @param headers of each request
-   * @param attributes of the resource
-   * @param certificates a file of certificates that alone are trusted; null: the JVM's
+   * @param interval the time between two pushes
+   * @param headers the headers of each request
+   * @param attributes the attributes of the resource
+   * @param certificates a file with the only trusted certificates; null for those of the JVM
    */
   record Options(
       String url,
@@ -46,7 +46,7 @@ final class OtlpPush {
       @Nullable Path certificates) {
 
     /**
-     * Returns what the settings say.
+     * Reads the settings.
      *
      * @throws IllegalArgumentException if the directory is missing
      */
@@ -70,8 +70,8 @@ final class OtlpPush {
   /**
    * Begins to push.
    *
-   * @return ends it
-   * @throws IOException with the reason, if the exporter is not there
+   * @return a handle that ends the push
+   * @throws IOException with the reason, if the exporter is missing
    */
   static AutoCloseable start(Mallometer mallometer, Options options) throws IOException {
     try {
@@ -118,7 +118,7 @@ final class OtlpPush {
     return jars.toArray(new URL[0]);
   }
 
-  /** Defines the classes that use the exporter itself: its parent does not see the exporter. */
+  /** Defines the classes that use the exporter, because its parent does not see the exporter. */
   private static final class Loader extends URLClassLoader {
 
     Loader(URL[] jars) {

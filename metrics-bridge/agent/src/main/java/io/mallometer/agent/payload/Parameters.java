@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What a request says besides its path. */
+/** Reads the query and the encodings of a request. */
 final class Parameters {
 
   private static final Pattern ZIPPED =
@@ -21,10 +21,10 @@ final class Parameters {
   private Parameters() {}
 
   /**
-   * The parameters of a query, by name; the first of a name counts.
+   * Returns the parameters of a query by name. The first value of a name counts.
    *
-   * @param query as in the address; null without one
-   * @throws IllegalArgumentException if it is not well encoded
+   * @param query the query as in the address; null without one
+   * @throws IllegalArgumentException if it is not correctly encoded
    */
   static Map<String, String> of(@Nullable String query) {
     Map<String, String> parameters = new HashMap<>();
@@ -46,10 +46,11 @@ final class Parameters {
   }
 
   /**
-   * The values of the only parameter that there is, which may be there often.
+   * Returns the values of the only allowed parameter, which may be repeated.
    *
-   * @param asked what it is given for, as in the address
-   * @throws IllegalArgumentException if there is another one, or the query is not well encoded
+   * @param asked the view for messages, as in the address
+   * @throws IllegalArgumentException if another parameter is given, or the query is not correctly
+   *     encoded
    */
   static Set<String> only(String asked, String name, @Nullable String query) {
     ParameterNames.check(asked, of(query).keySet(), List.of(name));
@@ -63,7 +64,7 @@ final class Parameters {
     return values;
   }
 
-  /** Whether an answer to this may be zipped. */
+  /** Returns whether the client accepts a gzip encoding. */
   static boolean accepts(Request request) {
     @Nullable String accepted = request.header("Accept-Encoding");
     return accepted != null && ZIPPED.matcher(accepted).find();

@@ -12,15 +12,15 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 
 /**
- * Asks for a name and a password. The algorithms and what they hash are those of jmx_exporter, so
- * that its settings can be taken over.
+ * Checks a name and a password. Algorithms and hashed texts are those of jmx_exporter, so that its
+ * settings can be reused.
  */
 final class Password {
 
-  /** The algorithm of a password that is not hashed. */
+  /** The algorithm for a password that is not hashed. */
   static final String PLAIN = "plaintext";
 
-  /** What a client that may not ask is told to send. */
+  /** The value of the header {@code WWW-Authenticate} for a client without credentials. */
   static final String CHALLENGE = "Basic realm=\"mallometer\", charset=\"UTF-8\"";
 
   private static final String SCHEME = "Basic ";
@@ -29,13 +29,13 @@ final class Password {
   private final Login login;
   private final byte[] expected;
 
-  /** What was right the last time, hashed once: the slow algorithms are too slow for a scrape. */
+  /** The password that was last admitted. Scrapes are too frequent for the slow algorithms. */
   private volatile Optional<String> known = Optional.empty();
 
   /**
-   * Checks that the algorithm is there.
+   * Checks that the algorithm exists.
    *
-   * @throws IllegalArgumentException if it is not, or the hash is none
+   * @throws IllegalArgumentException if it does not, or the hash is malformed
    */
   Password(Login login) {
     this.login = login;
@@ -46,7 +46,7 @@ final class Password {
     requireAlgorithm();
   }
 
-  /** Whether a header {@code Authorization} has been admitted before; takes no time. */
+  /** Returns whether the header {@code Authorization} was admitted before; does not hash. */
   boolean knows(String authorization) {
     return credentials(authorization)
         .filter(both -> known.filter(both.password()::equals).isPresent())
@@ -54,7 +54,7 @@ final class Password {
         .isPresent();
   }
 
-  /** Whether a header {@code Authorization} is right; with a slow algorithm this takes long. */
+  /** Returns whether the header {@code Authorization} is right; may take 0.5 s to hash. */
   boolean admits(String authorization) {
     return credentials(authorization)
         .filter(both -> checkCredentials(both.user(), both.password()))
@@ -131,7 +131,7 @@ final class Password {
         .getEncoded();
   }
 
-  /** Unless they are given, as many as jmx_exporter takes. */
+  /** Returns the number of iterations; jmx_exporter's if none is given. */
   private int iterations() {
     if (login.iterations() > 0) {
       return login.iterations();

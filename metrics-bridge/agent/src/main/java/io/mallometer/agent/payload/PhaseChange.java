@@ -10,9 +10,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What became of a process's phases, for the command line.
+ * The end of a phase and the beginning of the next, for the command line.
  *
- * @param sentence what was counted in the phase that ended, and which one began
+ * @param sentence the counts of the phase that ended, and the name of the one that began
  */
 public record PhaseChange(String sentence) implements View {
 

@@ -1,6 +1,6 @@
 package io.mallometer.agent.payload;
 
-import io.mallometer.internal.interposer.ProcessStart;
+import io.mallometer.internal.library.ProcessStart;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -36,9 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class QuestionSocket {
 
-  /**
-   * The directory of the socket, followed by the process id. It does not depend on java.io.tmpdir.
-   */
+  /** The directory of the socket, without the process id. Independent of java.io.tmpdir. */
   private static final String DIRECTORY = "/tmp/.mallometer-";
 
   private static final String SOCKET = "socket";
@@ -47,7 +45,7 @@ final class QuestionSocket {
   private static final int FAILED = 500;
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
 
-  /** For a line to come after a command has connected; other commands wait meanwhile. */
+  /** The time limit for the line after a command has connected. Other commands wait meanwhile. */
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
   private static final long BETWEEN_READS_NANOS = 2_000_000;
@@ -76,7 +74,7 @@ final class QuestionSocket {
     return socket;
   }
 
-  /** The same in this directory, until {@link #end}. */
+  /** Listens in a directory until {@link #end}. */
   static QuestionSocket listen(Path directory, String version) throws IOException {
     makePrivate(directory);
     QuestionSocket socket = new QuestionSocket(directory, version);
@@ -84,9 +82,7 @@ final class QuestionSocket {
     return socket;
   }
 
-  /**
-   * Makes the directory, or reuses the one that a killed JVM of this user and process id has left.
-   */
+  /** Makes the directory, or reuses the one of a killed JVM with this user and process id. */
   private static void makePrivate(Path directory) throws IOException {
     try {
       Files.createDirectory(
@@ -105,7 +101,7 @@ final class QuestionSocket {
   /**
    * Listens again after {@link #pause}.
    *
-   * @throws IOException if it cannot, or if another JVM listens
+   * @throws IOException if listening fails, or another JVM listens
    */
   synchronized void resume() throws IOException {
     Path socket = directory.resolve(SOCKET);
@@ -116,7 +112,7 @@ final class QuestionSocket {
     ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     opened.bind(UnixDomainSocketAddress.of(socket));
     listening = opened;
-    // No lambda, which would be the first of the agent's start.
+    // A class, because a lambda would be the first at the agent's start and load the JDK's support.
     Runnable answers =
         new Runnable() {
           @Override
@@ -132,7 +128,7 @@ final class QuestionSocket {
 
   /**
    * Stops listening. The socket accepts connections until its thread has returned from the system
-   * call, so this waits for the thread; but not longer than a second for an answer under way.
+   * call, so this waits for the thread, at most 1 s.
    */
   synchronized void pause() throws IOException {
     if (listening != null && serving != null) {
@@ -153,7 +149,7 @@ final class QuestionSocket {
     }
   }
 
-  /** Does not wait for a JVM that accepts no connection. */
+  /** Returns whether a JVM accepts connections, without waiting for it. */
   private static boolean isListenedTo(Path socket) throws IOException {
     try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       probe.configureBlocking(false);
@@ -171,7 +167,7 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         String line = line(asking);
         int place = line.indexOf(' ', line.indexOf(' ') + 1);
-        // Read each time: a process that was restored from a checkpoint has another one.
+        // Read for each line: a process restored from a checkpoint has another identity.
         if (place > 0
             && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
           answer(Path.of(line.substring(place + 1)));
@@ -203,7 +199,7 @@ final class QuestionSocket {
     throw new IOException("not a line");
   }
 
-  /** Answers the question of a directory, in the format of {@code io.mallometer.agent.Question}. */
+  /** Answers the question in a directory, in the format of {@code io.mallometer.agent.Question}. */
   private void answer(Path place) throws IOException {
     String question = Files.readString(place.resolve("question")).strip();
     Path unfinished = place.resolve("answer.part");

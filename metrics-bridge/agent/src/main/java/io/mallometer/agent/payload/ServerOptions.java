@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How to serve.
+ * The options of the server.
  *
- * @param host the address to listen on; the loopback address unless said otherwise
- * @param port the port to listen on; 0 for any that is free
+ * @param host the address to listen on; the loopback address by default
+ * @param port the port to listen on; 0 for any free one
  * @param trimming whether a POST may trim
  * @param searching whether a POST may search the Java heap for owners
- * @param login who may ask; empty for everybody
- * @param certificate what to show clients; empty for plain HTTP
- * @param given all options of the agent, by name, secrets included
+ * @param login the login that clients need; empty for none
+ * @param certificate the certificate for HTTPS; empty for plain HTTP
+ * @param given all options of the agent by name, secrets included
  */
 record ServerOptions(
     String host,
@@ -26,14 +26,14 @@ record ServerOptions(
     Map<String, String> given) {
 
   /**
-   * A name and a password, or what was made of one.
+   * A name and a password or its hash.
    *
    * @param user the name
-   * @param password as it is, or as hexadecimal digits, with or without colons
-   * @param algorithm by which it was made; {@code plaintext}, {@code SHA-256} or its like, {@code
-   *     PBKDF2WithHmacSHA256} or its like
-   * @param salt what was mixed in
-   * @param iterations how often; 0 for the algorithm's usual number
+   * @param password the password, or its hash as hexadecimal digits with or without colons
+   * @param algorithm the hash algorithm, such as {@code SHA-256} or {@code PBKDF2WithHmacSHA256};
+   *     {@code plaintext} for none
+   * @param salt the salt of the hash
+   * @param iterations the iterations of the hash; 0 for the algorithm's usual number
    */
   record Login(String user, String password, String algorithm, String salt, int iterations) {}
 
@@ -41,16 +41,16 @@ record ServerOptions(
    * A certificate in a key store.
    *
    * @param keyStore the file, in any format that the JDK reads
-   * @param password of the file and of the key
-   * @param alias which entry; empty for any
+   * @param password the password of the file and of the key
+   * @param alias the name of the entry; empty for any
    */
   record Certificate(String keyStore, String password, String alias) {}
 
   /**
-   * Returns what the settings say.
+   * Reads the settings.
    *
-   * @param given all options of the agent, by name
-   * @throws IllegalArgumentException if some belong together and are not
+   * @param given all options of the agent by name
+   * @throws IllegalArgumentException if one option lacks another that it needs
    */
   static ServerOptions of(MallometerOptions settings, Map<String, String> given) {
     return new ServerOptions(

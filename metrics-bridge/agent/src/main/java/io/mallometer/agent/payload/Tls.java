@@ -8,7 +8,7 @@ import java.security.KeyStore;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/** A certificate from a key store, as TLS wants it. */
+/** Makes a TLS context from a certificate in a key store. */
 final class Tls {
 
   private Tls() {}
@@ -16,7 +16,7 @@ final class Tls {
   /**
    * Reads a key store.
    *
-   * @throws IOException if it cannot be read, or has no such certificate; the message says which
+   * @throws IOException if it cannot be read or lacks the certificate; the message names it
    */
   static SSLContext of(Certificate certificate) throws IOException {
     char[] password = certificate.password().toCharArray();
@@ -34,7 +34,7 @@ final class Tls {
     }
   }
 
-  /** A store with one entry, since key managers choose by themselves among several. */
+  /** Returns a store with one entry: key managers choose arbitrarily among several. */
   private static KeyStore only(KeyStore store, Certificate certificate, char[] password)
       throws GeneralSecurityException, IOException {
     if (!store.isKeyEntry(certificate.alias())) {

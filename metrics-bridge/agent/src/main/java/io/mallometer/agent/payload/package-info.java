@@ -1,4 +1,4 @@
-/** What runs behind the isolated class loader; it may use the bridge and its libraries freely. */
+/** The code behind the isolated class loader. It may use the bridge and its libraries freely. */
 @NullMarked
 package io.mallometer.agent.payload;
 

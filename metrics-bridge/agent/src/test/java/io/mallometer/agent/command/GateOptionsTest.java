@@ -32,7 +32,7 @@ class GateOptionsTest {
         });
   }
 
-  /** A virtual machine that ends with an uncaught exception exits with 1, which is a bad commit. */
+  /** A JVM that ends with an uncaught exception exits with 1, which marks a bad commit. */
   @Test
   void aFailureOfTheComparisonBlamesNoCommit() throws IOException {
     for (Throwable failure :

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Where a process is found by its address. */
+/** Checks the addresses at which the command finds a process. */
 class HttpSourceTest {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(20);

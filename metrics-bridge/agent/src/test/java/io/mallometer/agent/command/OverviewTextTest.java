@@ -19,7 +19,7 @@ class OverviewTextTest {
         .contains("  Half of it is in transparent huge pages.");
   }
 
-  /** Neither of a process that has none, nor of one whose kernel does not tell. */
+  /** The process has no huge pages, or its kernel does not report them. */
   @Test
   void nothingIsToldWithoutHugePages() {
     assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge");

@@ -2,12 +2,12 @@ package io.mallometer.agent.command;
 
 import java.util.List;
 
-/** What {@code report --duration} writes as JSON after more than a minute. */
+/** The JSON of {@code report --duration} after more than a minute. */
 public final class ReportNames {
 
   private ReportNames() {}
 
-  /** Two reports' part under {@code changes}: why there is none, and one change. */
+  /** Returns the part {@code changes} of two reports: the reason for none, and one change. */
   public static List<String> changes() throws Exception {
     SimulatedSource source = new SimulatedSource();
     SiteGrowth growth = SiteGrowth.from(source.site("shop.Report.pack", 1e6));

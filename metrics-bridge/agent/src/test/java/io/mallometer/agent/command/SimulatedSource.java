@@ -28,7 +28,7 @@ final class SimulatedSource implements Source {
     return this;
   }
 
-  /** How wide intervals are to each side, as a share of the value. */
+  /** Sets the width of intervals to each side, as a share of the value. */
   SimulatedSource withError(double share) {
     error = share;
     return this;

@@ -45,9 +45,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every name that the agent shows is in the file of public names, and the other way round. Two
- * servers are asked: that of an application which counts, and one whose facade knows everything,
- * for names that are seldom shown.
+ * Compares every name that the agent shows with the file of public names, in both directions. Asks
+ * two servers: one of a counted application, and one whose facade knows everything, for names that
+ * are rarely shown.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -179,7 +179,7 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // The second of two trims comes too early, and no site has the number breakdown.
+          // The second trim comes too early (429), and no site has the number breakdown (400).
           .isIn(
               words[0].equals("POST")
                   ? Set.of(200, 400, 429)
@@ -187,7 +187,7 @@ class AgentNamesTest {
     }
   }
 
-  /** A refusal names the one that it lacks, the page those that it reads, the classes all. */
+  /** A refusal names the missing header, the page the headers that it reads, the classes all. */
   @Test
   void headers() throws Exception {
     HttpRequest.Builder trim =
@@ -237,7 +237,7 @@ class AgentNamesTest {
     PublicNames.check("commands", names);
   }
 
-  /** What a report has beside the views, which are those of the server that it asks. */
+  /** Checks the keys that a report adds to the server's views. */
   @Test
   void reportsInJson() throws Exception {
     String json =
@@ -251,7 +251,7 @@ class AgentNamesTest {
     PublicNames.check("keys in a report in JSON", names);
   }
 
-  /** In the text of the library and of all classes: what is named to users is there, too. */
+  /** Checks the names in the text of the library and of all classes, messages included. */
   @Test
   void environmentVariables() throws Exception {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The agent's server, whatever is preloaded. */
+/** Checks the agent's server, whatever is preloaded. */
 @Tag("any-jdk")
 class AgentServerTest {
 
@@ -57,11 +57,11 @@ class AgentServerTest {
     mallometer.close();
   }
 
-  /** The Actuator endpoint promises the same, so both answer alike. */
+  /** The agent and the Actuator endpoint answer alike. */
   @Test
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
-    // From the second reading on rates are known, and stay as they are while no time passes.
+    // Rates are known from the second reading on, and constant while no time passes.
     mallometer.sites().read();
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();
@@ -77,12 +77,12 @@ class AgentServerTest {
         .contains("\"grouping\":\"library\"", "\"matching\":2");
   }
 
-  /** The estimate of a pause follows the heap. */
+  /** Removes the estimate of a pause, which depends on the heap. */
   private static String withoutPause(String json) {
     return json.replaceAll("\"pauseSeconds\":[^,}]+", "");
   }
 
-  /** Dashboards and alerts ask these; without Micrometer nobody else publishes them. */
+  /** Dashboards and alerts use these metrics. Without Micrometer only the agent publishes them. */
   @Test
   void whatTheDashboardsAskOfTheJvmIsThereUnderMicrometersNames() throws Exception {
     start(OPTIONS);
@@ -179,7 +179,7 @@ class AgentServerTest {
     assertThat(get("/nativememory/collapsed?at=peak").body())
         .contains("com.shop.Cart.zip", " 300000");
     assertThat(get("/nativememory/sites?at=95").body())
-        .contains("95 % of the memory limit was not crossed");
+        .contains("95 % of the memory limit was not exceeded");
     assertThat(get("/nativememory/sites?at=noon").statusCode()).isEqualTo(400);
   }
 
@@ -201,7 +201,7 @@ class AgentServerTest {
         .isEqualTo("only trim, owners/NUMBER and evidence below /nativememory/ accept POST\n");
   }
 
-  /** A server without a login would be open to everybody. */
+  /** A server with an incomplete login would be open to everybody. */
   @ParameterizedTest
   @ValueSource(strings = {"username", "password", "password-hash", "salt", "iterations"})
   void aPartOfALoginIsRefused(String option) {
@@ -245,7 +245,7 @@ class AgentServerTest {
     }
   }
 
-  /** So that nobody takes all sites for the first five. */
+  /** The sentence prevents that somebody takes five sites for all. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -289,7 +289,7 @@ class AgentServerTest {
         .isEqualTo(400);
     assertThat(send("POST", "/nativememory/owners/7?links=9", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
-    // Who asks by the network cannot raise the budget.
+    // Clients cannot raise the budget of pauses.
     assertThat(send("POST", "/nativememory/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
     // The fake has no library that could search.

@@ -15,25 +15,25 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 
 /**
- * Clients that keep a server waiting, until they are closed. A client that the server gives up
- * comes again when it is told to.
+ * Clients that keep a server waiting until they are closed. If the server closes one's connection,
+ * it connects again when told to.
  */
 final class BadClients implements AutoCloseable {
 
-  /** Little enough that an answer does not fit into the kernel's buffers. */
+  /** A buffer so small that an answer does not fit into the kernel's buffers. */
   private static final int SMALL_BUFFER = 4_096;
 
   private final InetSocketAddress address;
   private final List<Client> clients = new ArrayList<>();
 
-  /** What a client says, before it says and reads nothing more. */
+  /** A client and the words that it sends before it stops writing and reading. */
   private record Client(SocketChannel channel, byte[] words) {}
 
   BadClients(int port) {
     this.address = new InetSocketAddress("127.0.0.1", port);
   }
 
-  /** As many of each kind. */
+  /** Connects the same number of clients of each kind. */
   BadClients come(int ofEachKind, List<byte[]> kinds) {
     for (int i = 0; i < ofEachKind; i++) {
       kinds.forEach(words -> clients.add(connected(words)));
@@ -41,7 +41,7 @@ final class BadClients implements AutoCloseable {
     return this;
   }
 
-  /** Those that were given up connect again and say the same. */
+  /** Connects closed clients again, with the same words. */
   void comeAgain() {
     for (int i = 0; i < clients.size(); i++) {
       if (isGivenUp(clients.get(i))) {
@@ -51,7 +51,7 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /** How many the server has closed the connection to; reads what else has come of it. */
+  /** Returns the number of closed clients. Reads their remaining input. */
   long givenUp() {
     return clients.stream().filter(BadClients::isGivenUp).count();
   }
@@ -91,7 +91,7 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /** Those that a server without TLS meets. */
+  /** Returns the kinds of clients for a server without TLS. */
   static List<byte[]> plain() {
     return List.of(
         words("GET /table HTTP/1.1\r\nHost: localhost\r\n\r\n"),
@@ -101,7 +101,7 @@ final class BadClients implements AutoCloseable {
         words("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   }
 
-  /** Those that do not come to the end of a handshake. */
+  /** Returns the kinds of clients that do not finish a handshake. */
   static List<byte[]> secure() {
     byte[] hello = hello();
     return List.of(
@@ -112,7 +112,7 @@ final class BadClients implements AutoCloseable {
     return text.getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** The first message of a client, after which it would have to answer the server's. */
+  /** Returns the first message of a handshake. */
   private static byte[] hello() {
     try {
       SSLEngine engine = SSLContext.getDefault().createSSLEngine("localhost", 443);

@@ -29,17 +29,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Health and metrics are served whatever other clients do, and nobody is answered by a reset. */
+/** Health and metrics are served despite bad clients, and no client gets a reset as an answer. */
 @Timeout(120)
 @Tag("any-jdk")
 class BadClientsTest {
 
-  /** Five kinds of them. */
+  /** The number of clients of each of five kinds. */
   private static final int OF_EACH_KIND = 100;
 
   private static final int SCRAPES = 10;
 
-  /** A machine may be busy for a moment; bad clients are there all the time. */
+  /** The attempts to scrape in time. The machine may be busy for a moment; bad clients stay. */
   private static final int ATTEMPTS = 3;
 
   private static final Duration SOON = Duration.ofSeconds(1);
@@ -79,7 +79,7 @@ class BadClientsTest {
     scrapeAmong(OF_EACH_KIND, BadClients.secure(), Certificates.trusting(store, "ours"));
   }
 
-  /** As a flame graph and its page do in a slow browser, twice. */
+  /** Two clients stop reading, like a slow browser with a flame graph. */
   @Test
   void twoWhoDoNotReadATableHoldUpNoScrape() throws Exception {
     start(Map.of());
@@ -121,7 +121,7 @@ class BadClientsTest {
     }
   }
 
-  /** How long metrics and health take together, by a connection of their own. */
+  /** Returns how long metrics and health take together, on a connection of their own. */
   private Duration scrape(SSLContext tls) throws Exception {
     HttpClient client = HttpClient.newBuilder().sslContext(tls).build();
     long began = System.nanoTime();
@@ -150,7 +150,7 @@ class BadClientsTest {
     server = Optional.of(AgentServer.start(mallometer, Given.server(options)));
   }
 
-  /** A table of them is larger than what a kernel keeps for a connection. */
+  /** Returns sites whose table exceeds what the kernel buffers for a connection. */
   private static CallSite[] many() {
     return IntStream.range(0, 8_000)
         .mapToObj(

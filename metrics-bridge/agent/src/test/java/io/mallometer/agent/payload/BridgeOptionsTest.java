@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How the agent reads its settings from options and environment variables. */
+/** Checks how the agent reads its settings from options and environment variables. */
 class BridgeOptionsTest {
 
   @Test
@@ -67,7 +67,7 @@ class BridgeOptionsTest {
         .withMessageStartingWith("MALLOMETER_LIMIT is \"much\" and must be");
   }
 
-  /** The library judges its own variables, and what Kubernetes sets was meant by nobody. */
+  /** The library checks its own variables. Kubernetes sets a variable that is no setting. */
   @Test
   void variablesForOthersAreNotRead() {
     assertThat(

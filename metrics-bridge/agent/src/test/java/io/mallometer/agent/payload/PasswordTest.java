@@ -8,7 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Who is let in. */
+/** Checks which credentials are admitted. */
 @Tag("any-jdk")
 class PasswordTest {
 
@@ -24,7 +24,7 @@ class PasswordTest {
     assertThat(password.checkCredentials("Prometheus", "")).isFalse();
   }
 
-  /** The example in the documentation of jmx_exporter. */
+  /** Uses the example in the documentation of jmx_exporter. */
   @Test
   void aHashThatJmxExporterTakes() {
     Password password =
@@ -40,7 +40,7 @@ class PasswordTest {
     assertThat(password.checkCredentials("Prometheus", "secret2")).isFalse();
   }
 
-  /** Vector 2 of RFC 6070. */
+  /** Uses vector 2 of RFC 6070. */
   @Test
   void aDerivedKeyWithColons() {
     Password password =

@@ -3,7 +3,7 @@ package io.mallometer.agent.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mallometer.internal.interposer.ProcessStart;
+import io.mallometer.internal.library.ProcessStart;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whom the socket of a JVM answers, and what becomes of two that would have the same. */
+/** Checks which commands a JVM's socket answers, and two JVMs with the same address. */
 @Timeout(60)
 class QuestionSocketTest {
 

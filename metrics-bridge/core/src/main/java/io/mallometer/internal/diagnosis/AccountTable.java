@@ -12,8 +12,8 @@ import io.mallometer.model.Account.Row;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SiteGroup;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.StackFrame;
 import java.time.Duration;
@@ -22,111 +22,160 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.DoublePredicate;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the account of a window from the readings in it. Every row is a series of bytes, one for
- * each reading; all rows together are the series of the total.
+ * Makes the account of a window from the readings in it. Each row is a series of bytes with one
+ * value per reading. The rows add up to the series of the total.
  */
 final class AccountTable {
 
   /** The fewest readings of an account. */
   private static final int FEWEST_READINGS = 3;
 
-  /** An end of the window is the mean of the readings of such a time, in seconds. */
+  /** The length in seconds of either end of the window: an end is the mean of its readings. */
   private static final double END_SECONDS = 50;
 
   /** A row that grows in the last third of the window by less than this share has stopped. */
   private static final double STOPPED = 0.1;
 
-  /** A counted row has ended after this many times the time between its first and last rise. */
+  /** A counted row has ended once this many times the span of its rises passed without one. */
   private static final double STEPS_ENDED = 3;
 
-  /** Counts and files that changed by less are not listed. */
+  /** The smallest growth of a count that is listed. */
   private static final double LEAST_COUNT = 10;
 
   private static final double LEAST_FILE_BYTES = 1 << 20;
   private static final int MOST_LISTED = 5;
   private static final double MINUTE = 60;
 
-  /** Of more readings only some are used between the ends: an interval needs all pairs. */
+  /** The number of readings that thinning aims at: an interval compares all pairs of them. */
   private static final int MOST_READINGS = 40;
 
-  /** The interval of a row that changed by less is not computed: the row is named nowhere. */
+  /** The smallest change whose interval is computed: rows that changed less are named nowhere. */
   private static final double LEAST_ROW_BYTES = 64 << 10;
+
+  /** The account ends at most this long after the latest reading of call sites. */
+  private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
+
+  /** The growth, in bytes, from which a line of the application has a row at any uncertainty. */
+  private static final double LEAST_OWN_BYTES = 1 << 20;
 
   /** The most call sites with a row of their own. */
   private static final int MOST_SITES = 20;
+
+  /** The rows of the process, except those of malloc and the unattributed rest. */
+  private static final List<Kind> PROCESS =
+      List.of(
+          Kind.HEAP,
+          Kind.METASPACE,
+          Kind.CODE,
+          Kind.STACKS,
+          Kind.JVM,
+          Kind.COPIES,
+          Kind.SHARED,
+          Kind.MALLOMETER,
+          Kind.ANONYMOUS);
+
+  /** The rows of the cgroup other than those of the process. */
+  private static final List<Kind> CGROUP =
+      List.of(Kind.KERNEL, Kind.TMPFS, Kind.SOCKETS, Kind.OTHERS);
+
+  /** A row other than a call site, with its bytes at each reading. */
+  record Part(Row row, double[] bytes) {}
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
 
   private final List<Reading> readings;
   private final Optional<SiteTrends> sites;
-  private final Optional<MemoryBudget> budget;
+  private final Map<Kind, Double> maxima;
+  private final boolean charged;
   private final double[] seconds;
   private final double endSeconds;
-  private final List<Row> rows = new ArrayList<>();
+  private final double[] total;
 
-  /** The total less the rows that were added. */
+  /** The total minus the parts that were added. */
   private final double[] rest;
+
+  private final List<Part> parts = new ArrayList<>();
+  private @Nullable Account account;
 
   private AccountTable(
       List<Reading> readings,
+      Instant started,
       Optional<SiteTrends> sites,
-      Optional<MemoryBudget> budget,
-      double[] total,
+      boolean charged,
+      Map<Kind, Double> maxima,
       double endSeconds) {
     this.endSeconds = endSeconds;
     this.readings = readings;
     this.sites = sites;
-    this.budget = budget;
-    Instant start = readings.get(0).time();
+    this.charged = charged;
+    this.maxima = maxima;
     this.seconds =
-        readings.stream()
-            .mapToDouble(reading -> Duration.between(start, reading.time()).toNanos() / 1e9)
-            .toArray();
+        readings.stream().mapToDouble(reading -> seconds(started, reading.time())).toArray();
+    this.total = series(reading -> reading.total(charged));
     this.rest = total.clone();
+    PROCESS.forEach(this::add);
+    boolean counted = readings.stream().noneMatch(reading -> Double.isNaN(reading.liveBytes()));
+    (counted ? List.of(Kind.LIVE, Kind.RETAINED) : List.of(Kind.MALLOC)).forEach(this::add);
+    if (charged) {
+      CGROUP.forEach(this::add);
+    }
+    parts.add(new Part(row(Kind.UNATTRIBUTED, rest), rest));
   }
 
   /**
-   * Returns the account of the readings from a time on; empty if there are fewer than three.
+   * Returns the table of the readings from a time until call sites were last read: at least the
+   * last three readings since the start-up, or empty if there are fewer.
    *
-   * @param all the readings, oldest first
-   * @param sites what call sites held meanwhile; empty if they are not known
+   * @param known the readings, and the live bytes of call sites at the same time
    * @param from the start of the window
-   * @param lastTrough the end of the window of what swings: its ends are single readings, as the
-   *     means of a minute would depend on the swing; empty for a window until now
-   * @param charged whether the total is what the kernel charges, else the resident set
-   * @param budget the configured sizes
+   * @param lastTrough the end of the window of memory that swings; empty for a window until the
+   *     snapshot. With it both ends are single readings, as means would depend on the swing.
+   * @param charged whether the total is the memory that the kernel charges, else the resident set
+   * @param maxima the largest sizes of the kinds that have one
    */
-  static Optional<Account> of(
-      List<Reading> all,
-      Optional<SiteTrends> sites,
+  static Optional<AccountTable> of(
+      DiagnosisInput known,
       Instant from,
       Optional<Instant> lastTrough,
       boolean charged,
-      Optional<MemoryBudget> budget) {
-    List<Reading> window =
-        all.stream()
-            .filter(one -> !one.time().isBefore(from))
-            .filter(one -> lastTrough.isEmpty() || !one.time().isAfter(lastTrough.get()))
+      Map<Kind, Double> maxima) {
+    Instant startedUp = known.startedUp().orElse(Instant.MAX);
+    Instant until =
+        lastTrough.orElse(
+            known
+                .sites()
+                .map(SiteTrends::times)
+                .filter(times -> !times.isEmpty())
+                .map(times -> times.get(times.size() - 1).plus(SAME_MOMENT))
+                .orElse(Instant.MAX));
+    List<Reading> all =
+        known.readings().stream()
+            .filter(one -> !one.time().isBefore(startedUp) && !one.time().isAfter(until))
             .toList();
-    if (window.size() < FEWEST_READINGS) {
-      return Optional.empty();
+    int first = 0;
+    while (first < all.size() - FEWEST_READINGS && all.get(first).time().isBefore(from)) {
+      first++;
     }
-    window = thinned(window);
-    double[] total =
-        window.stream()
-            .mapToDouble(charged ? Reading::chargedBytes : Reading::residentBytes)
-            .toArray();
-    return Optional.of(
-        new AccountTable(window, sites, budget, total, lastTrough.isPresent() ? 0 : END_SECONDS)
-            .account(charged, total));
+    return all.size() < FEWEST_READINGS
+        ? Optional.empty()
+        : Optional.of(
+            new AccountTable(
+                thinned(all.subList(first, all.size())),
+                known.started(),
+                known.sites(),
+                charged,
+                maxima,
+                lastTrough.isPresent() ? 0 : END_SECONDS));
   }
 
   private static List<Reading> thinned(List<Reading> readings) {
@@ -138,50 +187,70 @@ final class AccountTable {
         .toList();
   }
 
-  private Account account(boolean charged, double[] total) {
-    addJvm();
-    addMalloc();
-    addOthers();
-    if (charged) {
-      addCharged();
+  /** Returns the account, with call sites in the place of the live bytes. */
+  Account account() {
+    if (account == null) {
+      List<Row> rows = new ArrayList<>();
+      for (Part part : parts) {
+        if (part.row().kind() == Kind.LIVE) {
+          addSites(rows, part);
+        } else {
+          rows.add(part.row());
+        }
+      }
+      rows.removeIf(row -> row.bytes() == 0 && row.growthBytes() == 0);
+      rows.sort(Comparator.comparingDouble(Row::growthBytes).reversed());
+      account =
+          new Account(
+              readings.get(0).time(),
+              readings.get(readings.size() - 1).time(),
+              charged ? Account.CHARGED : Account.RESIDENT,
+              row(Kind.TOTAL, total),
+              rows,
+              counts(),
+              files());
     }
-    rows.add(row(Kind.UNATTRIBUTED, rest));
-    rows.removeIf(row -> row.bytes() == 0 && row.growthBytes() == 0);
-    rows.sort(Comparator.comparingDouble(Row::growthBytes).reversed());
-    return new Account(
-        readings.get(0).time(),
-        readings.get(readings.size() - 1).time(),
-        charged ? Account.CHARGED : Account.RESIDENT,
-        row(Kind.TOTAL, total),
-        rows,
-        counts(),
-        files());
+    return account;
+  }
+
+  /** Returns the parts of the total. The live memory of malloc is one part. */
+  List<Part> parts() {
+    return parts;
+  }
+
+  /** Returns the time of each reading, in seconds since the start of the process. */
+  double[] seconds() {
+    return seconds;
   }
 
   // ---- Rows
 
-  private void addJvm() {
-    for (Kind kind : List.of(Kind.HEAP, Kind.METASPACE, Kind.CODE)) {
-      add(kind, reading -> bytes(reading, kind));
-    }
-    add(Kind.STACKS, part(ResidentPart.THREAD_STACKS));
-    add(
-        Kind.JVM,
-        reading ->
-            reading.of(ResidentPart.GC_AND_JVM) - reading.mallocBytes() + dividedMalloc(reading));
-  }
-
-  /** Returns the bytes of a row that may have a configured maximum. */
+  /** Returns the bytes of a row in a reading, for rows other than call sites. */
   static double bytes(Reading reading, Kind kind) {
     return switch (kind) {
       case HEAP -> reading.of(ResidentPart.JAVA_HEAP);
       case METASPACE -> reading.of(ResidentPart.METASPACE) + reading.of(ResidentPart.CLASS_SPACE);
       case CODE -> reading.of(ResidentPart.CODE_CACHE);
+      case STACKS -> reading.of(ResidentPart.THREAD_STACKS);
+      case JVM ->
+          reading.of(ResidentPart.GC_AND_JVM) - reading.mallocBytes() + dividedMalloc(reading);
+      case COPIES -> reading.copiedFileBytes();
+      case SHARED -> reading.of(ResidentPart.SHARED_MEMORY);
+      case MALLOMETER -> reading.of(ResidentPart.MALLOMETER);
+      case ANONYMOUS -> reading.of(ResidentPart.UNEXPLAINED);
+      case MALLOC -> reading.mallocBytes();
+      case LIVE -> reading.liveBytes();
+      case RETAINED -> reading.mallocBytes() - reading.liveBytes();
+      case KERNEL -> reading.of(ChargedPart.KERNEL);
+      case TMPFS ->
+          Math.max(0, reading.of(ChargedPart.TMPFS) - reading.of(ResidentPart.SHARED_MEMORY));
+      case SOCKETS -> reading.of(ChargedPart.SOCKETS);
+      case OTHERS -> reading.of(ChargedPart.OTHER_PROCESSES);
       default -> throw new IllegalArgumentException(kind.tag());
     };
   }
 
-  /** Returns the memory of malloc in parts of its own; the JVM's own may be in another part. */
+  /** Returns the malloc bytes in malloc's own parts; the JVM's may be in {@code GC_AND_JVM}. */
   private static double dividedMalloc(Reading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
         + reading.of(ResidentPart.MALLOC_LIVE)
@@ -189,66 +258,42 @@ final class AccountTable {
         + reading.of(ResidentPart.MALLOC);
   }
 
-  private void addMalloc() {
-    if (readings.stream().anyMatch(reading -> Double.isNaN(reading.liveBytes()))) {
-      add(Kind.MALLOC, Reading::mallocBytes);
+  private void add(Kind kind) {
+    double[] bytes = series(reading -> bytes(reading, kind));
+    parts.add(new Part(row(kind, bytes), bytes));
+    for (int i = 0; i < rest.length; i++) {
+      rest[i] -= bytes[i];
+    }
+  }
+
+  private void addSites(List<Row> rows, Part live) {
+    List<SiteTrends.Group> groups = sites.map(SiteTrends::groups).orElse(List.of());
+    if (groups.isEmpty()) {
+      rows.add(live.row());
       return;
     }
-    double[] unsampled = series(Reading::liveBytes);
     List<SiteSeries> held = new ArrayList<>();
-    for (SiteTrends.Group group : sites.map(SiteTrends::groups).orElse(List.of())) {
-      held.add(new SiteSeries(group, interpolated(group.history())));
-    }
+    groups.forEach(group -> held.add(new SiteSeries(group, interpolated(group.history()))));
     held.sort(Comparator.comparingDouble((SiteSeries site) -> -Math.abs(growth(site.bytes()))));
-    double[] others = new double[rest.length];
+    double[] unsampled = live.bytes().clone();
+    double[] others = new double[unsampled.length];
+    int listed = 0;
     for (SiteSeries site : held) {
-      boolean listed = rows.stream().filter(row -> row.kind() == Kind.SITE).count() < MOST_SITES;
-      if (listed) {
-        rows.add(site(site.group(), site.bytes()));
+      Row row = site(site.group(), site.bytes());
+      boolean shown = row.lowerPerSecond() > 0 || row.upperPerSecond() < 0;
+      boolean own = !row.place().isEmpty() && row.growthBytes() >= LEAST_OWN_BYTES;
+      boolean lists = listed < MOST_SITES && (shown || own);
+      if (lists) {
+        listed++;
+        rows.add(row);
       }
-      for (int i = 0; i < rest.length; i++) {
+      for (int i = 0; i < unsampled.length; i++) {
         unsampled[i] -= site.bytes()[i];
-        others[i] += listed ? 0 : site.bytes()[i];
+        others[i] += lists ? 0 : site.bytes()[i];
       }
-      take(site.bytes());
     }
     rows.add(row(Kind.OTHER_SITES, others));
     rows.add(row(Kind.SAMPLING, unsampled));
-    take(unsampled);
-    add(Kind.RETAINED, reading -> reading.mallocBytes() - reading.liveBytes());
-  }
-
-  private void addOthers() {
-    add(Kind.COPIES, reading -> reading.copiedFileBytes());
-    add(Kind.SHARED, part(ResidentPart.SHARED_MEMORY));
-    add(Kind.MALLOMETER, part(ResidentPart.MALLOMETER));
-    add(Kind.ANONYMOUS, part(ResidentPart.UNEXPLAINED));
-  }
-
-  private void addCharged() {
-    add(Kind.KERNEL, reading -> reading.of(ChargedPart.KERNEL));
-    add(
-        Kind.TMPFS,
-        reading ->
-            Math.max(0, reading.of(ChargedPart.TMPFS) - reading.of(ResidentPart.SHARED_MEMORY)));
-    add(Kind.SOCKETS, reading -> reading.of(ChargedPart.SOCKETS));
-    add(Kind.OTHERS, reading -> reading.of(ChargedPart.OTHER_PROCESSES));
-  }
-
-  private static ToDoubleFunction<Reading> part(ResidentPart part) {
-    return reading -> reading.of(part);
-  }
-
-  private void add(Kind kind, ToDoubleFunction<Reading> figure) {
-    double[] series = series(figure);
-    rows.add(row(kind, series));
-    take(series);
-  }
-
-  private void take(double[] series) {
-    for (int i = 0; i < rest.length; i++) {
-      rest[i] -= series[i];
-    }
   }
 
   private double[] series(ToDoubleFunction<Reading> figure) {
@@ -268,50 +313,62 @@ final class AccountTable {
         interval.upper(),
         true,
         plateau(series),
-        maximum(kind));
+        maxima.getOrDefault(kind, Double.NaN));
   }
 
-  /**
-   * A site's growth is estimated: the interval covers the samples' error and the series' swings.
-   */
+  /** Returns a group's row. Its interval covers the sampling error and the swings of the series. */
   private Row site(SiteTrends.Group group, double[] series) {
-    Estimate live = group.figures().liveBytes();
-    double growth = growth(series);
-    double share = live.value() > 0 ? Math.min(1, Math.abs(growth) / live.value()) : 0;
-    Estimate grown =
-        new Estimate(
-            Math.abs(growth),
-            live.variance() * share,
-            Math.round(group.figures().liveObjects().samples() * share));
-    boolean exact = live.variance() == 0;
+    boolean exact = group.figures().liveBytes().variance() == 0;
     Slope interval = interval(series);
+    Slope sampled = sampled(group.figures(), series);
     Steps steps = steps(series);
-    double low = growth > 0 ? grown.low() : -grown.high();
-    double high = growth > 0 ? grown.high() : -grown.low();
     return new Row(
         Kind.SITE,
         group.figures().key(),
         group.largest().stream()
-            .map(site -> place(site, group.figures().key()))
+            .map(site -> place(site.frames(), group.figures().key()))
             .filter(place -> !place.isEmpty())
             .findFirst()
             .orElse(""),
         series[series.length - 1],
-        growth,
+        growth(series),
         exact
             ? Math.max(interval.lower(), steps.lower())
-            : Math.min(interval.lower(), low / span()),
-        growth / span(),
-        exact ? interval.upper() : Math.max(interval.upper(), high / span()),
+            : Math.min(interval.lower(), sampled.lower()),
+        sampled.value(),
+        exact ? interval.upper() : Math.max(interval.upper(), sampled.upper()),
         exact,
         exact && steps.lower() > 0 ? steps.ended() : plateau(series),
         Double.NaN);
   }
 
   /**
-   * The rises of a series that is counted, such as a buffer that realloc doubles.
+   * Returns the growth in bytes per second with the sampling error. Different samples tell the
+   * bytes allocated and freed in the window; the bytes allocated and the start limit those freed.
+   */
+  private Slope sampled(SiteGroup figures, double[] series) {
+    Estimate live = figures.liveBytes();
+    double growth = growth(series);
+    double start = start(series);
+    double ever = figures.allocatedBytes().value() - end(series);
+    double lately = figures.bytesPerSecond() * span() - growth;
+    double most = Math.min(start, lately < ever ? lately : ever);
+    double scale = live.value() > 0 ? live.variance() / live.value() : 0;
+    Estimate freed = sample(Math.max(most, Math.max(0, -growth)), scale);
+    Estimate allocated = sample(freed.value() + growth, scale);
+    double low = Math.hypot(allocated.value() - allocated.low(), freed.high() - freed.value());
+    double high = Math.hypot(allocated.high() - allocated.value(), freed.value() - freed.low());
+    return new Slope((growth - low) / span(), growth / span(), (growth + high) / span());
+  }
+
+  private static Estimate sample(double bytes, double scale) {
+    return new Estimate(bytes, bytes * scale, 0);
+  }
+
+  /**
+   * The rises of a counted series, such as a buffer that realloc doubles.
    *
-   * @param lower the growth in a second without the largest rise; 0 if the series also fell
+   * @param lower the growth in bytes per second without the largest rise; 0 if the series also fell
    * @param ended whether no rise came for three times as long as the rises took
    */
   private record Steps(double lower, boolean ended) {}
@@ -338,8 +395,9 @@ final class AccountTable {
         since > STEPS_ENDED * (seconds[last] - seconds[first]));
   }
 
-  private static String place(CallSite site, String name) {
-    for (StackFrame frame : site.frames()) {
+  /** Returns the source line of a site's own frame; empty if unknown. */
+  static String place(List<StackFrame> frames, String name) {
+    for (StackFrame frame : frames) {
       if (frame.kind() == StackFrame.Kind.JAVA
           && frame.function().equals(name)
           && !frame.source().isEmpty()) {
@@ -349,7 +407,7 @@ final class AccountTable {
     return "";
   }
 
-  /** Returns the call site below whose frames most memory of new threads was allocated. */
+  /** Returns the call site under which the most memory of new threads was allocated. */
   private String starter() {
     return sites.map(SiteTrends::groups).orElse(List.of()).stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
@@ -357,7 +415,7 @@ final class AccountTable {
         .map(
             group -> {
               String name = group.figures().key();
-              String place = place(group.largest().get(0), name);
+              String place = place(group.largest().get(0).frames(), name);
               return Words.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
             })
         .orElse("");
@@ -379,24 +437,6 @@ final class AccountTable {
         : Trend.interval(seconds, series);
   }
 
-  private double maximum(Kind kind) {
-    if (kind == Kind.TOTAL) {
-      return budget.map(MemoryBudget::limitBytes).orElse(Double.NaN);
-    }
-    String item =
-        switch (kind) {
-          case HEAP -> ResidentPart.JAVA_HEAP.tag();
-          case METASPACE -> ResidentPart.METASPACE.tag();
-          case CODE -> ResidentPart.CODE_CACHE.tag();
-          default -> "";
-        };
-    return budget.map(MemoryBudget::lines).orElse(List.of()).stream()
-        .filter(line -> line.item().equals(item) && line.basis().equals("configured"))
-        .mapToDouble(MemoryBudget.Line::bytes)
-        .findFirst()
-        .orElse(Double.NaN);
-  }
-
   // ---- Ends of the window
 
   /** Returns by how much a series grew between the means of its first and its last minute. */
@@ -410,11 +450,11 @@ final class AccountTable {
   }
 
   private double endSeconds() {
-    return Math.min(endSeconds, seconds[seconds.length - 1] / 4);
+    return Math.min(endSeconds, (seconds[seconds.length - 1] - seconds[0]) / 4);
   }
 
   private double start(double[] figures) {
-    return mean(figures, second -> second <= endSeconds());
+    return mean(figures, second -> second <= seconds[0] + endSeconds());
   }
 
   private double end(double[] figures) {
@@ -445,7 +485,7 @@ final class AccountTable {
     return late < STOPPED * whole / span();
   }
 
-  /** Returns the figures of the sites' readings at the times of the account's readings. */
+  /** Returns the bytes of a site, interpolated at the times of the account's readings. */
   private double[] interpolated(List<Double> held) {
     List<Instant> times = sites.orElseThrow().times();
     double[] at = new double[readings.size()];
@@ -458,19 +498,19 @@ final class AccountTable {
       if (next == 0 || next == times.size()) {
         at[i] = held.get(Math.min(next, held.size() - 1));
       } else {
-        double between = nanos(times.get(next - 1), times.get(next));
-        double share = nanos(times.get(next - 1), time) / between;
+        double between = seconds(times.get(next - 1), times.get(next));
+        double share = seconds(times.get(next - 1), time) / between;
         at[i] = held.get(next - 1) + share * (held.get(next) - held.get(next - 1));
       }
     }
     return at;
   }
 
-  private static double nanos(Instant from, Instant to) {
-    return Duration.between(from, to).toNanos();
+  static double seconds(Instant from, Instant to) {
+    return Duration.between(from, to).toNanos() / 1e9;
   }
 
-  // ---- What stands beside the rows
+  // ---- Counts and files
 
   private List<Count> counts() {
     List<Count> counts = new ArrayList<>();

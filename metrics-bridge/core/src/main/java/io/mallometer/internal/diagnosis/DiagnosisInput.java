@@ -1,5 +1,6 @@
 package io.mallometer.internal.diagnosis;
 
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
@@ -11,18 +12,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All that the rules read.
+ * The input of the diagnosis rules.
  *
  * @param snapshot the latest snapshot
  * @param history figures of the last hour, oldest first
- * @param readings the ends of accounts in the last hour, oldest first
- * @param sites what call sites held in the last hour; empty before the first reading
+ * @param readings the readings of the last hour for accounts, oldest first
+ * @param sites the live bytes of call sites in the last hour; empty before the first reading
  * @param leaks the latest verdicts
- * @param options how leaks are looked for
+ * @param options the settings of the leak detector
  * @param previous the previous run; empty if none is recorded
  * @param started when the process started
- * @param startedUp when the application had started; empty while it starts
- * @param firstRow the row that the latest sentence named first; empty if it named none
+ * @param startedUp when the start-up ended; empty before
+ * @param latest the diagnosis in force
  */
 public record DiagnosisInput(
     Snapshot snapshot,
@@ -34,4 +35,10 @@ public record DiagnosisInput(
     Optional<PreviousRun> previous,
     Instant started,
     Optional<Instant> startedUp,
-    Optional<String> firstRow) {}
+    Diagnosis latest) {
+
+  /** Returns the row that the latest sentence named first; empty if it named none. */
+  Optional<String> firstRow() {
+    return latest.named().stream().findFirst();
+  }
+}

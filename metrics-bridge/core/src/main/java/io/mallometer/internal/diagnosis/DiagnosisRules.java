@@ -1,13 +1,14 @@
 package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Sentence;
-import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
+import io.mallometer.model.Advice;
+import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Diagnosis;
@@ -28,99 +29,126 @@ import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToDoubleFunction;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
  * Draws the diagnosis from the account of the growth and the verdicts on call sites. Each rule is a
- * method that looks at one thing and leaves one finding with the state that it asks for. The
- * gravest state wins; the sentence names the rows of the account that explain it. {@code
- * docs/explanation/diagnosis.md} has a row for each rule.
+ * method that looks at one thing and adds one finding with the state that it asks for. The gravest
+ * state wins, and the sentence names the rows of the account that explain it. {@code
+ * docs/explanation/diagnosis.md} describes each rule in a row of a table.
  */
 public final class DiagnosisRules {
 
-  /** From here on the kernel's next reclaim may fail. */
+  /** The used share of the limit from which the kernel's next reclaim may fail. */
   private static final double AT_THE_LIMIT = 0.95;
 
   private static final double NEAR_THE_LIMIT = 0.9;
 
-  /** The heap explains the use of the limit if it is such a share of what is used. */
+  /** The share of the used bytes from which the heap explains the use of the limit. */
   private static final double MOSTLY = 2 / 3.0;
 
   private static final Duration NEAR = Duration.ofMinutes(30);
-  private static final Duration A_DAY = Duration.ofDays(1);
-  private static final Duration A_WEEK = Duration.ofDays(7);
+  private static final Duration STILL_NEAR = Duration.ofMinutes(45);
 
-  /** So long growth is watched before it is extrapolated to a limit that is near. */
+  /** The shortest time for which growth is watched before it asks for a state. */
   private static final Duration SURE = Duration.ofMinutes(2);
 
-  /** Growth is extrapolated to so many times the time that it was watched: an hour to a day. */
+  /** The factor by which growth is extrapolated from the time watched: an hour to a day. */
   private static final int EXTRAPOLATED = 24;
 
-  /** Healthy excludes growth for so many times the time watched, if that is more than a day. */
-  private static final int EXCLUDED = 10;
+  /**
+   * The factor while a program may warm up, which slows down. Growth is sure early if it fills the
+   * limit within this many times the time watched.
+   */
+  private static final int AT_ONCE = 5;
 
-  /** So long a process that does not grow is watched before it is healthy. */
+  /** The rows that grow in every program that warms up. */
+  private static final Set<Kind> WARMING =
+      EnumSet.of(
+          Kind.HEAP,
+          Kind.METASPACE,
+          Kind.CODE,
+          Kind.JVM,
+          Kind.MALLOMETER,
+          Kind.RETAINED,
+          Kind.MALLOC,
+          Kind.LIVE,
+          Kind.OTHER_SITES,
+          Kind.SAMPLING,
+          Kind.KERNEL,
+          Kind.SOCKETS);
+
+  /** The shortest time for which a process without growth is watched before it is healthy. */
   private static final Duration WATCHED = Duration.ofMinutes(3);
 
-  /** So long use is observed before the absence of unused memory says anything. */
+  /** The shortest observation after which the absence of unused memory is reported. */
   private static final Duration OBSERVED = Duration.ofMinutes(5);
-
-  /** The window of the account without growth. */
-  private static final Duration WINDOW = Duration.ofMinutes(10);
 
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
 
-  /** From here on unused objects of growing sites, all together, are to be watched. */
+  /** The unused bytes of all growing sites together from which the state is watch. */
   private static final double UNUSED_BYTES = 8 << 20;
 
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
 
-  /** From here on growth of exact rows is to be watched. */
-  private static final double EXACT_BYTES = 8 << 20;
+  /** The certain growth of a row, in bytes, from which the state is watch. */
+  private static final double CERTAIN_BYTES = 8 << 20;
 
-  private static final double EXACT_THREADS = 50;
-  private static final double EXACT_CLASSES = 1_000;
+  private static final double CERTAIN_SHARE = 0.01;
+  private static final double HALF = 0.5;
 
-  /** A site is to be acted on if it makes up this share of the growth toward the limit. */
+  private static final double MANY_THREADS = 50;
+  private static final double MANY_CLASSES = 1_000;
+
+  /** A site asks to act if it makes up this share of the growth toward the limit. */
   private static final double QUARTER = 0.25;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
-  /** Growth of pages of files is told from here on. */
+  /** The growth of a file's pages, in bytes, from which the diagnosis mentions it. */
   private static final double FILE_BYTES = 16 << 20;
 
-  /** From here on the samples without a call site can hide one that leaks. */
+  /** The share of samples without a call site from which they may hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** Rows with a maximum are left out of the growth if they make up this share of it. */
-  private static final double BOUNDED_SHARE = 0.2;
+  /** The first action of act, to which a time may be added. */
+  static final String SAVE = "Save the evidence";
 
-  /** Rows that may have a configured maximum. */
-  private static final List<Kind> BOUNDED_KINDS = List.of(Kind.HEAP, Kind.METASPACE, Kind.CODE);
-
+  private static final String CAN_BE_JUDGED = " can be judged from ";
+  private static final String TOO_EARLY = "Too early to tell: ";
   private static final double LISTED_BYTES = 1 << 20;
   private static final int MOST_LISTED = 12;
 
-  private static final double HOUR = 3_600;
+  private static final String HEAP = "heap";
+
+  /** The topics whose sentence is about the memory used instead of its growth. */
+  private static final List<String> OF_THE_LIMIT = List.of("limit", HEAP, "previous");
 
   private final DiagnosisInput known;
   private final Snapshot snapshot;
-  private final ToDoubleFunction<HistoryPoint> figure;
+  private final TotalGrowth total;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
 
-  /** The rows that grow to a configured maximum, where the limit has room for all of them. */
-  private final List<Kind> bounded;
+  /** The account, or that of the last ten minutes if the account is shorter than two minutes. */
+  private final Optional<Account> lasting;
 
   private final Limit limit;
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waits = new ArrayList<>();
+
+  /** The time from which each undecided subject can be judged. */
+  private final Map<String, Instant> undecided = new LinkedHashMap<>();
 
   private final Headline headline;
 
@@ -133,24 +161,20 @@ public final class DiagnosisRules {
   private DiagnosisRules(DiagnosisInput known) {
     this.known = known;
     this.snapshot = known.snapshot();
-    this.figure = figure(known);
-    Optional<ProcessGrowth> whole =
-        known.startedUp().flatMap(end -> ProcessGrowth.of(known.history(), figure, end));
-    Optional<Account> first = account(whole);
-    this.bounded = whole.isEmpty() ? List.of() : bounded(first, snapshot.memory().limit());
-    this.growth = bounded.isEmpty() ? whole : growthBesideBounded();
-    this.account = bounded.isEmpty() ? first : account(growth);
-    this.limit =
-        growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
-    this.headline = new Headline(known, growth, account, limit, bounded, counted(), asking());
+    this.total = new TotalGrowth(known);
+    this.growth = total.growth();
+    this.account = total.account();
+    this.lasting = account.filter(DiagnosisRules::isLong).or(total::tenMinutes);
+    this.limit = total.limit();
+    this.headline = new Headline(known, total, certain(), asking());
   }
 
-  /** Returns the diagnosis, since the snapshot's time. */
+  /** Returns the diagnosis as drawn at the snapshot's time. */
   public static Diagnosis diagnosis(DiagnosisInput known) {
     DiagnosisRules rules = new DiagnosisRules(known);
     rules.suspects();
     rules.growth();
-    rules.exactRows();
+    rules.growingRows();
     rules.limit();
     rules.previous();
     rules.counting();
@@ -162,76 +186,6 @@ public final class DiagnosisRules {
     return rules.diagnosed();
   }
 
-  /** Returns what grows: that which the limit is compared with, or without it what is known. */
-  private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput known) {
-    List<HistoryPoint> history = known.history();
-    HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
-    if (last == null || known.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
-      return HistoryPoint::usedBytes;
-    }
-    if (!Double.isNaN(last.residentUsedBytes())) {
-      return HistoryPoint::residentUsedBytes;
-    }
-    return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
-  }
-
-  /** Returns the account of the growth's window, or without growth of the last ten minutes. */
-  private Optional<Account> account(Optional<ProcessGrowth> growth) {
-    Instant tenMinutesAgo = snapshot.time().minus(WINDOW);
-    return known
-        .startedUp()
-        .flatMap(
-            end ->
-                account(
-                    growth.map(ProcessGrowth::since).orElse(later(tenMinutesAgo, end)),
-                    growth.flatMap(ProcessGrowth::lastTrough)));
-  }
-
-  private static List<Kind> bounded(Optional<Account> table, Limit limit) {
-    List<Row> rows =
-        table.map(Account::positive).orElse(List.of()).stream()
-            .filter(row -> !Double.isNaN(row.maximumBytes()))
-            .toList();
-    double needed = rows.stream().mapToDouble(Row::room).sum();
-    double growth = rows.stream().mapToDouble(Row::growthBytes).sum();
-    boolean fits = !(needed > limit.bytes() - limit.usedBytes());
-    boolean matters = table.isPresent() && growth >= BOUNDED_SHARE * table.get().positiveBytes();
-    return fits && matters ? rows.stream().map(Row::kind).toList() : List.of();
-  }
-
-  /** Returns how the memory grows without the rows that have a maximum. */
-  private Optional<ProcessGrowth> growthBesideBounded() {
-    List<HistoryPoint> rest = new ArrayList<>();
-    for (Reading reading : known.readings()) {
-      double bytes = total(reading);
-      for (Kind kind : bounded) {
-        bytes -= AccountTable.bytes(reading, kind);
-      }
-      rest.add(
-          new HistoryPoint(
-              reading.time(), bytes, bytes, 0, 0, 0, bytes, bytes, bytes, bytes, bytes, 0));
-    }
-    return ProcessGrowth.of(rest, HistoryPoint::usedBytes, known.startedUp().orElseThrow());
-  }
-
-  /** Returns the bytes that the limit is compared with. */
-  private double total(Reading reading) {
-    return isCharged() ? reading.chargedBytes() : reading.residentBytes();
-  }
-
-  private boolean isCharged() {
-    return snapshot.memory().limit().source().equals(Limit.CGROUP);
-  }
-
-  private Optional<Account> account(Instant from, Optional<Instant> lastTrough) {
-    return AccountTable.of(
-        known.readings(), known.sites(), from, lastTrough, isCharged(), snapshot.memory().budget());
-  }
-
-  private static Instant later(Instant one, Instant other) {
-    return one.isAfter(other) ? one : other;
-  }
-
   private Diagnosis diagnosed() {
     findings.sort(Comparator.comparing(Finding::state).reversed());
     return new Diagnosis(
@@ -239,10 +193,7 @@ public final class DiagnosisRules {
         snapshot.time(),
         switch (state) {
           case HEALTHY -> healthy();
-          case TOO_EARLY ->
-              "Too early to tell: "
-                  + String.join(", ", waits)
-                  + files().map(text -> "; " + text).orElse("");
+          case TOO_EARLY -> waits();
           default -> sentence;
         },
         actions(),
@@ -250,53 +201,87 @@ public final class DiagnosisRules {
         known.previous(),
         findings,
         account,
+        total.hour(),
         state.compareTo(State.TOO_EARLY) > 0 ? named.stream().map(Row::name).toList() : List.of());
   }
 
+  private String waits() {
+    if (!undecided.isEmpty()) {
+      Instant last = Collections.max(undecided.values());
+      waits.add(0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
+    }
+    files().ifPresent(grown -> waits.add(Math.min(1, waits.size()), grown));
+    return Headline.brief(TOO_EARLY, ", ", waits);
+  }
+
+  /** Returns the reasons of a diagnosis that is too early. */
+  static String waits(Diagnosis early) {
+    return capital(early.sentence().substring(TOO_EARLY.length()));
+  }
+
   private String healthy() {
-    String room =
-        Double.isNaN(limit.usedShare())
-            ? ""
-            : "; %s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes());
-    String use =
-        !snapshot.status().active()
-            ? "; native allocations are not counted"
-            : observed().compareTo(OBSERVED) < 0
-                ? ""
-                : "; " + small().orElse("no call site grows with unused objects");
-    String blind = missedShare() < MISSED_SHARE ? "" : "; " + missedText();
-    return growsLittle() + room + files().map(text -> "; " + text).orElse(use) + blind;
+    List<String> parts = new ArrayList<>();
+    parts.add(growsLittle());
+    boolean blind = missedShare() >= MISSED_SHARE;
+    if (blind) {
+      parts.add(missedText());
+    }
+    files().ifPresent(text -> parts.add(text + ", which the kernel can drop"));
+    if (!Double.isNaN(limit.usedShare())) {
+      parts.add("%s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes()));
+    }
+    if (!snapshot.status().active()) {
+      parts.add("native allocations are not counted");
+    } else if (!blind && observed().compareTo(OBSERVED) >= 0) {
+      parts.add(small().orElse("no unused memory grows"));
+    }
+    return Headline.brief("", "; ", parts);
   }
 
   /** Returns why the growth, if there is any, is healthy. */
   private String growsLittle() {
     String most =
-        bounded.isEmpty()
+        total.bounded().isEmpty()
             ? ""
-            : ", mostly the %s on its way to its maximum".formatted(bounded.get(0).words());
+            : ", %s the %s toward its maximum"
+                .formatted(
+                    growth.isEmpty() && mostlyBounded() ? "mostly" : "beside",
+                    total.bounded().get(0).words());
     if (growth.isEmpty()) {
-      return bounded.isEmpty()
-          ? growsNot()
-          : "Memory grows little in " + Words.duration(watched()) + most;
+      return total.bounded().isEmpty() ? growsNot() : "Memory grows little" + most;
     }
     Duration left = Headline.seconds(limit.seconds());
-    return grows(growth.get())
+    return "Memory grows "
+        + Sentence.rate(growth.get().slope().value())
         + (left.isZero() ? most : ", the limit is " + Words.roughly(left) + " away");
   }
 
-  private String growsNot() {
-    return "Memory shows no steady growth in " + Words.duration(watched());
+  /** Returns whether rows that grow to a maximum make up half of the growth. */
+  private boolean mostlyBounded() {
+    return account
+        .filter(
+            table ->
+                table.positive().stream()
+                        .filter(row -> total.bounded().contains(row.kind()))
+                        .mapToDouble(Row::growthBytes)
+                        .sum()
+                    >= HALF * table.positiveBytes())
+        .isPresent();
   }
 
-  // ---- What to do
+  private String growsNot() {
+    return "Memory shows no steady growth in " + Words.duration(total.watched());
+  }
+
+  // ---- Actions
 
   private List<String> actions() {
     List<String> actions = new ArrayList<>();
     if (state == State.ACT) {
       actions.add(
           limit.upperSeconds() < NEAR.toSeconds()
-              ? "Save the evidence, and restart before " + headline.at(limit.lowerSeconds())
-              : "Save the evidence");
+              ? SAVE + ", and restart before " + headline.at(limit.lowerSeconds())
+              : SAVE);
     }
     if (state.compareTo(State.TOO_EARLY) > 0) {
       named.stream()
@@ -309,20 +294,14 @@ public final class DiagnosisRules {
     return actions;
   }
 
-  /** Returns what a person does about a row. */
+  /** Returns the remedy for a row; empty if there is none. */
   private String remedy(Row row) {
     return switch (row.kind()) {
       case SITE ->
           headline.suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()
               ? "Free or close what " + Headline.place(row) + " allocates"
               : "Close what %s allocates, or bound how much is kept".formatted(Headline.place(row));
-      case RETAINED ->
-          "Trim malloc"
-              + snapshot.allocator().map(AllocatorStatistics::advice).orElse(List.of()).stream()
-                  .filter(advice -> advice.topic().equals("arenas"))
-                  .findFirst()
-                  .map(advice -> ", and set " + advice.setting())
-                  .orElse(", or set MALLOC_ARENA_MAX=2");
+      case RETAINED -> retainLess();
       case STACKS -> "End the threads, or bound the pool that starts them";
       case HEAP -> "Find what the heap keeps by a heap dump, or set a smaller -Xmx";
       case METASPACE -> "Reuse generated classes and class loaders";
@@ -332,10 +311,24 @@ public final class DiagnosisRules {
     };
   }
 
+  /** Returns how to make the allocator retain less: the advised setting, or the allocator's own. */
+  private String retainLess() {
+    String name = snapshot.self().allocator();
+    String setting =
+        snapshot.allocator().map(AllocatorStatistics::advice).orElse(List.of()).stream()
+            .map(Advice::setting)
+            .findFirst()
+            .orElse(AllocatorKind.named(name).setting());
+    return setting.isEmpty()
+        ? "Preload another allocator, such as jemalloc: no setting of %s is known".formatted(name)
+        : "Trim malloc, or set " + setting;
+  }
+
   private String runbook() {
     return switch (findings.get(0).topic()) {
       case "previous" -> "after-a-kill";
       case "limit" -> "near-limit";
+      case HEAP -> "heap-too-large";
       default ->
           switch (named.isEmpty() ? Kind.TOTAL : named.get(0).kind()) {
             case SITE -> ofSite(named.get(0));
@@ -357,7 +350,7 @@ public final class DiagnosisRules {
 
   // ---- Suspects
 
-  /** The rules on call sites that are suspects. */
+  /** Applies the rules on suspects. */
   private void suspects() {
     if (!snapshot.status().active()) {
       return;
@@ -383,21 +376,18 @@ public final class DiagnosisRules {
       double left =
           OBSERVED.minus(observed()).toNanos() / known.options().get(Setting.LEAK_TIME_SCALE);
       Instant due = leaks.time().plusNanos((long) left);
-      tooEarly("leaks", "unused memory can be judged from " + atTheLatest(due));
+      judgedFrom("leaks", "unused memory", due);
     } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
       tooEarly(
           "leaks",
           "whether the %s allocated in the last %s are used"
               .formatted(Sentence.bytes(fresh()), Words.duration(OBSERVED)));
     } else {
-      found(
-          "leaks",
-          State.HEALTHY,
-          capital(small().orElse("no call site grows with unused objects")));
+      found("leaks", State.HEALTHY, capital(small().orElse("no unused memory grows")));
     }
   }
 
-  /** Returns by how much more native memory is in use than ever was before it can be judged. */
+  /** Returns live bytes above the maximum until five minutes ago, which are too new to judge. */
   private double fresh() {
     List<HistoryPoint> history = known.history();
     Instant from = snapshot.time().minus(OBSERVED);
@@ -410,7 +400,7 @@ public final class DiagnosisRules {
     return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
-  /** Returns what is said of suspects that ask for nothing; empty without any. */
+  /** Returns the text on suspects that ask for no state; empty without suspects. */
   private Optional<String> small() {
     List<SiteVerdict> small =
         known.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
@@ -434,7 +424,7 @@ public final class DiagnosisRules {
     return Duration.ofNanos((long) (nanos * known.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
-  /** Returns the suspects that ask for a state, the gravest first, of these what grows fastest. */
+  /** Returns the suspects that ask for a state, the gravest and then the fastest first. */
   private List<SiteVerdict> asking() {
     return unacknowledged()
         .filter(site -> asked(site) != State.HEALTHY)
@@ -454,33 +444,35 @@ public final class DiagnosisRules {
           unusedBeforeLimit(site)
               ? State.ACT
               : unusedGrows(site) || isLarge(site) ? State.WATCH : State.HEALTHY;
-      case GROWING -> isLarge(site) ? State.WATCH : State.HEALTHY;
+      case GROWING -> isLarge(site) && growsNow(site) ? State.WATCH : State.HEALTHY;
       default -> State.HEALTHY;
     };
   }
 
   /**
-   * Returns whether the limit comes before the longest timeout could free anything, and the site
-   * makes up a quarter of the growth toward it.
+   * Returns whether the limit is reached before the longest timeout could free anything, and the
+   * site makes up a quarter of the growth toward the limit.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
         known.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds()
             - site.suspected().oldestSeconds();
-    double whole = growth.map(found -> found.slope().value()).orElse(0.0);
+    double perSecond = site.growth().bytesPerHour() / Headline.HOUR;
     return site.grows()
         && limit.lowerSeconds() < left
-        && site.growth().bytesPerHour() / HOUR >= QUARTER * whole;
+        && growth
+            .filter(found -> isSure(found) && perSecond >= QUARTER * found.slope().value())
+            .isPresent();
   }
 
-  /** Returns whether unused objects of all sites that grow are too many. */
+  /** Returns whether a site grows, and all growing sites together have too many unused bytes. */
   private boolean unusedGrows(SiteVerdict site) {
     double bytes = 0;
     double perSecond = 0;
     for (SiteVerdict one : unacknowledged().toList()) {
       if (one.verdict() == Verdict.UNUSED && one.grows()) {
         bytes += bytes(one);
-        perSecond += one.growth().bytesPerHour() / HOUR;
+        perSecond += one.growth().bytesPerHour() / Headline.HOUR;
       }
     }
     return site.grows() && (bytes >= UNUSED_BYTES || perSecond >= UNUSED_PER_SECOND);
@@ -489,6 +481,15 @@ public final class DiagnosisRules {
   private boolean isLarge(SiteVerdict site) {
     double bytes = bytes(site);
     return bytes > SUSPECT_BYTES || bytes > SUSPECT_SHARE * limit.bytes();
+  }
+
+  /** Returns whether the account shows the growth, which the verdict saw over a longer time. */
+  private boolean growsNow(SiteVerdict site) {
+    return known.sites().isEmpty()
+        || account
+            .flatMap(table -> table.row(Kind.SITE, site.site().name()))
+            .filter(Row::grows)
+            .isPresent();
   }
 
   static double bytes(SiteVerdict site) {
@@ -500,7 +501,7 @@ public final class DiagnosisRules {
 
   // ---- Growth
 
-  /** The rules on the growth of the total. */
+  /** Applies the rules on the growth of the total. */
   private void growth() {
     if (growth.isEmpty()) {
       healthyOrTooEarly(growsNot());
@@ -512,154 +513,89 @@ public final class DiagnosisRules {
       found("growth", State.ACT, text);
     } else if (!found.goesOn()) {
       healthyOrTooEarly(text + "; the growth slows down");
-    } else if (secondsLeft(found) >= A_DAY.toSeconds()) {
+    } else if (total.secondsLeft() >= TotalGrowth.A_DAY.toSeconds()) {
       healthyOrTooEarly(text);
-    } else if (secondsLeft(found) < EXTRAPOLATED * (double) found.watched().toSeconds()) {
+    } else if (isSure(found) && total.secondsLeft() < extrapolated(found)) {
       found("growth", State.WATCH, text);
     } else {
       tooEarly(
-          "growth", lower(text) + ", watched for " + Words.duration(found.watched()) + " so far");
+          "growth",
+          "memory grows %s, watched for %s"
+              .formatted(Sentence.rate(found.slope().value()), Words.duration(found.watched())));
     }
   }
 
-  /** Nothing of growth has to be looked at, once enough is excluded. */
+  /** Adds a healthy finding, or too early during the start-up or while growth is not excluded. */
   private void healthyOrTooEarly(String text) {
     if (known.startedUp().isEmpty()) {
       tooEarly("growth", "the application is starting");
-    } else if (watched().compareTo(WATCHED) < 0) {
-      Instant shows = known.startedUp().get().plus(WATCHED);
-      tooEarly(
-          "growth",
-          shows.isAfter(snapshot.time())
-              ? "growth can be judged from " + atTheLatest(shows)
-              : "watched for " + Words.duration(watched()));
+    } else if (total.watched().compareTo(WATCHED) < 0) {
+      judgedFrom("growth", "growth", known.startedUp().get().plus(WATCHED));
     } else {
-      Optional<Double> possible = possibleGrowth();
+      Optional<Double> possible = total.possible();
       if (possible.isPresent()) {
-        tooEarly(
-            "growth",
-            "growth of %s is not excluded after %s"
-                .formatted(Headline.rate(possible.get()), Words.duration(watched())));
+        String rate =
+            Double.isInfinite(possible.get())
+                ? "growth"
+                : "growth of " + Sentence.rate(possible.get());
+        tooEarly("growth", rate + " is not excluded after " + Words.duration(total.watched()));
       } else {
         found("growth", State.HEALTHY, text);
       }
     }
   }
 
-  /**
-   * Returns the growth in bytes per second that cannot be excluded and that would double the
-   * process or reach the limit; empty if healthy is earned. A row with a configured maximum counts
-   * with what is left to it. The last 10, 30 or 60 minutes suffice.
-   */
-  private Optional<Double> possibleGrowth() {
-    double seconds =
-        Math.max(
-            A_DAY.toSeconds(),
-            Math.min(A_WEEK.toSeconds(), EXCLUDED * (double) watched().toSeconds()));
-    double room = limit.bytes() - limit.usedBytes();
-    double least = Double.POSITIVE_INFINITY;
-    Instant before = Instant.MAX;
-    for (Duration window : new Duration[] {WINDOW, NEAR, Duration.ofHours(1)}) {
-      Instant from =
-          later(snapshot.time().minus(window), known.startedUp().orElse(snapshot.time()));
-      Optional<Account> table =
-          from.equals(before) ? Optional.empty() : account(from, Optional.empty());
-      before = from;
-      if (table.isPresent()) {
-        List<Row> withMaximum =
-            table.get().rows().stream()
-                .filter(row -> BOUNDED_KINDS.contains(row.kind()))
-                .filter(row -> !Double.isNaN(row.maximumBytes()))
-                .toList();
-        double upper = upperBeside(from, withMaximum.stream().map(Row::kind).toList());
-        double needed =
-            withMaximum.stream()
-                .mapToDouble(
-                    row -> Math.min(row.room(), Math.max(0, row.upperPerSecond()) * seconds))
-                .sum();
-        boolean little =
-            upper * seconds < table.get().total().bytes() && !(needed + upper * seconds >= room);
-        if (little || boundedGrowthFits(table.get(), seconds, room)) {
-          return Optional.empty();
-        }
-        least = Math.min(least, upper);
-      }
-    }
-    return Double.isInfinite(least) ? Optional.empty() : Optional.of(least);
+  /** Returns whether growth was watched for two minutes, or for a fifth of the time left. */
+  private boolean isSure(ProcessGrowth found) {
+    return found.watched().compareTo(SURE) >= 0
+        || found.watched().toSeconds() >= limit.seconds() / AT_ONCE;
   }
 
-  /** Returns whether all rows fit the limit, at the upper bounds of their growth. */
-  private static boolean boundedGrowthFits(Account table, double seconds, double room) {
-    double needed = 0;
-    double rest = table.total().upperPerSecond();
-    for (Row row : table.rows()) {
-      boolean bounded = !Double.isNaN(row.maximumBytes()) || row.plateau();
-      if (row.lowerPerSecond() > 0 && !bounded && row.kind() != Kind.UNATTRIBUTED) {
-        return false;
-      }
-      if (bounded && row.bytesPerSecond() > 0) {
-        rest -= row.bytesPerSecond();
-        needed += row.plateau() ? 0 : Math.min(row.room(), row.upperPerSecond() * seconds);
-      }
-    }
-    return needed + Math.max(0, rest) * seconds < room;
+  private double extrapolated(ProcessGrowth found) {
+    boolean far = found.watched().compareTo(TotalGrowth.WARM) >= 0 || !warmsUp();
+    return (far ? EXTRAPOLATED : AT_ONCE) * (double) found.watched().toSeconds();
   }
 
-  /** Returns the upper bound of the total's growth without rows of these kinds, at least 0. */
-  private double upperBeside(Instant from, List<Kind> kinds) {
-    List<Reading> window =
-        known.readings().stream().filter(one -> !one.time().isBefore(from)).toList();
-    double[] seconds = new double[window.size()];
-    double[] bytes = new double[window.size()];
-    for (int i = 0; i < bytes.length; i++) {
-      seconds[i] = Duration.between(from, window.get(i).time()).toNanos() / 1e9;
-      bytes[i] = total(window.get(i));
-      for (Kind kind : kinds) {
-        bytes[i] -= AccountTable.bytes(window.get(i), kind);
+  /** Returns whether rows that grow in a warm-up leave less than 60 % of the growth to others. */
+  private boolean warmsUp() {
+    double all = 0;
+    double warming = 0;
+    for (Row row : account.map(Account::positive).orElse(List.of())) {
+      if (!total.bounded().contains(row.kind())) {
+        boolean library = row.kind() == Kind.SITE && row.place().isEmpty();
+        all += row.growthBytes();
+        warming += library || WARMING.contains(row.kind()) ? row.growthBytes() : 0;
       }
     }
-    return Math.max(0, Trend.interval(seconds, bytes).upper());
-  }
-
-  private Duration watched() {
-    List<HistoryPoint> points =
-        known.history().stream()
-            .filter(point -> !point.time().isBefore(known.startedUp().orElse(Instant.MAX)))
-            .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
-            .toList();
-    return ProcessGrowth.watched(points, A_DAY);
+    return warming > (1 - Headline.EXPLAINED) * all;
   }
 
   private boolean limitWithinHalfAnHour(ProcessGrowth found) {
-    return found.watched().compareTo(SURE) >= 0
+    return isSure(found)
         && found.isSteady()
         && found.isRecent()
-        && limit.upperSeconds() < NEAR.toSeconds();
+        && limit.upperSeconds() < near().toSeconds();
   }
 
-  private double secondsLeft(ProcessGrowth found) {
-    return Double.isNaN(limit.bytes()) ? doubledIn(found) : limit.seconds();
-  }
-
-  private double doubledIn(ProcessGrowth found) {
-    List<HistoryPoint> history = known.history();
-    return figure.applyAsDouble(history.get(history.size() - 1)) / found.slope().value();
+  /** Returns the time to the limit that asks to act: 30 min, or 45 min while act is in force. */
+  private Duration near() {
+    return known.latest().state() == State.ACT ? STILL_NEAR : NEAR;
   }
 
   private String grows(ProcessGrowth found) {
     Slope slope = found.slope();
-    String lower = Sentence.bytes(slope.lower() * Headline.unit(slope.value()));
-    String upper = Sentence.bytes(slope.upper() * Headline.unit(slope.value()));
+    String lower = Sentence.bytes(slope.lower() * Sentence.secondsOfRate(slope.value()));
+    String upper = Sentence.bytes(slope.upper() * Sentence.secondsOfRate(slope.value()));
     return "Memory grows %s%s since %s"
         .formatted(
-            Headline.rate(slope.value()),
+            Sentence.rate(slope.value()),
             lower.equals(upper) ? "" : " (%s to %s)".formatted(lower, upper),
             Words.minute(found.since()));
   }
 
-  /** The rule on rows whose growth is counted: it needs no number of samples. */
-  private void exactRows() {
-    counted().stream()
+  /** Applies the rule on rows whose growth is certain, whether or not the total grows. */
+  private void growingRows() {
+    certain().stream()
         .findFirst()
         .ifPresent(
             row ->
@@ -670,27 +606,47 @@ public final class DiagnosisRules {
                         .formatted(
                             Headline.place(row),
                             Sentence.bytes(row.growthBytes()),
-                            Words.duration(
-                                Duration.between(account.get().from(), account.get().to())))));
+                            Words.duration(length(lasting.get())))));
   }
 
-  /** Returns the rows whose growth is counted and asks to be watched. */
-  private List<Row> counted() {
-    return account.map(Account::positive).orElse(List.of()).stream()
+  /**
+   * Returns the rows that ask to be watched: the intervals of their growth exclude zero, and the
+   * growth is large enough.
+   */
+  private List<Row> certain() {
+    double least =
+        Math.max(
+            CERTAIN_BYTES,
+            CERTAIN_SHARE * lasting.map(table -> table.total().bytes()).orElse(Double.NaN));
+    return lasting.filter(DiagnosisRules::isLong).map(Account::positive).orElse(List.of()).stream()
         .filter(
             row ->
                 switch (row.kind()) {
-                  case SITE, TMPFS ->
-                      row.exact() && row.grows() && row.growthBytes() >= EXACT_BYTES;
-                  case STACKS -> grows(Count.THREADS, EXACT_THREADS);
-                  case METASPACE -> row.grows() && grows(Count.CLASSES, EXACT_CLASSES);
+                  case SITE, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
+                      row.grows() && isCertain(row, least);
+                  case STACKS -> grows(Count.THREADS, MANY_THREADS);
+                  case METASPACE -> row.grows() && grows(Count.CLASSES, MANY_CLASSES);
                   default -> false;
                 })
         .toList();
   }
 
+  /** Returns whether a row grew by these bytes, and by half of them at the interval's lower end. */
+  private static boolean isCertain(Row row, double least) {
+    double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();
+    return row.growthBytes() >= least && low >= HALF * least;
+  }
+
+  private static boolean isLong(Account table) {
+    return length(table).compareTo(SURE) >= 0;
+  }
+
+  private static Duration length(Account table) {
+    return Duration.between(table.from(), table.to());
+  }
+
   private boolean grows(String count, double least) {
-    return account
+    return lasting
         .flatMap(table -> table.count(count))
         .filter(found -> found.steady() && found.growth() >= least)
         .isPresent();
@@ -717,6 +673,28 @@ public final class DiagnosisRules {
     } else {
       found("limit", State.HEALTHY, whole);
     }
+    heapThatDoesNotFit();
+  }
+
+  /** Applies the rule on a heap whose maximum exceeds the room left in a mostly used limit. */
+  private void heapThatDoesNotFit() {
+    double room = Math.max(0, limit.bytes() - limit.usedBytes());
+    if (limit.source().equals(Limit.MACHINE) || limit.usedShare() < MOSTLY) {
+      return;
+    }
+    account
+        .flatMap(table -> table.row(Kind.HEAP, Kind.HEAP.words()))
+        .filter(row -> row.maximumBytes() - row.bytes() > room)
+        .ifPresent(
+            row ->
+                found(
+                    HEAP,
+                    State.WATCH,
+                    "The Java heap may grow by %s, and the %s leaves %s"
+                        .formatted(
+                            Sentence.bytes(row.maximumBytes() - row.bytes()),
+                            ofBytes(),
+                            Sentence.bytes(room))));
   }
 
   private String ofBytes() {
@@ -725,28 +703,6 @@ public final class DiagnosisRules {
     }
     return (limit.source().equals(Limit.MACHINE) ? "machine's " : "limit of ")
         + Sentence.bytes(limit.bytes());
-  }
-
-  /** Returns the limit with the times at which the growth reaches it. */
-  private Limit reached(ProcessGrowth found) {
-    Slope slope = found.slope();
-    return snapshot
-        .memory()
-        .limit()
-        .reachedIn(
-            secondsToLimit(slope.upper()),
-            secondsToLimit(slope.value()),
-            secondsToLimit(slope.lower()));
-  }
-
-  /** Rows that grow to a configured maximum take what is left to it, and no more. */
-  private double secondsToLimit(double perSecond) {
-    Limit reading = snapshot.memory().limit();
-    double room = reading.bytes() - reading.usedBytes();
-    for (Row row : account.map(Account::rows).orElse(List.of())) {
-      room -= bounded.contains(row.kind()) ? row.room() : 0;
-    }
-    return Math.max(0, room) / perSecond;
   }
 
   private double heapBytes() {
@@ -765,19 +721,20 @@ public final class DiagnosisRules {
               Duration alive = Duration.between(known.started(), snapshot.time());
               Duration lived = Duration.between(run.started(), run.ended());
               boolean outlived = alive.compareTo(lived.multipliedBy(2)) > 0;
-              State asked = since.compareTo(A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
+              State asked =
+                  since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
               found("previous", asked, run.sentence());
-              // Before whatever else is to be watched.
+              // An OOM kill of the previous run comes before all else that asks to be watched.
               if (asked == State.WATCH && first) {
-                sentence = run.sentence();
+                sentence = Headline.brief("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
               }
               findings.add(0, findings.remove(findings.size() - 1));
             });
   }
 
-  // ---- Reasons that ask for nothing
+  // ---- Findings that ask for no state
 
   private void counting() {
     if (!snapshot.status().active()) {
@@ -793,10 +750,14 @@ public final class DiagnosisRules {
     }
   }
 
-  /** A table that is full hides the call sites that come later. */
+  /** Adds the finding that a full table hides the call sites that come later. */
   private void missed() {
     if (missedShare() >= MISSED_SHARE) {
-      found("missed", State.HEALTHY, capital(missedText()) + ": a leak there has no name");
+      found(
+          "missed",
+          State.HEALTHY,
+          capital(missedText())
+              + ", because the table of call sites is full: a leak there has no name");
     }
   }
 
@@ -807,8 +768,7 @@ public final class DiagnosisRules {
   }
 
   private String missedText() {
-    return Words.share(missedShare())
-        + " of the samples have no call site, because the table of call sites is full";
+    return Words.share(missedShare()) + " of the samples have no call site";
   }
 
   private void retained() {
@@ -845,7 +805,7 @@ public final class DiagnosisRules {
                     Words.bytes(bytes) + " of the resident set is unexplained"));
   }
 
-  /** Lists the account. */
+  /** Adds the rows of the account as a finding. */
   private void table() {
     account.ifPresent(
         table ->
@@ -856,7 +816,7 @@ public final class DiagnosisRules {
                     .formatted(
                         capital(table.basis()),
                         Words.change(table.total().growthBytes()),
-                        Words.duration(Duration.between(table.from(), table.to())),
+                        Words.duration(length(table)),
                         String.join(
                             ", ",
                             table.rows().stream()
@@ -877,14 +837,19 @@ public final class DiagnosisRules {
         .findFirst()
         .map(
             file ->
-                "pages of %s grew by %s, which the kernel can drop"
+                "pages of %s grew by %s"
                     .formatted(file.name(), Sentence.bytes(file.growthBytes())));
   }
 
-  // ---- What they share
+  // ---- Findings and texts
 
   private Optional<Double> part(ResidentPart part) {
     return snapshot.memory().resident().flatMap(split -> split.of(part)).map(Long::doubleValue);
+  }
+
+  private void judgedFrom(String topic, String subject, Instant due) {
+    undecided.put(subject, due);
+    found(topic, State.TOO_EARLY, capital(subject) + CAN_BE_JUDGED + atTheLatest(due));
   }
 
   private void tooEarly(String topic, String what) {
@@ -892,27 +857,28 @@ public final class DiagnosisRules {
     found(topic, State.TOO_EARLY, capital(what));
   }
 
-  /** Adds a finding. The first of the gravest gives the sentence. */
+  /** Adds a finding. The sentence is that of the first finding of the gravest state. */
   private void found(String topic, State asked, String text) {
     findings.add(new Finding(topic, asked, text));
     if (asked.compareTo(state) > 0) {
       state = asked;
       sentence = text;
       named = List.of();
-      if (asked.compareTo(State.TOO_EARLY) > 0
-          && !topic.equals("limit")
-          && !topic.equals("previous")) {
+      if (asked.compareTo(State.TOO_EARLY) > 0 && !OF_THE_LIMIT.contains(topic)) {
         sentence = headline.sentence();
         named = headline.named();
       }
     }
   }
 
+  /** Returns a text with a lower-case first letter, unless it begins with an abbreviation. */
   static String lower(String text) {
-    return Character.toLowerCase(text.charAt(0)) + text.substring(1);
+    return text.length() > 1 && Character.isUpperCase(text.charAt(1))
+        ? text
+        : Character.toLowerCase(text.charAt(0)) + text.substring(1);
   }
 
-  /** To the minute, rounded up. */
+  /** Returns a time rounded up to the minute. */
   private static String atTheLatest(Instant due) {
     return Words.minute(due.plusSeconds(59));
   }

@@ -9,7 +9,6 @@ import io.mallometer.model.Account.Row;
 import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict;
-import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,30 +22,40 @@ import java.util.Optional;
  */
 final class Headline {
 
-  /** The sentence names the rows that make up this share of the growth, if three rows do. */
-  private static final double EXPLAINED = 0.6;
+  /** The share of the growth that the named rows explain if at most three rows suffice. */
+  static final double EXPLAINED = 0.6;
+
+  /** The smallest share of the growth with which a row counts as an explanation. */
+  private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
 
-  /** The sentence names fewer rows rather than to have more words. */
+  /** Rows that name no cause. */
+  private static final List<Kind> NAMELESS = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
+
+  /** The most words of the sentence. A longer one leaves out rows. */
   private static final int MOST_WORDS = 25;
 
-  /** The row that was named first stays first while it grows by this share of the largest. */
+  /**
+   * The row that was named first stays first while its rate is this share of the largest. It never
+   * replaces a row that is named however small it is.
+   */
   private static final double STAYS_FIRST = 2 / 3.0;
 
-  private static final double MINUTE = 60;
-  private static final double HOUR = 3_600;
+  private static final String AFTER_FORECAST = ". ";
+
+  static final double HOUR = 3_600;
 
   private final DiagnosisInput known;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
   private final Limit limit;
 
-  /** The rows that grow to a maximum: they are named last. */
+  /** The rows that grow to a maximum, which are named last. */
   private final List<Kind> bounded;
 
-  /** The rows whose growth is counted and asks to be watched. */
-  private final List<Row> counted;
+  /** The rows whose growth is certain and asks to be watched. */
+  private final List<Row> certain;
 
   /** The suspects that ask for a state, the gravest first. */
   private final List<SiteVerdict> asking;
@@ -54,34 +63,56 @@ final class Headline {
   private final List<Row> named;
   private String sentence;
 
-  Headline(
-      DiagnosisInput known,
-      Optional<ProcessGrowth> growth,
-      Optional<Account> account,
-      Limit limit,
-      List<Kind> bounded,
-      List<Row> counted,
-      List<SiteVerdict> asking) {
+  /** Whether the sentence leaves out the number of further suspects. */
+  private boolean brief;
+
+  Headline(DiagnosisInput known, TotalGrowth total, List<Row> certain, List<SiteVerdict> asking) {
     this.known = known;
-    this.growth = growth;
-    this.account = account;
-    this.limit = limit;
-    this.bounded = bounded;
-    this.counted = counted;
+    this.growth = total.growth();
+    this.account = total.account();
+    this.limit = total.limit();
+    this.bounded = total.bounded();
+    this.certain = certain.stream().map(this::present).toList();
     this.asking = asking;
     this.named = subjects();
     this.sentence = composed();
-    for (int i = named.size() - 1; i >= 0 && sentence.split(" ").length > MOST_WORDS; i--) {
+    for (int i = named.size() - 1; i >= 0 && !isBrief(sentence); i--) {
       if (named.size() > 1 && !isNeeded(named.get(i))) {
         named.remove(i);
         sentence = composed();
       }
+    }
+    if (!isBrief(sentence)) {
+      brief = true;
+      sentence = composed();
     }
   }
 
   /** Returns the sentence without a final full stop. */
   String sentence() {
     return sentence;
+  }
+
+  /** Joins the first part, and the later parts that keep the sentence within 25 words. */
+  static String brief(String begin, String separator, List<String> parts) {
+    String sentence = begin;
+    for (String part : parts) {
+      String longer = sentence.equals(begin) ? begin + part : sentence + separator + part;
+      if (sentence.equals(begin) || isBrief(longer)) {
+        sentence = longer;
+      }
+    }
+    return sentence;
+  }
+
+  static boolean isBrief(String sentence) {
+    return sentence.split(" ").length <= MOST_WORDS;
+  }
+
+  /** Returns a sentence without its forecast, which holds only for one reading. */
+  static String withoutForecast(String sentence) {
+    int end = sentence.indexOf(AFTER_FORECAST);
+    return end < 0 ? sentence : sentence.substring(end + AFTER_FORECAST.length());
   }
 
   /** Returns the rows that the sentence names, in its order. */
@@ -96,23 +127,37 @@ final class Headline {
     if (forecast.isEmpty()) {
       return subjects;
     }
-    return forecast + (subjects.isEmpty() ? "" : ". " + subjects);
+    return forecast + (subjects.isEmpty() ? "" : AFTER_FORECAST + subjects);
   }
 
-  /** Returns the growth of the total, where no account divides it yet. */
+  /** Returns the growth of the total; empty without growth. */
   private String total() {
-    return growth.map(found -> "Memory grows " + rate(found.slope().value())).orElse("");
+    return growth.map(found -> "Memory grows " + Sentence.rate(found.slope().value())).orElse("");
+  }
+
+  /** Returns the account's row of the same name if it grew, else the row itself. */
+  private Row present(Row row) {
+    return account
+        .flatMap(table -> table.row(row.kind(), row.name()))
+        .filter(found -> found.growthBytes() > 0)
+        .orElse(row);
   }
 
   /** Returns whether a row is named however small its share of the growth is. */
   private boolean isNeeded(Row row) {
-    return counted.contains(row)
+    return certain.contains(row)
         || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
   }
 
-  /** Returns the rows to name, at most three: leaks, and what makes up most of the growth. */
+  /** Returns the rows to name, at most three: leaks, and the rows with most of the growth. */
   private List<Row> subjects() {
-    List<Row> rows = new ArrayList<>(counted);
+    List<Row> rows = new ArrayList<>(certain);
+    if (certain.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
+      // The heap grows with the classes: whatever loads classes without end keeps their objects.
+      positive().stream()
+          .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
+          .forEach(rows::add);
+    }
     for (SiteVerdict suspect : asking) {
       Row row = row(suspect);
       if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
@@ -130,36 +175,33 @@ final class Headline {
     }
     rows.sort(
         Comparator.comparing((Row row) -> bounded.contains(row.kind()))
+            .thenComparing(row -> !isNeeded(row))
             .thenComparingDouble(row -> -row.bytesPerSecond()));
     known
         .firstRow()
-        .flatMap(first -> rows.stream().filter(row -> row.name().equals(first)).findFirst())
+        .flatMap(first -> positive().stream().filter(row -> row.name().equals(first)).findFirst())
+        .filter(row -> !rows.isEmpty() && isNeeded(row) == isNeeded(rows.get(0)))
         .filter(row -> row.bytesPerSecond() >= STAYS_FIRST * rows.get(0).bytesPerSecond())
         .ifPresent(
             row -> {
               rows.remove(row);
               rows.add(0, row);
+              rows.subList(Math.min(rows.size(), MOST_NAMED), rows.size()).clear();
             });
     return rows;
   }
 
   /**
    * Returns the rows that make up 60 % of the growth without the rows that have a maximum, or the
-   * first three; then what has a maximum and grows more than each of them.
+   * first three.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();
     double left = EXPLAINED * explainable();
-    for (Row row : positive()) {
-      if (!bounded.contains(row.kind()) && left > 0 && rows.size() < MOST_NAMED) {
+    for (Row row : explanations()) {
+      if (left > 0 && rows.size() < MOST_NAMED) {
         rows.add(row);
         left -= row.growthBytes();
-      }
-    }
-    for (Row row : positive()) {
-      boolean most = rows.stream().allMatch(one -> one.growthBytes() < row.growthBytes());
-      if (bounded.contains(row.kind()) && most && rows.size() < MOST_NAMED) {
-        rows.add(row);
       }
     }
     return rows;
@@ -169,11 +211,25 @@ final class Headline {
     return account.map(Account::positive).orElse(List.of());
   }
 
+  /**
+   * Returns the rows without a maximum that can explain the growth: lines of the application, and
+   * measured rows and other call sites whose interval excludes zero.
+   */
+  private List<Row> explanations() {
+    List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
+    double least = LEAST_EXPLAINED * rows.stream().mapToDouble(Row::growthBytes).sum();
+    return rows.stream()
+        .filter(row -> row.growthBytes() >= least)
+        .filter(
+            row ->
+                row.kind() == Kind.SITE
+                    ? row.exact() || row.lowerPerSecond() > 0 || !row.place().isEmpty()
+                    : !NAMELESS.contains(row.kind()) && (row.lowerPerSecond() > 0 || isNeeded(row)))
+        .toList();
+  }
+
   private double explainable() {
-    return positive().stream()
-        .filter(row -> !bounded.contains(row.kind()))
-        .mapToDouble(Row::growthBytes)
-        .sum();
+    return explanations().stream().mapToDouble(Row::growthBytes).sum();
   }
 
   /** Returns the account's row of a suspect, or one by its own figures. */
@@ -185,7 +241,7 @@ final class Headline {
             new Row(
                 Kind.SITE,
                 site.site().name(),
-                line(site),
+                AccountTable.place(site.site().frames(), site.site().name()),
                 site.growth().liveBytes(),
                 Double.NaN,
                 perSecond,
@@ -196,15 +252,6 @@ final class Headline {
                 Double.NaN));
   }
 
-  private static String line(SiteVerdict site) {
-    return site.site().frames().stream()
-        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
-        .filter(frame -> frame.function().equals(site.site().name()) && !frame.source().isEmpty())
-        .findFirst()
-        .map(frame -> frame.source() + (frame.line() > 0 ? ":" + frame.line() : ""))
-        .orElse("");
-  }
-
   Optional<SiteVerdict> suspect(Row row) {
     return known.leaks().suspicious().stream()
         .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged())
@@ -212,10 +259,10 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the only subject with what is known of its use. */
+  /** Returns the text on the only row, with the use of its memory if that is known. */
   private String alone(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
-      return "Memory grows %s, cause not known yet".formatted(rate(row.bytesPerSecond()));
+      return "Memory grows %s, cause not known yet".formatted(rate(row));
     }
     Optional<SiteVerdict> suspect = suspect(row);
     if (suspect.isEmpty()) {
@@ -224,30 +271,29 @@ final class Headline {
     SiteVerdict site = suspect.get();
     int others = asking.size() - 1;
     String more =
-        others <= 0 ? "" : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
+        others <= 0 || brief
+            ? ""
+            : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
     return switch (site.verdict()) {
           case LEAK -> leak(site, row);
           case UNUSED ->
               site.grows()
                   ? "%s adds %s, none of it accessed: a leak or a large cache"
-                      .formatted(place(row), rate(row.bytesPerSecond()))
+                      .formatted(place(row), rate(row))
                   : "%s holds %s not accessed for %s or more"
                       .formatted(
                           place(row),
                           Sentence.bytes(DiagnosisRules.bytes(site)),
                           Sentence.atLeast(site.suspected().idleSeconds()));
           default ->
-              "%s adds %s, %s so far"
-                  .formatted(
-                      place(row),
-                      rate(row.bytesPerSecond()),
-                      Sentence.bytes(DiagnosisRules.bytes(site)));
+              "%s adds %s, holds %s"
+                  .formatted(place(row), rate(row), Sentence.bytes(DiagnosisRules.bytes(site)));
         }
         + more;
   }
 
   private String adds(Row row) {
-    String rate = rate(row.bytesPerSecond());
+    String rate = rate(row);
     if (suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()) {
       return place(row) + " leaks " + rate;
     }
@@ -266,7 +312,7 @@ final class Headline {
             : "%s not accessed for %s or more"
                 .formatted(amount, Sentence.atLeast(leak.suspected().idleSeconds()));
     if (leak.grows()) {
-      return "%s leaks %s, %s".formatted(place(row), rate(row.bytesPerSecond()), how);
+      return "%s leaks %s, %s".formatted(place(row), rate(row), how);
     }
     return "%s leaked: %s; %s"
         .formatted(
@@ -299,7 +345,7 @@ final class Headline {
         : name;
   }
 
-  /** Returns the counts that explain a row. */
+  /** Returns the counts that explain a row; empty if there are none. */
   private String detail(Row row) {
     return switch (row.kind()) {
       case STACKS ->
@@ -355,12 +401,9 @@ final class Headline {
         : Duration.ZERO;
   }
 
-  static double unit(double perSecond) {
-    return perSecond * MINUTE >= 1 << 20 ? MINUTE : HOUR;
-  }
-
-  static String rate(double perSecond) {
-    return Sentence.bytes(perSecond * unit(perSecond))
-        + (unit(perSecond) == MINUTE ? "/min" : "/h");
+  /** Returns the rate of a row; for a suspect the rate of its verdict. */
+  private String rate(Row row) {
+    double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);
+    return Sentence.rate(perHour > 0 ? perHour / HOUR : row.bytesPerSecond());
   }
 }

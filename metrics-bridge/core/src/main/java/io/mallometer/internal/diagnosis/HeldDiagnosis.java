@@ -3,37 +3,53 @@ package io.mallometer.internal.diagnosis;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.Diagnosis.State;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * The diagnosis as it stands: a state holds for a minute before a milder one takes its place, and a
- * change for the worse is logged. Knows when the start-up ends. Thread-safe.
+ * Holds the diagnosis in force: a state stays for five minutes before a milder one replaces it, and
+ * a graver state is logged. Also tells when the start-up ends. Thread-safe.
  */
 public final class HeldDiagnosis {
 
-  /** Without an application that says when it has started, it has by then. */
+  /** The length of the start-up if the application never said that it starts. */
   static final Duration START_UP = Duration.ofMinutes(2);
 
-  /** An application that never says that it has started, has by then. */
+  /** The longest start-up of an application that said that it starts. */
   static final Duration LONGEST_START_UP = Duration.ofMinutes(10);
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
+
+  /** The time for which only healthy is drawn before it replaces too early. */
+  private static final long EARNED_NANOS = Duration.ofMinutes(2).toNanos();
+
+  private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
+
   private static final long TOLD_NANOS = Duration.ofHours(1).toNanos();
 
   private final Instant started;
 
   private Diagnosis latest;
 
+  /** The latest diagnosis drawn as watch, the only state between act and healthy. */
+  private Diagnosis watch;
+
   /** The time at which each state was last drawn, in nanoseconds. */
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
-  /** When a state was logged. */
+  /** The time at which each state was last logged, in nanoseconds. */
   private final Map<State, Long> told = new EnumMap<>(State.class);
+
+  /** The latest limit of each source, in bytes. */
+  private final Map<String, Double> limits = new HashMap<>();
 
   private Instant drawnTime;
 
@@ -44,13 +60,14 @@ public final class HeldDiagnosis {
     this.started = started;
     this.drawnTime = started;
     this.latest = Diagnosis.none(started);
+    this.watch = latest;
   }
 
   public Instant started() {
     return started;
   }
 
-  /** Notes that the application starts, or has started. The first start counts. */
+  /** Notes that the application starts, or has started. Only the first start counts. */
   public synchronized void starting(boolean begins, Instant now) {
     if (begins) {
       starting = ended.isEmpty();
@@ -69,32 +86,40 @@ public final class HeldDiagnosis {
     return ended;
   }
 
-  /** Returns the row that the latest sentence named first; empty if it named none. */
-  public synchronized Optional<String> firstRow() {
-    return latest.named().stream().findFirst();
+  /** Returns the diagnosis in force. */
+  public synchronized Diagnosis latest() {
+    return latest;
   }
 
-  /** Begins anew, as after an attach: the next diagnosis stands whatever it is. */
+  /** Starts afresh, such as after an attach: the next diagnosis may be too early. */
   public synchronized void anew() {
-    latest = Diagnosis.none(drawnTime);
-    lastDrawn.clear();
+    latest = latest.held(State.TOO_EARLY, drawnTime, CHANGED, List.of(), List.of());
   }
 
   /**
-   * Returns the diagnosis that stands after another was drawn. A graver state stands at once, a
-   * milder one after five minutes in which no graver one was drawn, and too early never follows
-   * another state.
+   * Takes a newly drawn diagnosis and returns the one in force. A graver state takes effect at
+   * once. A milder one waits until no graver one was drawn for five minutes. Healthy waits until
+   * nothing else was drawn for five minutes, or for two minutes after too early. Too early never
+   * follows another state.
    */
   public synchronized Diagnosis stands(Diagnosis drawn, long nanoTime) {
-    if (latest.limit().bytes() > 0
-        && Double.compare(latest.limit().bytes(), drawn.limit().bytes()) != 0) {
+    if (isNew(drawn.limit())) {
       anew();
     }
     lastDrawn.put(drawn.state(), nanoTime);
+    if (drawn.state() == State.WATCH) {
+      watch = drawn;
+    }
     if (isHeld(drawn.state(), nanoTime)) {
-      boolean tooLong = latest.state() == State.ACT && wasNotDrawn(State.ACT, nanoTime);
-      latest = (tooLong ? latest.in(State.WATCH) : latest).with(drawn.limit(), drawn.previous());
-      return latest.saying(latest.sentence() + "; as of " + Words.minute(drawnTime));
+      boolean lately = drawnLately(latest.state(), nanoTime);
+      if (!lately && drawn.state() == State.TOO_EARLY) {
+        return waiting(drawn);
+      }
+      if (!lately && latest.state() == State.ACT && drawnLately(State.WATCH, nanoTime)) {
+        drawnTime = watch.since();
+        latest = watch.since(drawn.since());
+      }
+      return held(drawn);
     }
     if (drawn.state().compareTo(latest.state()) > 0) {
       tell(drawn, nanoTime);
@@ -104,20 +129,70 @@ public final class HeldDiagnosis {
     return latest;
   }
 
-  private boolean isHeld(State drawn, long nanoTime) {
-    State was = latest.state();
-    if (was == State.TOO_EARLY || drawn == was) {
+  /**
+   * Returns whether the limit itself changed. A stated limit and the cgroup's limit may take turns
+   * as the nearer one: that is no change.
+   */
+  private boolean isNew(Limit limit) {
+    if (!(limit.bytes() > 0)) {
       return false;
     }
-    boolean milder = drawn.compareTo(was) < 0;
-    return drawn == State.TOO_EARLY || milder && !wasNotDrawn(was, nanoTime);
+    Double before = limits.get(limit.source());
+    boolean machine = limit.source().equals(Limit.MACHINE) || limits.containsKey(Limit.MACHINE);
+    boolean isNew =
+        before == null ? machine && !limits.isEmpty() : before.doubleValue() != limit.bytes();
+    if (isNew) {
+      limits.clear();
+    }
+    limits.put(limit.source(), limit.bytes());
+    return isNew;
   }
 
-  private boolean wasNotDrawn(State state, long nanoTime) {
-    return nanoTime - lastDrawn.getOrDefault(state, nanoTime) >= HELD_NANOS;
+  /** Returns the drawn figures with the state in force and its sentence. */
+  private Diagnosis held(Diagnosis drawn) {
+    String asOf = "as of " + Words.minute(drawnTime);
+    String lasting = Headline.withoutForecast(latest.sentence());
+    List<String> parts = new ArrayList<>(List.of(lasting.split("; ")));
+    parts.add(1, asOf);
+    return drawn.held(
+        latest.state(),
+        latest.since(),
+        Headline.brief("", "; ", parts),
+        latest.actions().stream()
+            .map(action -> action.startsWith(DiagnosisRules.SAVE) ? DiagnosisRules.SAVE : action)
+            .toList(),
+        latest.named());
   }
 
-  /** Once an hour for each state. */
+  /** Returns a diagnosis that is too early, with the state before. */
+  private Diagnosis waiting(Diagnosis early) {
+    drawnTime = early.since();
+    latest =
+        early.held(
+            latest.state(), latest.since(), DiagnosisRules.waits(early), List.of(), List.of());
+    return latest;
+  }
+
+  private boolean isHeld(State drawn, long nanoTime) {
+    State was = latest.state();
+    if (drawn == was) {
+      return false;
+    }
+    if (drawn == State.HEALTHY) {
+      long needed = was == State.TOO_EARLY ? EARNED_NANOS : HELD_NANOS;
+      return lastDrawn.entrySet().stream()
+          .filter(other -> other.getKey() != State.HEALTHY)
+          .anyMatch(other -> nanoTime - other.getValue() < needed);
+    }
+    return drawn == State.TOO_EARLY || drawn.compareTo(was) < 0 && drawnLately(was, nanoTime);
+  }
+
+  private boolean drawnLately(State state, long nanoTime) {
+    Long drawn = lastDrawn.get(state);
+    return drawn != null && nanoTime - drawn < HELD_NANOS;
+  }
+
+  /** Logs act and watch, each at most once an hour. */
   private void tell(Diagnosis drawn, long nanoTime) {
     Long before = told.get(drawn.state());
     if (before != null && nanoTime - before < TOLD_NANOS) {

@@ -13,17 +13,17 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Whether the memory of the process grows, and how fast: {@link Trend} over the longest of some
- * windows of time in which it does. A shorter window counts if memory grows faster in it than the
- * longer one can explain, or goes on to grow while it slows down over the longer one. Growth is at
- * least 8 MiB and a hundredth of what is used.
+ * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
+ * A shorter window replaces a longer one if memory grows faster in it than the longer one can
+ * explain, or if growth continues there while it slows down over the longer one. Growth is at least
+ * 8 MiB and 1 % of the used bytes.
  *
  * @param slope bytes per second, with an interval of 95 %
  * @param since the start of the window
- * @param watched its length
- * @param steadiness how fast it grows in the second half of the window, as a share of the first
- * @param recent how fast it grows in the last five minutes, as a share of the slope
- * @param lastTrough the end of the window of what swings: its last trough; empty for other growth
+ * @param watched the length of the window
+ * @param steadiness the rate in the second half of the window, as a share of that in the first
+ * @param recent the rate in the last five minutes, as a share of the slope
+ * @param lastTrough the last trough of swinging memory, the window's end; empty for other growth
  */
 record ProcessGrowth(
     Slope slope,
@@ -33,7 +33,7 @@ record ProcessGrowth(
     double recent,
     Optional<Instant> lastTrough) {
 
-  /** Nothing is said of a shorter time. */
+  /** The shortest time in which growth is looked for. */
   static final Duration SHORTEST = Duration.ofSeconds(45);
 
   private static final List<Duration> WINDOWS =
@@ -47,10 +47,10 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** What fell back so often is described by its troughs. */
+  /** The number of falls in ten minutes from which a figure is described by its troughs. */
   private static final int FEWEST_FALLS = 2;
 
-  /** Fewer troughs tell no slope. */
+  /** The fewest troughs that give a slope. */
   private static final int FEWEST_TROUGHS = 10;
 
   private static final int MOST_BLOCKS = 60;
@@ -59,22 +59,23 @@ record ProcessGrowth(
   private static final double LESS_STEADY = 0.5;
   private static final double STILL = 0.5;
 
-  /** The first third of the window leads to the second by such a share of the slope. */
+  /** The least rise from the first to the second third of the window, as a share of the slope. */
   private static final double FROM_THE_START = 0.5;
 
   private static final Duration LONG = Duration.ofMinutes(15);
 
-  /** What swings around a level has to leave its range by such a share of it. */
+  /** The share of its earlier range by which a figure must exceed its earlier maximum. */
   private static final double BEYOND = 0.5;
 
   private static final double LEAST_BYTES = 8 << 20;
   private static final double LEAST_SHARE = 0.01;
 
   /**
-   * Returns how a figure grows in the history, which is oldest first; empty if it does not, or is
-   * not known for long enough.
+   * Returns the growth of a figure in the history, which is oldest first; empty if there is none or
+   * the figure is known for too short a time.
    *
-   * @param from the end of the start-up: what is before does not count
+   * @param from the end of the start-up: growth before it does not count, and the maximum until
+   *     then must be exceeded
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history, ToDoubleFunction<HistoryPoint> figure, Instant from) {
@@ -83,7 +84,17 @@ record ProcessGrowth(
             .filter(point -> !point.time().isBefore(from))
             .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
             .toList();
-    Sawtooth sawtooth = Sawtooth.of(all, figure);
+    double startUp =
+        history.stream()
+            .filter(point -> point.time().isBefore(from))
+            .mapToDouble(figure)
+            .filter(bytes -> !Double.isNaN(bytes))
+            .max()
+            .orElse(Double.NEGATIVE_INFINITY);
+    Sawtooth sawtooth =
+        Sawtooth.of(
+            history.stream().filter(point -> !Double.isNaN(figure.applyAsDouble(point))).toList(),
+            figure);
     boolean swings = sawtooth.falls() >= FEWEST_FALLS;
     List<HistoryPoint> known = swings ? sawtooth.troughs() : all;
     if (swings && known.size() < FEWEST_TROUGHS) {
@@ -97,7 +108,7 @@ record ProcessGrowth(
         continue;
       }
       latest = watched;
-      Optional<ProcessGrowth> here = within(known, figure, watched);
+      Optional<ProcessGrowth> here = within(known, figure, watched, startUp);
       if (here.isPresent() && (found.isEmpty() || here.get().replaces(found.get()))) {
         found = here;
       }
@@ -116,27 +127,27 @@ record ProcessGrowth(
     return new ProcessGrowth(slope, first, watched, steadiness, recent, Optional.of(last));
   }
 
-  /** Whether a shorter window says more: growth that is faster, or that goes on after a warm-up. */
+  /** Returns whether a shorter window shows faster growth, or growth after a warm-up. */
   private boolean replaces(ProcessGrowth longer) {
     return slope.lower() > longer.slope.upper() || goesOn() && !longer.goesOn();
   }
 
-  /** Returns whether it does not slow down, so that it can be extrapolated to a near limit. */
+  /** Returns whether growth does not slow down, so that it can be extrapolated to a near limit. */
   boolean isSteady() {
     return steadiness >= STEADY;
   }
 
-  /** Returns whether it grew in the last minutes, so that the limit is near. */
+  /** Returns whether memory grew in the last minutes, so that the limit is near. */
   boolean isRecent() {
     return recent >= STILL;
   }
 
-  /** Returns whether it can be extrapolated to the hours to come. */
+  /** Returns whether growth can be extrapolated to the hours to come. */
   boolean goesOn() {
     return watched.compareTo(LONG) < 0 ? isSteady() : steadiness >= LESS_STEADY;
   }
 
-  /** Returns for how long points that are oldest first are known, at most a window. */
+  /** Returns the time that the points span (oldest first), at most a window. */
   static Duration watched(List<HistoryPoint> known, Duration window) {
     if (known.isEmpty()) {
       return Duration.ZERO;
@@ -146,7 +157,10 @@ record ProcessGrowth(
   }
 
   private static Optional<ProcessGrowth> within(
-      List<HistoryPoint> known, ToDoubleFunction<HistoryPoint> figure, Duration watched) {
+      List<HistoryPoint> known,
+      ToDoubleFunction<HistoryPoint> figure,
+      Duration watched,
+      double startUp) {
     Instant start = known.get(known.size() - 1).time().minus(watched);
     List<HistoryPoint> points =
         known.stream().filter(point -> !point.time().isBefore(start)).toList();
@@ -166,6 +180,7 @@ record ProcessGrowth(
     return slope.lower() > 0
             && blocks.riseFromTheStart(slope)
             && end - before.getMax() >= Math.max(least, swings)
+            && end - startUp >= least / 2
         ? Optional.of(
             new ProcessGrowth(
                 slope,
@@ -177,7 +192,7 @@ record ProcessGrowth(
         : Optional.empty();
   }
 
-  /** How fast it grew in the last five minutes, from the first and the last minute of them. */
+  /** Returns bytes per second between the first and the last of the last five minutes. */
   private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     Instant end = points.get(points.size() - 1).time();
     Duration span = watched(points, RECENT);
@@ -200,7 +215,7 @@ record ProcessGrowth(
     return Duration.between(start, point.time()).toNanos() / 1e9;
   }
 
-  /** Means over equal times: neither a garbage collection nor the denser of the points decide. */
+  /** Means over equal times, so that neither a collection nor denser points decide. */
   private record Blocks(double[] seconds, double[] bytes) {
 
     static Blocks of(
@@ -230,7 +245,7 @@ record ProcessGrowth(
       return bytes.length;
     }
 
-    /** Whether it grows in all of the window: a burst in its middle does not. */
+    /** Returns whether the figure grows throughout the window and not only in its middle. */
     boolean riseFromTheStart(Slope slope) {
       int third = count() / 3;
       double rise = mean(bytes, third, 2 * third) - mean(bytes, 0, third);

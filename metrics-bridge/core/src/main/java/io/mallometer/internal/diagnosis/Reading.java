@@ -11,18 +11,17 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * One end of an account: figures that were read within milliseconds. Bytes; unknown figures are
- * {@code NaN}.
+ * Figures that were read within milliseconds, for the start or the end of an account. Bytes;
+ * unknown figures are {@code NaN}.
  *
  * @param time the time of the reading
- * @param chargedBytes what the kernel charges to the cgroup, without pages of files
+ * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
  * @param residentBytes the resident set without pages of files that the kernel can drop
  * @param resident resident bytes by part
  * @param copiedFileBytes pages of files that the process wrote
  * @param mallocBytes resident memory of malloc
- * @param charged what the kernel charges to the cgroup, by part; empty outside one
- * @param liveBytes live bytes of malloc; after an attach what was allocated since, less what was
- *     freed
+ * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
+ * @param liveBytes live bytes of malloc; after an attach the allocated minus the freed bytes since
  * @param counts counts of the JVM
  * @param files pages of the largest files by the file's name, without copies
  */
@@ -61,12 +60,17 @@ public record Reading(
         split.largestFiles());
   }
 
-  /** Returns the resident bytes of a part; 0 if it is not told apart. */
+  /** Returns the bytes to compare with the limit: the charged bytes, else the resident set. */
+  double total(boolean charged) {
+    return charged ? chargedBytes : residentBytes;
+  }
+
+  /** Returns the resident bytes of a part; 0 if the part is not measured. */
   double of(ResidentPart part) {
     return resident.getOrDefault(part, 0L);
   }
 
-  /** Returns the charged bytes of a part; 0 if the kernel does not tell. */
+  /** Returns the charged bytes of a part; 0 if the kernel does not report them. */
   double of(ChargedPart part) {
     return charged.getOrDefault(part, 0L);
   }

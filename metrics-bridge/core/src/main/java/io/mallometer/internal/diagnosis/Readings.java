@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The readings of the last hour: ten minutes by 15 s, as often as the resident set is divided, the
- * rest by the minute. At most 100 readings of two kilobytes. Thread-safe.
+ * The readings of the last hour: every 15 s for ten minutes, as often as the resident set is
+ * divided, and one a minute before that. At most 100 readings of 2 KB. Thread-safe.
  */
 public final class Readings {
 
@@ -36,9 +36,9 @@ public final class Readings {
 
   /**
    * Adds the figures of a snapshot if its resident set was divided since the last one. An attach or
-   * detach begins anew: live bytes before and after it cannot be compared.
+   * detach clears the readings, as live bytes before and after it cannot be compared.
    *
-   * @param nanoTime the time by a clock that is never set
+   * @param nanoTime the time by a monotonic clock
    */
   public synchronized void add(Snapshot snapshot, long nanoTime) {
     Optional<Attachment> now = snapshot.self().attachment();
@@ -53,7 +53,7 @@ public final class Readings {
     }
   }
 
-  /** Returns the time of the latest division of the resident set that was added. */
+  /** Returns the time of the latest division that was added. */
   public synchronized Instant latest() {
     return latestSplit;
   }

@@ -10,12 +10,12 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The swings of a figure that rises and falls back, such as buffers that wait for a collection. A
- * swing counts if it exceeds half of the range in which the figure moved in the last ten minutes.
- * Means of half a minute are compared, without those that exceed both neighbours: a single high
- * reading is no swing.
+ * swing counts if it exceeds half of the figure's range in the last ten minutes. Means of 30 s are
+ * compared. A mean that exceeds both neighbours is lowered to the higher one: a single high reading
+ * is no swing.
  *
- * @param falls how often the figure fell in the last ten minutes
- * @param troughs the points at which it was lowest between two rises
+ * @param falls the number of falls in the last ten minutes
+ * @param troughs the lowest point between each two rises
  */
 record Sawtooth(int falls, List<HistoryPoint> troughs) {
 

@@ -1,6 +1,7 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.process.AllocatorAdvice;
 import io.mallometer.internal.process.Pause;
 import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorKind;
@@ -9,33 +10,36 @@ import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.Snapshot;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the allocator's statistics as often as they are worth their cost.
+ * Reads the allocator's statistics, less often if they are expensive.
  *
  * <p>glibc locks one arena after the other and walks its free chunks, 150 ns each: threads that
- * want memory from that arena wait for as long. So the statistics are read every 15 s; or as seldom
- * as keeps them under a thousandth of the time; and once an hour where a reading takes longer than
- * a tenth of a second.
+ * allocate from that arena wait as long. So the statistics are read every 15 s, or less often to
+ * stay below a thousandth of the time, and once an hour if a reading takes longer than a tenth of a
+ * second.
  *
- * <p>What a trim would give back follows from the statistics and a split of the resident set of the
- * same moment. So they are also read with each split; between two splits that figure stays. After a
- * trim it is unknown until the next.
+ * <p>The trimmable bytes follow from the statistics and a split of the resident set of the same
+ * moment. So statistics are also read with each split; between two splits that figure stays. After
+ * a trim it is unknown until the next split.
  */
-public final class AllocatorReader {
+public final class AllocatorReader implements SnapshotReader {
 
   static final long PACE_NANOS = 15_000_000_000L;
   static final long LONGEST_NANOS = 3_600_000_000_000L;
 
   private static final long LONG_READING_NANOS = 100_000_000L;
 
-  private final Interposer interposer;
+  private final NativeLibrary library;
+  private final BooleanSupplier trims;
   private final Clock clock;
   private final LongSupplier nanoTime;
 
@@ -45,21 +49,52 @@ public final class AllocatorReader {
   private long nextByPace;
   private long nextByCost;
 
-  public AllocatorReader(Interposer interposer, Clock clock, LongSupplier nanoTime) {
-    this.interposer = interposer;
+  /**
+   * Creates a reader that has read nothing.
+   *
+   * @param trims whether a trim is running
+   */
+  public AllocatorReader(
+      NativeLibrary library, BooleanSupplier trims, Clock clock, LongSupplier nanoTime) {
+    this.library = library;
+    this.trims = trims;
     this.clock = clock;
     this.nanoTime = nanoTime;
   }
 
-  /** The latest reading. */
+  /** Returns the latest reading. */
   public Optional<AllocatorStatistics> latest() {
     return latest;
   }
 
+  @Override
+  public String failure() {
+    return "The allocator's statistics cannot be read; the last reading stays";
+  }
+
+  /** Skips the reading during a trim, which holds the allocator's locks. */
+  @Override
+  public void read(Snapshot soFar) {
+    if (!trims.getAsBoolean()) {
+      read(soFar.memory());
+    }
+  }
+
+  @Override
+  public Snapshot show(Snapshot snapshot) {
+    Optional<AllocatorStatistics> known = latest;
+    return known.isPresent() ? snapshot.with(known) : snapshot;
+  }
+
+  @Override
+  public boolean renew() {
+    return true;
+  }
+
   /**
-   * Reads if it is time.
+   * Reads if a reading is due.
    *
-   * @param memory what the operating system says; a split that was not there at the last call is of
+   * @param memory the operating system's figures; a split that is new since the last call is of
    *     this moment
    */
   synchronized void read(ProcessMemory memory) {
@@ -73,7 +108,7 @@ public final class AllocatorReader {
     }
   }
 
-  /** Reads after a trim, in any case. */
+  /** Reads after a trim, regardless of the cost. */
   synchronized void readAfterTrim() {
     read(statistics -> statistics.withResident(Double.NaN).withAdvice(latestAdvice()));
   }
@@ -84,7 +119,7 @@ public final class AllocatorReader {
 
   private void read(UnaryOperator<AllocatorStatistics> conclude) {
     long start = nanoTime.getAsLong();
-    Optional<AllocatorStatistics> read = interposer.allocator(clock.instant());
+    Optional<AllocatorStatistics> read = library.allocator(clock.instant());
     long end = nanoTime.getAsLong();
     everRead = true;
     nextByPace = end + PACE_NANOS;
@@ -92,7 +127,7 @@ public final class AllocatorReader {
     latest = read.map(conclude);
   }
 
-  /** How long to rest after a reading that took a given time, both in nanoseconds. */
+  /** Returns the pause after a reading that took a given time, both in nanoseconds. */
   static long rest(long cost) {
     return cost > LONG_READING_NANOS ? LONGEST_NANOS : Pause.after(cost, 0, LONGEST_NANOS);
   }
@@ -108,7 +143,7 @@ public final class AllocatorReader {
   }
 
   private AllocatorStatistics compare(AllocatorStatistics statistics, ProcessMemory memory) {
-    Optional<NativeCounters> counters = interposer.process();
+    Optional<NativeCounters> counters = library.process();
     double live = counters.isPresent() ? counters.get().liveBytes() : Double.NaN;
     double retained = retainedBytes(memory);
     AllocatorStatistics compared = statistics.withResident(live + retained);
@@ -123,7 +158,7 @@ public final class AllocatorReader {
                 System.getenv())));
   }
 
-  /** Free memory of the allocator that is resident; {@code NaN} if unknown. */
+  /** Returns the resident free memory of the allocator; {@code NaN} if unknown. */
   static double retainedBytes(ProcessMemory memory) {
     Optional<Long> retained =
         memory.resident().isPresent()

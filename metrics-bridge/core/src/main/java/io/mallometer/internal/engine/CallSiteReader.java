@@ -1,14 +1,20 @@
 package io.mallometer.internal.engine;
 
 import io.mallometer.internal.history.SiteHistory;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.history.SiteReadings;
+import io.mallometer.internal.history.TopNames;
+import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.Pause;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteTrends;
+import io.mallometer.model.Snapshot;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,37 +25,38 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the call sites as often as they are worth their cost, and when somebody asks.
+ * Reads the call sites, less often if they are expensive, and on request.
  *
- * <p>A reading walks the tables of the library and names what is new in them: a millisecond for a
- * thousand sites. So the poller's thread reads every 15 s, or as seldom as keeps its readings under
- * a thousandth of the time, but once a minute: the first reading names everything, takes many times
- * as long as those that follow, and must not keep them waiting. Who asks gets the latest reading if
- * that is younger than a second; there are never two readings at once.
+ * <p>A reading walks the tables of the library and names new frames: a millisecond for a thousand
+ * sites. So the poller's thread reads every 15 s, when the resident set is divided. It reads less
+ * often to stay below a thousandth of the time, but at least every 30 s: the first reading names
+ * everything, takes many times as long as later ones, and must not delay them. A request gets the
+ * latest reading if that is younger than a second. There are never two readings at once.
  *
- * <p>In a process with many sites, names of those that hold least come over the first minute or
- * two, unless somebody asks, who gets all at once. Until then such a site is there with its figures
- * and without its stack.
+ * <p>In a process with many sites, the sites with least memory get names over the first minute or
+ * two; a request names all at once. Until then such a site has figures and no stack.
  *
- * <p>The latest reading is held while somebody asks, and for two minutes after. Else it is let go
- * as soon as it is judged, and who wants one reads anew: thousands of objects that every full
- * collection of the heap would mark, for nobody. What is always kept are figures, in arrays, and
- * the names of the few largest.
+ * <p>The latest reading is kept for two minutes after a request. Otherwise it is dropped as soon as
+ * it is judged, and a request reads anew: it has thousands of objects, which each full collection
+ * of the heap would mark. Figures, in arrays, and the names of the few largest are always kept.
  */
-public final class CallSiteReader {
+public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   static final long PACE_NANOS = 15_000_000_000L;
 
+  /** The pause without divisions of the resident set, a little longer than between two. */
+  private static final long LATE_NANOS = 20_000_000_000L;
+
   private static final long FRESH_NANOS = 1_000_000_000L;
-  private static final long LONGEST_NANOS = 60_000_000_000L;
+  private static final long LONGEST_NANOS = 30_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
-  /** The most names with most memory, and the most that grew most, for the account. */
+  /** The number of names with most memory, and of those that grew most, for the account. */
   private static final int MOST_HELD = 60;
 
   private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
 
-  private final Interposer interposer;
+  private final NativeLibrary library;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final TopNames topLibraries = new TopNames();
@@ -59,7 +66,10 @@ public final class CallSiteReader {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
-  /** Guarded by this, as is all below. */
+  /** The time of the division that the poller's thread saw last. */
+  private Optional<Instant> division = Optional.empty();
+
+  /** The latest reading. Guarded by this, like the fields below. */
   private CallSites latest = NOTHING;
 
   private @Nullable SiteTrends held;
@@ -67,7 +77,7 @@ public final class CallSiteReader {
   /** Whether all sites of the latest reading have names. */
   private boolean whole;
 
-  /** How many sites have no stack at all, as of the last reading that named the others. */
+  /** The number of sites without any stack, at the last reading that named all others. */
   private int stackless;
 
   private boolean everAsked;
@@ -78,23 +88,70 @@ public final class CallSiteReader {
   private long nextByPace;
   private long nextByCost;
 
-  CallSiteReader(Interposer interposer, Clock clock, LongSupplier nanoTime) {
-    this.interposer = interposer;
+  public CallSiteReader(NativeLibrary library, Clock clock, LongSupplier nanoTime) {
+    this.library = library;
     this.clock = clock;
     this.nanoTime = nanoTime;
   }
 
-  /** Names the sites by the classes of these packages from the next reading on. */
-  void nameBy(List<String> packages) {
-    applicationPackages = packages;
+  @Override
+  public String failure() {
+    return "The call sites cannot be read; the last reading stays";
   }
 
-  /** Who holds most of the live memory, as of the latest reading; empty if that has no sites. */
+  /** Returns 2: the first poll divides the resident set, and both load classes at start-up. */
+  @Override
+  public int firstPoll() {
+    return 2;
+  }
+
+  /** Reads when the resident set was just divided: an account compares figures of one moment. */
+  @Override
+  public void read(Snapshot soFar) {
+    Optional<Instant> divided = soFar.memory().resident().map(ResidentMemory::time);
+    boolean fresh = divided.isPresent() && !divided.equals(division);
+    division = divided;
+    if (library.present()) {
+      readIfDue(fresh);
+    }
+  }
+
+  @Override
+  public Snapshot show(Snapshot snapshot) {
+    Optional<SiteSummary> sites = summary;
+    return sites.isPresent() && snapshot.status().active() ? snapshot.with(sites.get()) : snapshot;
+  }
+
+  /** Returns the names with most live memory, of the latest reading; empty if it has no sites. */
   Optional<SiteSummary> summary() {
     return summary;
   }
 
-  /** The latest reading if it is younger than a second, else a new one. */
+  @Override
+  public boolean renew() {
+    return true;
+  }
+
+  @Override
+  public void published(Snapshot snapshot) {
+    letGo();
+  }
+
+  /** Drops the latest reading unless it was requested lately. */
+  synchronized void letGo() {
+    if (!isHeld()) {
+      latest = NOTHING;
+    }
+  }
+
+  /** Names the sites by the classes of the application's packages from the next reading on. */
+  @Override
+  public void configure(Optional<MallometerOptions> options) {
+    applicationPackages =
+        options.isPresent() ? options.get().get(Setting.APPLICATION_PACKAGES) : applicationPackages;
+  }
+
+  @Override
   public synchronized CallSites callSites() {
     hold();
     if (isMissing() || !whole || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
@@ -103,13 +160,15 @@ public final class CallSiteReader {
     return latest;
   }
 
-  /**
-   * The latest reading if it is younger than this, else a new one, as far as its cost allows; a new
-   * one too where it was let go. For the poller's thread, which lets it go afterwards.
-   *
-   * @param timeScale by what the pauses are divided
-   */
-  synchronized CallSites notOlderThan(Duration age, double timeScale) {
+  @Override
+  public synchronized CallSites callSitesNow() {
+    hold();
+    read(true);
+    return latest;
+  }
+
+  @Override
+  public synchronized CallSites notOlderThan(Duration age, double timeScale) {
     long now = nanoTime.getAsLong();
     double pause = (nextByCost - readAt) / timeScale;
     if (isMissing() || now - readAt >= Math.max(age.toNanos(), pause)) {
@@ -118,36 +177,21 @@ public final class CallSiteReader {
     return latest;
   }
 
-  /**
-   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the time
-   * that readings may take.
-   */
-  synchronized boolean isAffordable(double timeScale) {
+  @Override
+  public synchronized boolean isAffordable(double timeScale) {
     double pause = (nextByCost - readAt) / timeScale;
     return !isMissing() || !everRead || nanoTime.getAsLong() - readAt >= pause;
   }
 
-  /**
-   * The latest reading if it is younger than a second, else a new one; empty if that would cost too
-   * much now. For the poller's thread, which lets it go afterwards.
-   *
-   * @param urgent whether a new one may cost what it will
-   */
-  synchronized Optional<CallSites> toKeep(boolean urgent) {
-    if (isMissing() || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
+  @Override
+  public synchronized Optional<CallSites> toKeep(boolean urgent) {
+    if (urgent || isMissing() || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
       if (!urgent && everRead && !costAllows()) {
         return Optional.empty();
       }
       read(isHeld());
     }
     return Optional.of(latest);
-  }
-
-  /** Forgets the latest reading unless somebody asked for it lately. */
-  synchronized void letGo() {
-    if (!isHeld()) {
-      latest = NOTHING;
-    }
   }
 
   private boolean isHeld() {
@@ -167,20 +211,20 @@ public final class CallSiteReader {
     return nanoTime.getAsLong() - nextByCost >= 0;
   }
 
-  /** What changed between two moments, the second of which may be now. */
+  /** Returns the changes between two moments, the second of which may be now. */
   public synchronized SiteChanges changes(Instant from, Instant to) {
     return history.changes(from, to, callSites());
   }
 
-  /** What changed from so long ago to a reading. */
+  /** Returns the changes over a time up to a reading. */
   public synchronized SiteChanges changes(Duration over, CallSites now) {
     return history.changes(over, now);
   }
 
   /**
-   * What groups of sites held in the last hour and hold now, the first so many of them, by library
-   * all sites, else those of the application; as of a reading that is not older than the poller's
-   * are. So those who watch cause none but the first.
+   * Returns the live bytes of groups of sites in the last hour and now, at most {@code most} groups
+   * of each kind: by library of all sites, else of those of the application. The reading is as old
+   * as the poller's are, so that viewers cause no readings but the first.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -190,28 +234,32 @@ public final class CallSiteReader {
   }
 
   /**
-   * Returns what the call sites held at each moment that is kept, by name, those with most and
-   * those that grew most; as of the latest reading. Empty if no reading was made yet.
+   * Returns the live bytes of call sites at each kept moment, by name, of those with most and those
+   * that grew most, up to the latest reading. Empty before the first.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);
   }
 
-  /** Reads if it is time. */
-  synchronized void readIfDue() {
-    long now = nanoTime.getAsLong();
-    if (!everRead || now - nextByPace >= 0 && costAllows()) {
+  /**
+   * Reads if a reading is due.
+   *
+   * @param divided whether the resident set was just divided: an account compares figures of one
+   *     moment
+   */
+  synchronized void readIfDue(boolean divided) {
+    if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {
       read(isHeld());
     }
   }
 
-  /** A reading that fails costs as much as another. */
+  /** Reads the call sites. A reading that fails is as expensive as another. */
   private void read(boolean naming) {
     long start = nanoTime.getAsLong();
     everRead = true;
     readAt = start;
     try {
-      CallSites read = interposer.callSites(clock.instant(), applicationPackages, naming);
+      CallSites read = library.callSites(clock.instant(), applicationPackages, naming);
       int withoutStack = withoutStack(read);
       if (naming) {
         stackless = withoutStack;
@@ -220,7 +268,7 @@ public final class CallSiteReader {
       publish(read, start);
     } finally {
       long end = nanoTime.getAsLong();
-      nextByPace = start + PACE_NANOS;
+      nextByPace = start + LATE_NANOS;
       nextByCost = end + Pause.after(end - start, 0, LONGEST_NANOS);
     }
   }

@@ -1,77 +1,53 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.diagnosis.DiagnosisInput;
-import io.mallometer.internal.diagnosis.DiagnosisRules;
-import io.mallometer.internal.diagnosis.HeldDiagnosis;
-import io.mallometer.internal.diagnosis.Readings;
-import io.mallometer.internal.history.History;
-import io.mallometer.internal.history.MemoryHistory;
-import io.mallometer.internal.history.Recorder;
-import io.mallometer.internal.interposer.Interposer;
-import io.mallometer.internal.interposer.ProcessStart;
-import io.mallometer.internal.process.ApplicationVersion;
-import io.mallometer.internal.process.MemorySource;
-import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.text.Log;
-import io.mallometer.internal.text.SystemTime;
-import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
-import io.mallometer.model.Diagnosis;
-import io.mallometer.model.Diagnosis.Limit;
-import io.mallometer.model.LeakReport;
-import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
-import io.mallometer.model.NativeCounters;
-import io.mallometer.model.OwnerBudget;
-import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Setting;
-import io.mallometer.model.SiteSummary;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
-import io.mallometer.model.TrimReport;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 import java.time.Clock;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the library every few seconds and keeps the latest snapshot for everybody.
+ * Polls every few seconds: lets each reader read if it is due, reads the counters, and publishes
+ * the snapshot.
  *
  * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
- * daemon thread runs while somebody holds a {@link Lease}. Where neither the library nor the
- * system's own figures can be read there is nothing that could change, and no thread.
+ * daemon thread runs while there is a {@link Lease}. If neither the library nor the system's own
+ * figures can be read, nothing can change, and there is no thread.
  *
- * <p>Where memory goes is read by the thread alone: a split takes milliseconds, for which neither a
- * face nor a caller of {@link #poll()} waits.
+ * <p>Readers read only on the thread: {@link #poll()} reads the counters and shows the latest
+ * readings.
  *
- * <p>The thread never dies of an exception: a failed poll is logged once, the previous snapshot
- * stays the latest, and its age, which is published, grows until a poll succeeds again.
+ * <p>No exception ends the thread: a failed poll is logged once, the previous snapshot stays the
+ * latest, and its published age grows until a poll succeeds again.
  */
 public final class Poller {
 
   /**
-   * What an open facade holds.
+   * The claim of an open facade on the poller.
    *
-   * @param options what it asks for; empty if it takes what others ask for
+   * @param options the facade's options; empty if it takes those of others
    */
   public record Lease(Optional<MallometerOptions> options) {}
 
   /**
-   * Who is told of each poll. What it throws is logged the first time only: one that is broken
-   * would otherwise fill the log at the pace of polling.
+   * Receives a snapshot after each poll. Only its first exception is logged: a broken one would
+   * fill the log at the pace of polling.
    */
   public static final class Subscriber {
     private final Consumer<Snapshot> listener;
@@ -93,242 +69,114 @@ public final class Poller {
     }
   }
 
-  /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
+  /** The longest pause between two namings. A class that is unloaded earlier has no name. */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
-  /**
-   * The poll of a thread at which it first reads the call sites and judges them; the first poll
-   * divides the resident set. Each loads classes and runs code that is not compiled yet, while the
-   * application starts too.
-   */
-  private static final int FIRST_WITH_CALL_SITES = 2;
-
-  /** The longest time between two diagnoses; near the limit it is the shorter one. */
-  private static final long DIAGNOSIS_NANOS = 15_000_000_000L;
-
-  private static final long DIAGNOSIS_NEAR_NANOS = 1_000_000_000L;
-  private static final double NEAR_THE_LIMIT = 0.85;
   private static final long LONGEST_END_MILLIS = 1_000;
   private static final long LONGEST_READING_SECONDS = 10;
 
-  private final Interposer interposer;
-  private final MemorySource memorySource;
+  private final NativeLibrary library;
   private final Clock clock;
-  private final LongSupplier nanoTime;
   private final ThreadFactory threadFactory;
+  private final BooleanSupplier measures;
+  private final List<Part> parts;
+  private final Diagnoser diagnoser;
+  private final SnapshotOfScrape scrapes;
   private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+  private final Log.Once namingFailure = Log.MALLOMETER.once();
 
-  /**
-   * Guards reading and publishing together, so that the latest snapshot never goes back in time.
-   */
+  /** The lock for reading and publishing, so that the latest snapshot never goes back in time. */
   private final Object polling = new Object();
 
   private volatile Snapshot latest;
 
-  /** The verdicts of the latest diagnosis; guarded by {@link #polling}. */
-  private @Nullable LeakReport diagnosedFrom;
-
-  /** The status of the latest diagnosis; guarded by {@link #polling}. */
-  private @Nullable Status diagnosedStatus;
-
-  /** When the resident set of the latest diagnosis was divided; guarded by {@link #polling}. */
-  private @Nullable Instant diagnosedDivision;
-
-  /** When it was drawn; guarded by {@link #polling}. */
-  private long diagnosedAt;
-
-  /** Until a detach; guarded by {@link #polling}. */
+  /** Whether gaps of an attach were logged; false after a detach. Guarded by {@link #polling}. */
   private boolean gapsTold;
 
-  private volatile ProcessMemory memory = ProcessMemory.unknown();
-  private final AllocatorReader allocatorReader;
-  private final CallSiteReader callSiteReader;
-  private final LeakWatch leakWatch;
-  private final Trimmer trimmer;
-  private final OwnerSearches ownerSearches;
-  private final ListenerThread listenerThread = new ListenerThread();
-  private final History history = new History();
-  private final MemoryHistory memoryHistory = new MemoryHistory();
-  private final Readings readings = new Readings(ProcessCounts::read);
-  private final Recorder recorder;
-  private final ProfileKeeper profileKeeper;
-  private final MonitorBook monitorBook;
-  private final Scrapes scrapes;
-  private final HeldDiagnosis heldDiagnosis;
-
-  /** The application's version, unless options state one. */
-  private final Optional<String> foundVersion;
-
-  private final Log.Once memoryFailure = Log.MALLOMETER.once();
-  private final Log.Once callSitesFailure = Log.MALLOMETER.once();
-  private final Log.Once leaksFailure = Log.MALLOMETER.once();
-  private final Log.Once diagnosisFailure = Log.MALLOMETER.once();
-
-  /** The thread has it while it reads; {@link #suspend} takes it until {@link #resume}. */
+  /**
+   * The permit to read: the thread has it during a reading, {@link #suspend} until {@link #resume}.
+   */
   private final Semaphore reading = new Semaphore(1);
 
   private volatile boolean suspended;
 
-  /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
+  /** The leases, compared by identity. Guarded by this, as is {@link #thread}. */
   private final List<Lease> leases = new ArrayList<>();
 
-  private volatile MallometerOptions options = MallometerOptions.defaults();
-  private volatile Optional<String> applicationVersion;
+  private final AtomicReference<MallometerOptions> options;
 
   private final Object configuring = new Object();
 
-  /** What was last applied; guarded by {@link #configuring}. */
+  /** The options that were last applied; guarded by {@link #configuring}. */
   private Optional<MallometerOptions> configured = Optional.empty();
 
   private @Nullable Thread thread;
 
-  /** Polls nothing until the first lease. */
-  public Poller(Interposer interposer, MemorySource memorySource, Clock clock) {
-    this(
-        interposer,
-        memorySource,
-        clock,
-        SystemTime.NANOS,
-        new ThreadFactory() {
-          @Override
-          public Thread newThread(Runnable work) {
-            return Poller.newThread(work);
-          }
-        },
-        started(),
-        ApplicationVersion.ofThisProcess());
+  /** A reader, and whether its failure was logged. */
+  private record Part(SnapshotReader reader, Log.Once failure) {
+
+    /** A step of a reader, which may throw. */
+    private interface Step {
+      void run(SnapshotReader reader) throws Exception;
+    }
+
+    private void run(Step step) {
+      try {
+        step.run(reader);
+      } catch (Throwable e) {
+        failure.warn(reader.failure(), e);
+      }
+    }
   }
 
   /**
-   * The same for tests.
+   * Creates a poller, which polls nothing until the first lease.
    *
-   * @param nanoTime by which readings are paced; the thread sleeps by the system's own
+   * @param options receives the options of the process
+   * @param measures whether there is anything to poll
+   * @param readers in the order in which they read
    */
-  public Poller(
-      Interposer interposer,
-      MemorySource memorySource,
+  Poller(
+      NativeLibrary library,
       Clock clock,
-      LongSupplier nanoTime,
-      ThreadFactory threadFactory) {
-    this(
-        interposer,
-        memorySource,
-        clock,
-        nanoTime,
-        threadFactory,
-        clock.instant(),
-        Optional.empty());
-  }
-
-  private Poller(
-      Interposer interposer,
-      MemorySource memorySource,
-      Clock clock,
-      LongSupplier nanoTime,
       ThreadFactory threadFactory,
-      Instant started,
-      Optional<String> foundVersion) {
-    this.heldDiagnosis = new HeldDiagnosis(started);
-    this.foundVersion = foundVersion;
-    this.applicationVersion = foundVersion;
-    this.threadFactory = threadFactory;
-    this.nanoTime = nanoTime;
-    this.interposer = interposer;
-    this.memorySource = memorySource;
+      AtomicReference<MallometerOptions> options,
+      BooleanSupplier measures,
+      List<SnapshotReader> readers,
+      Diagnoser diagnoser,
+      SnapshotOfScrape scrapes) {
+    this.library = library;
     this.clock = clock;
-    this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
-    this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
-    this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
-    this.trimmer =
-        new Trimmer(
-            interposer,
-            new Supplier<OptionalLong>() {
-              @Override
-              public OptionalLong get() {
-                return memorySource.residentBytes();
-              }
-            },
-            clock,
-            nanoTime);
-    this.ownerSearches =
-        new OwnerSearches(
-            interposer,
-            new OwnSurroundings(this::limit, nanoTime),
-            () -> OwnerBudget.of(options),
-            leakWatch::isLost,
-            clock);
-    this.recorder = new Recorder(interposer, clock, nanoTime);
-    this.profileKeeper = new ProfileKeeper(callSiteReader, recorder, clock);
-    this.monitorBook = new MonitorBook(interposer, clock);
-    this.scrapes = new Scrapes(nanoTime);
+    this.threadFactory = threadFactory;
+    this.options = options;
+    this.measures = measures;
+    List<Part> all = new ArrayList<>();
+    for (SnapshotReader reader : readers) {
+      all.add(new Part(reader, Log.MALLOMETER.once()));
+    }
+    this.parts = List.copyOf(all);
+    this.diagnoser = diagnoser;
+    this.scrapes = scrapes;
     this.latest = firstSnapshot();
-  }
-
-  private static Instant started() {
-    Optional<Instant> process = ProcessStart.instant();
-    return process.isPresent()
-        ? process.get()
-        : Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
-  }
-
-  /** Returns the clock by which readings are paced. */
-  public LongSupplier nanoTime() {
-    return nanoTime;
-  }
-
-  public Interposer interposer() {
-    return interposer;
-  }
-
-  public Clock clock() {
-    return clock;
-  }
-
-  public ListenerThread listenerThread() {
-    return listenerThread;
   }
 
   public Snapshot latest() {
     return latest;
   }
 
-  /** Returns the snapshot that the calling thread's scrape shows. */
+  /** Returns the snapshot of the calling thread's scrape. */
   public Snapshot scraped() {
     return scrapes.snapshot(latest);
   }
 
-  public History history() {
-    return history;
-  }
-
-  public MemoryHistory memoryHistory() {
-    return memoryHistory;
-  }
-
-  public Recorder recorder() {
-    return recorder;
-  }
-
-  public ProfileKeeper profileKeeper() {
-    return profileKeeper;
-  }
-
-  public MonitorBook monitorBook() {
-    return monitorBook;
-  }
-
-  /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */
+  /** Reads, publishes, and calls subscribers. Exceptions of the reading reach the caller. */
   public Snapshot poll() {
     Snapshot snapshot;
     boolean incomplete;
     synchronized (polling) {
-      Snapshot counted = interposer.read(clock.instant());
-      snapshot = withObserved(counted);
+      snapshot = shown(library.read(clock.instant()));
       incomplete = showsFirstGaps(latest, snapshot);
-      history.add(snapshot, nanoTime.getAsLong());
-      memoryHistory.add(snapshot, nanoTime.getAsLong());
-      readings.add(snapshot, nanoTime.getAsLong());
-      snapshot = diagnosed(snapshot);
+      snapshot = diagnoser.conclude(snapshot);
       latest = snapshot;
       scrapes.polled();
     }
@@ -345,59 +193,17 @@ public final class Poller {
     return snapshot;
   }
 
-  /**
-   * Draws the diagnosis anew for new verdicts, for a new division of the resident set, of which the
-   * account is made, and for another status; otherwise every 15 seconds, near the limit every
-   * second. Whatever fails here must not keep the counters from being shown.
-   */
-  private Snapshot diagnosed(Snapshot snapshot) {
-    long now = nanoTime.getAsLong();
-    LeakReport leaks = leakWatch.latest();
-    Instant divided = readings.latest();
-    boolean near = snapshot.memory().limit().usedShare() >= NEAR_THE_LIMIT;
-    if (leaks == diagnosedFrom
-        && divided.equals(diagnosedDivision)
-        && snapshot.status().equals(diagnosedStatus)
-        && now - diagnosedAt < (near ? DIAGNOSIS_NEAR_NANOS : DIAGNOSIS_NANOS)) {
-      return snapshot.with(latest.diagnosis());
+  private Snapshot shown(Snapshot counted) {
+    Snapshot snapshot = counted;
+    for (Part part : parts) {
+      snapshot = part.reader.show(snapshot);
     }
-    diagnosedDivision = divided;
-    diagnosedStatus = snapshot.status();
-    diagnosedFrom = leaks;
-    diagnosedAt = now;
-    try {
-      return snapshot.with(diagnosis(snapshot));
-    } catch (RuntimeException | LinkageError e) {
-      diagnosisFailure.warn("No diagnosis can be drawn; the last one stays", e);
-      return snapshot.with(latest.diagnosis());
-    }
-  }
-
-  private Diagnosis diagnosis(Snapshot snapshot) {
-    Diagnosis drawn =
-        DiagnosisRules.diagnosis(
-            new DiagnosisInput(
-                snapshot,
-                history.points(),
-                readings.all(),
-                callSiteReader.held(),
-                leakWatch.latest(),
-                options,
-                recorder.previousRun(),
-                heldDiagnosis.started(),
-                heldDiagnosis.startedUp(snapshot.time()),
-                heldDiagnosis.firstRow()));
-    return heldDiagnosis.stands(drawn, nanoTime.getAsLong());
-  }
-
-  /** Notes that the application starts, or has started. */
-  public void starting(boolean begins) {
-    heldDiagnosis.starting(begins, clock.instant());
+    return snapshot;
   }
 
   /**
-   * Whether an attach was complete until now. Gaps that it had from its beginning are in the status
-   * that it returned.
+   * Returns whether an attach was complete until now. The status that the attach returned has gaps
+   * from its beginning.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();
@@ -410,74 +216,25 @@ public final class Poller {
     return first;
   }
 
-  /** The thread's observations, which a source that is fed by hand brings itself. */
-  private Snapshot withObserved(Snapshot counted) {
-    Snapshot snapshot = withVersion(memorySource.present() ? counted.with(memory) : counted);
-    Optional<AllocatorStatistics> allocator = allocatorReader.latest();
-    snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
-    Optional<SiteSummary> sites = callSiteReader.summary();
-    boolean active = snapshot.status().active();
-    snapshot = sites.isPresent() && active ? snapshot.with(sites.get()) : snapshot;
-    Optional<LeakSummary> leaks = leakWatch.summary();
-    return leaks.isPresent() && active ? snapshot.with(leaks.get()) : snapshot;
-  }
-
-  private Snapshot withVersion(Snapshot snapshot) {
-    Optional<String> version = applicationVersion;
-    return version.isPresent() ? snapshot.withApplicationVersion(version) : snapshot;
-  }
-
-  public LeakWatch leakWatch() {
-    return leakWatch;
-  }
-
-  public CallSiteReader callSiteReader() {
-    return callSiteReader;
-  }
-
-  /**
-   * Trims on the calling thread, unless the latest trim was too short a time ago, and publishes
-   * what the allocator says afterwards.
-   */
-  public TrimReport trim() {
-    TrimReport report = trimmer.trim(options.get(Setting.TRIM_MINIMUM_INTERVAL));
-    if (report.outcome() == TrimReport.Outcome.DONE) {
-      allocatorReader.readAfterTrim();
-    }
-    return report;
-  }
-
-  private OptionalLong statedLimit() {
-    Optional<Long> stated = options.find(Setting.LIMIT);
-    return stated.isPresent() ? OptionalLong.of(stated.get()) : OptionalLong.empty();
-  }
-
-  private Limit limit() {
-    return latest().memory().limit();
-  }
-
-  /** Searches of the Java heap. */
-  public OwnerSearches ownerSearches() {
-    return ownerSearches;
-  }
-
-  /** Begins to count in this process, and publishes what came of it. */
+  /** Begins to count in this process, and publishes the result. */
   public Status attach() {
-    Status status = interposer.attach();
+    Status status = library.attach();
     if (status.active()) {
-      // Call sites are recorded from here on; at the next poll much would have come already.
+      // Call sites are recorded from here on; many would lack names at the next poll.
       nameMethods();
-      leakWatch.begin();
-      heldDiagnosis.anew();
+      for (Part part : parts) {
+        part.reader.attached();
+      }
+      diagnoser.anew();
     }
     poll();
     return status;
   }
 
-  /** Ends what {@link #attach} began. */
+  /** Ends the counting that {@link #attach} began. */
   public Status detach() {
-    Status status = interposer.detach();
-    heldDiagnosis.anew();
+    Status status = library.detach();
+    diagnoser.anew();
     poll();
     return status;
   }
@@ -491,8 +248,8 @@ public final class Poller {
   }
 
   /**
-   * Polls until the lease is released. The options of the oldest lease that has some hold for the
-   * process; others are logged, and hold when those before them are released.
+   * Polls until the lease is released. The options of the oldest lease with options apply to the
+   * process; others are logged, and apply when those before them are released.
    */
   public Lease acquire(Optional<MallometerOptions> wanted) {
     Lease lease = new Lease(wanted);
@@ -500,10 +257,11 @@ public final class Poller {
       leases.add(lease);
     }
     configure();
-    if (wanted.isPresent() && wanted.get() != options && !wanted.get().equals(options)) {
+    MallometerOptions chosen = options.get();
+    if (wanted.isPresent() && wanted.get() != chosen && !wanted.get().equals(chosen)) {
       Log.MALLOMETER.warn(
           "Options of Mallometer.open are ignored, because mallometer is open with different ones: %s. Open it"
-                  .formatted(String.join(", ", wanted.get().differences(options)))
+                  .formatted(String.join(", ", wanted.get().differences(chosen)))
               + " without options, or close it everywhere first.");
     }
     begin();
@@ -515,19 +273,17 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      latest = withVersion(latest); // the options may state one, and the first poll takes a moment
-      if (interposer.present() || memorySource.present()) {
+      latest = shown(latest); // the options may state a version, and the first poll takes a moment
+      if (measures.getAsBoolean()) {
         thread = startThread();
-      } else {
-        recorder.refuse("mallometer measures nothing on this system");
       }
     }
     notifyAll();
   }
 
   /**
-   * With the last lease the thread ends, which is waited for, though not for long: a web container
-   * complains of the threads that an application has left running.
+   * Releases a lease. After the last one the thread ends; waits a second at most for that, because
+   * a web container warns of threads that an application has left running.
    */
   public void release(Lease lease) {
     Thread ending = endUnlessLeased(lease);
@@ -542,7 +298,7 @@ public final class Poller {
     }
   }
 
-  /** Applied without the lock of the thread, which no logger and no file may hold up. */
+  /** Applies the options, without the lock of the thread, which no logger or file may delay. */
   private void configure() {
     synchronized (configuring) {
       Optional<MallometerOptions> chosen = chosen();
@@ -551,25 +307,16 @@ public final class Poller {
         return;
       }
       configured = chosen;
-      if (chosen.isEmpty()) {
-        leakWatch.end();
-        return;
+      if (chosen.isPresent()) {
+        options.set(chosen.get());
       }
-      options = chosen.get();
-      Optional<Path> recording = options.find(Setting.RECORDING);
-      if (recording.isPresent()) {
-        recorder.want(recording.get());
+      for (Part part : parts) {
+        part.run(reader -> reader.configure(chosen));
       }
-      Optional<String> stated = options.find(Setting.VERSION);
-      Optional<String> clean =
-          stated.isPresent() ? ApplicationVersion.clean(stated.get()) : Optional.empty();
-      applicationVersion = clean.isPresent() ? clean : foundVersion;
-      callSiteReader.nameBy(options.get(Setting.APPLICATION_PACKAGES));
-      leakWatch.configure(options);
     }
   }
 
-  /** The options of the oldest lease that has some; empty if there is no lease. */
+  /** Returns the options of the oldest lease that has some; empty if there is no lease. */
   private synchronized Optional<MallometerOptions> chosen() {
     if (leases.isEmpty()) {
       return Optional.empty();
@@ -593,14 +340,15 @@ public final class Poller {
   }
 
   /**
-   * Closes what is open, and keeps the thread from opening anything until {@link #resume}.
+   * Closes open files and observations, and lets the thread open none until {@link #resume}.
    *
-   * @throws IllegalStateException if a reading has not ended after 10 s; the thread goes on then
+   * @throws IllegalStateException if a reading has not ended after 10 s; the thread then continues
    */
   public void suspend() {
     suspended = suspended || awaitEndOfReading();
-    recorder.close();
-    leakWatch.rest();
+    for (Part part : parts) {
+      part.run(SnapshotReader::suspend);
+    }
     if (!suspended) {
       throw new IllegalStateException(
           "files of /proc may be open, because mallometer is reading them");
@@ -616,7 +364,7 @@ public final class Poller {
     }
   }
 
-  /** Has the thread go on, which opens again what it needs. */
+  /** Lets the thread continue, which reopens what it needs. */
   public void resume() {
     if (suspended) {
       suspended = false;
@@ -626,7 +374,7 @@ public final class Poller {
 
   private Snapshot firstSnapshot() {
     try {
-      return withVersion(interposer.read(clock.instant()));
+      return shown(library.read(clock.instant()));
     } catch (RuntimeException | LinkageError e) {
       Log.MALLOMETER.warn("Cannot read the native counters", e);
       return Snapshot.absent(
@@ -634,7 +382,7 @@ public final class Poller {
     }
   }
 
-  private static Thread newThread(Runnable work) {
+  static Thread newThread(Runnable work) {
     Thread thread = new Thread(null, work, "mallometer-poller", 0, false);
     thread.setDaemon(true);
     // The creator's loader may be that of a web application that is undeployed before this thread
@@ -643,7 +391,7 @@ public final class Poller {
     return thread;
   }
 
-  /** Null where the system has no thread left; the next facade tries again. */
+  /** Returns the new thread; null if none can be started, which the next facade tries again. */
   private @Nullable Thread startThread() {
     Runnable work =
         new Runnable() {
@@ -664,30 +412,18 @@ public final class Poller {
 
   private void run() {
     Log.Once failure = Log.MALLOMETER.once();
-    for (int polls = 1; awaitNextPoll(); polls = Math.min(polls + 1, FIRST_WITH_CALL_SITES)) {
+    for (int polls = 1; awaitNextPoll(); polls = polls == 1 ? 2 : polls) {
       reading.acquireUninterruptibly();
       try {
-        recorder.begin();
-        leakWatch.know(recorder.takeKnownLeaks());
-        interposer.stayAttached();
-        observe();
-        if (polls >= FIRST_WITH_CALL_SITES) {
-          observeCallSites();
-          observeLeaks();
-        }
+        library.stayAttached();
+        int poll = polls;
+        read(reader -> reader.firstPoll() <= poll);
         Snapshot snapshot = poll();
-        if (recorder.crosses(snapshot)) {
-          memorySource.renew();
-          observe();
-          observeCallSites();
+        if (isUrgent(snapshot)) {
+          read(SnapshotReader::renew);
           snapshot = poll();
         }
-        // First what costs little: near the limit the next moment may be the last.
-        recorder.observe(snapshot, leakWatch.known());
-        if (polls >= FIRST_WITH_CALL_SITES) {
-          keepProfiles(snapshot);
-        }
-        callSiteReader.letGo();
+        tellReaders(snapshot, poll);
         failure.rearm();
       } catch (Throwable e) {
         failure.warn("A poll of the native counters failed; the last values stay", e);
@@ -695,70 +431,46 @@ public final class Poller {
         reading.release();
       }
     }
-    stopRecording();
+    end();
   }
 
-  /** Unless another thread has begun to poll meanwhile. */
-  private synchronized void stopRecording() {
+  private void read(Predicate<SnapshotReader> takesPart) {
+    Snapshot soFar = latest;
+    for (Part part : parts) {
+      if (takesPart.test(part.reader)) {
+        Snapshot before = soFar;
+        part.run(reader -> reader.read(before));
+      }
+      soFar = part.reader.show(soFar);
+    }
+  }
+
+  private boolean isUrgent(Snapshot published) {
+    boolean urgent = false;
+    for (Part part : parts) {
+      urgent |= part.reader.isUrgent(published);
+    }
+    return urgent;
+  }
+
+  private void tellReaders(Snapshot published, int poll) {
+    for (Part part : parts) {
+      if (part.reader.firstPoll() <= poll) {
+        part.run(reader -> reader.published(published));
+      }
+    }
+  }
+
+  /** Ends the readers, unless another thread has begun to poll meanwhile. */
+  private synchronized void end() {
     if (thread == null) {
-      recorder.close();
-    }
-  }
-
-  /** Whatever fails here must not keep the counters from being read. */
-  private void observe() {
-    try {
-      memory = memorySource.read(() -> interposer.read(clock.instant()), statedLimit());
-      if (!trimmer.running()) {
-        allocatorReader.read(memory);
+      for (Part part : parts) {
+        part.reader.end();
       }
-    } catch (Throwable e) {
-      memoryFailure.warn("The memory breakdown cannot be read; the last reading stays", e);
     }
   }
 
-  /** Whatever fails here must not keep the counters from being read either. */
-  private void observeCallSites() {
-    try {
-      if (interposer.present()) {
-        callSiteReader.readIfDue();
-      }
-    } catch (Throwable e) {
-      callSitesFailure.warn("The call sites cannot be read; the last reading stays", e);
-    }
-  }
-
-  /** Nor this. */
-  private void keepProfiles(Snapshot snapshot) {
-    try {
-      if (interposer.present()) {
-        profileKeeper.observe(snapshot);
-      }
-    } catch (Throwable e) {
-      callSitesFailure.warn(
-          "The call sites of the peak, or of a crossed share of the limit, cannot be stored", e);
-    }
-  }
-
-  /** Nor this. */
-  private void observeLeaks() {
-    try {
-      Status status = latest.status();
-      if (!status.active()) {
-        leakWatch.stop(status.reason());
-      } else if (interposer.present()) {
-        leakWatch.evaluateIfDue(threads());
-      }
-    } catch (Throwable e) {
-      leaksFailure.warn("Call sites cannot be judged; the last verdicts stay", e);
-    }
-  }
-
-  private int threads() {
-    return latest.process().map(NativeCounters::threads).orElse(0);
-  }
-
-  /** Why the thread woke up. */
+  /** Reason for which the thread woke up. */
   private enum Wake {
     TO_POLL,
     TO_NAME_METHODS,
@@ -766,8 +478,8 @@ public final class Poller {
   }
 
   /**
-   * Sleeps for one interval, or until a recording is asked for, and has new methods named
-   * meanwhile. Returns false when this thread is no longer wanted.
+   * Sleeps for one interval, or until a recording is requested, and names new methods meanwhile.
+   * Returns false when this thread must end.
    */
   private boolean awaitNextPoll() {
     long start = System.nanoTime();
@@ -783,8 +495,8 @@ public final class Poller {
     long asleep = System.nanoTime();
     while (thread == Thread.currentThread()) {
       long now = System.nanoTime();
-      long remaining = options.get(Setting.POLL_INTERVAL).toNanos() - (now - start);
-      if (remaining <= 0 || recorder.askedAnew()) {
+      long remaining = options.get().get(Setting.POLL_INTERVAL).toNanos() - (now - start);
+      if (remaining <= 0 || isAsked()) {
         return Wake.TO_POLL;
       }
       remaining = Math.min(remaining, NAMING_INTERVAL_NANOS - (now - asleep));
@@ -794,20 +506,28 @@ public final class Poller {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Nobody but the application's own sweeping of threads interrupts us; the leases decide.
+        // Some applications interrupt all threads; only the leases decide.
         continue;
       }
     }
     return Wake.TO_END;
   }
 
+  private boolean isAsked() {
+    boolean asked = false;
+    for (Part part : parts) {
+      asked |= part.reader.isAsked();
+    }
+    return asked;
+  }
+
   private void nameMethods() {
     try {
-      if (interposer.present()) {
-        interposer.nameMethods();
+      if (library.present()) {
+        library.nameMethods();
       }
     } catch (Throwable e) {
-      callSitesFailure.warn("The methods of call sites have no names", e);
+      namingFailure.warn("The methods of call sites have no names", e);
     }
   }
 }

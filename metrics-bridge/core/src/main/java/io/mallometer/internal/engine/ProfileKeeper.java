@@ -1,8 +1,8 @@
 package io.mallometer.internal.engine;
 
 import io.mallometer.internal.history.KeptSites;
-import io.mallometer.internal.history.Recorder;
-import io.mallometer.internal.history.Thresholds;
+import io.mallometer.internal.history.LimitShares;
+import io.mallometer.internal.history.SiteReadings;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.NativeCounters;
@@ -13,40 +13,51 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the call sites of the peak, of when shares of the limit were last crossed upwards, and of
- * when a monitor last saw live bytes cross its size.
+ * Keeps the call sites of the peak, of the latest exceeding of shares of the limit, and of the
+ * latest time at which live bytes exceeded the size of a monitor.
  *
- * <p>A peak counts that is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB
- * has 350 of them in its life, and memory that only swings has none. Each costs one reading of the
- * call sites, unless the poller has just read them; where readings are expensive, a peak waits
- * until {@link CallSiteReader}'s bound allows one. A crossing never waits: the process may be
- * killed soon.
+ * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
+ * peaks, and memory that only swings has none. Each costs one reading of the call sites, unless the
+ * poller has just read them; if readings are expensive, a peak waits until the bound of {@link
+ * SiteReadings} allows one. An exceeded share never waits: the process may be killed soon.
  */
-public final class ProfileKeeper {
+public final class ProfileKeeper implements SnapshotReader {
 
   private static final double STEP = 1.02;
 
-  private final CallSiteReader reader;
-  private final Recorder recorder;
+  private final SiteReadings reader;
+  private final BiConsumer<KeptMoment, CallSites> recording;
   private final Clock clock;
 
-  /** Guarded by this, as is all below. */
+  /** The kept call sites. Guarded by this, like the fields below. */
   private final Map<KeptMoment, KeptSites> kept = new EnumMap<>(KeptMoment.class);
 
-  private final Thresholds thresholds = new Thresholds();
+  private final LimitShares thresholds = new LimitShares();
   private double peak;
 
-  ProfileKeeper(CallSiteReader reader, Recorder recorder, Clock clock) {
+  ProfileKeeper(SiteReadings reader, BiConsumer<KeptMoment, CallSites> recording, Clock clock) {
     this.reader = reader;
-    this.recorder = recorder;
+    this.recording = recording;
     this.clock = clock;
   }
 
-  /** Keeps the call sites if this is such a moment. Called by the poller's thread at each poll. */
-  public void observe(Snapshot snapshot) {
+  @Override
+  public String failure() {
+    return "The call sites of the peak, or of an exceeded share of the limit, cannot be stored";
+  }
+
+  @Override
+  public int firstPoll() {
+    return 2;
+  }
+
+  /** Keeps the call sites if the snapshot is at such a moment. */
+  @Override
+  public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();
     if (!snapshot.status().active() || counted.isEmpty()) {
       return;
@@ -55,7 +66,7 @@ public final class ProfileKeeper {
     double live = counted.get().liveBytes();
     List<KeptMoment> moments = new ArrayList<>();
     synchronized (this) {
-      for (int percent : thresholds.crossedBy(share)) {
+      for (int percent : thresholds.exceededBy(share)) {
         KeptMoment.ofPercent(percent).ifPresent(moments::add);
       }
       if (live > peak * STEP) {
@@ -77,7 +88,7 @@ public final class ProfileKeeper {
     }
   }
 
-  /** A peak whose call sites cannot be read is not tried again at each poll. */
+  /** Notes a peak, so that one whose call sites cannot be read is not tried again at each poll. */
   private synchronized void passed(List<KeptMoment> moments, double live) {
     if (moments.contains(KeptMoment.PEAK)) {
       peak = live;
@@ -90,12 +101,12 @@ public final class ProfileKeeper {
       moments.forEach(moment -> kept.put(moment, sites));
       passed(moments, live);
     }
-    moments.forEach(moment -> recorder.keep(moment, read));
+    moments.forEach(moment -> recording.accept(moment, read));
   }
 
-  /** Keeps the call sites as they are now, for a monitor whose size was crossed; returns them. */
+  /** Keeps the present call sites for a monitor whose size was exceeded, and returns them. */
   CallSites keepPresent() {
-    CallSites read = reader.callSites();
+    CallSites read = reader.callSitesNow();
     if (!read.sites().isEmpty()) {
       KeptSites sites = KeptSites.of(read);
       synchronized (this) {
@@ -105,7 +116,7 @@ public final class ProfileKeeper {
     return read;
   }
 
-  /** The call sites of a moment; none, and why, if there was none. */
+  /** Returns the call sites of a moment; without one none, with the reason. */
   public CallSites at(KeptMoment moment) {
     @Nullable KeptSites sites;
     synchronized (this) {
@@ -121,10 +132,10 @@ public final class ProfileKeeper {
     return switch (moment) {
       case PEAK -> "no call sites have been stored yet";
       case LIVE_SIZE ->
-          "no monitor \"live-size\" has seen its size crossed while call sites were known";
+          "no monitor \"live-size\" has seen its size exceeded while call sites were known";
       default ->
           moment.percent()
-              + " % of the memory limit was not crossed while call sites were recorded";
+              + " % of the memory limit was not exceeded while call sites were recorded";
     };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Polls the library, reads call sites and the allocator, judges, names, and publishes one snapshot
- * for all faces.
+ * The poll: each reader reads a part of the snapshot at an interval of its own, and one snapshot is
+ * published for all faces.
  */
 @NullMarked
 package io.mallometer.internal.engine;

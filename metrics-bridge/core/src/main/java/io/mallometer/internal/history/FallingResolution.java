@@ -11,15 +11,15 @@ import java.util.function.Supplier;
  * Points in time, the younger the denser. Each level keeps points that are at least a step apart,
  * up to an age.
  *
- * <p>Distances are told by a clock that nobody sets, so that a wall clock that jumps neither throws
- * points away nor lets them pile up. Not thread-safe.
+ * <p>Distances are measured by a monotonic clock, so that a jump of the wall clock neither drops
+ * points nor lets too many stay. Not thread-safe.
  */
 public final class FallingResolution<T> {
 
-  /** Points that are at least {@code step} apart, up to {@code age}. */
+  /** A level: points that are at least {@code step} apart, up to {@code age}. */
   public record Span(Duration step, Duration age) {}
 
-  /** A point, and when it was added. */
+  /** A point, and the time at which it was added. */
   public record Dated<T>(long nanos, T point) {}
 
   private static final class Level<T> {
@@ -49,8 +49,8 @@ public final class FallingResolution<T> {
   private final List<Level<T>> finestFirst;
 
   /**
-   * Keeps points as {@code finestFirst} says, by steps that grow. A quarter of the finest step
-   * early is in time: points do not come at full steps.
+   * Creates levels, by growing steps. A point may be a quarter of the finest step early, because
+   * points do not come at full steps.
    */
   public FallingResolution(Span... finestFirst) {
     long earlyNanos = finestFirst[0].step().toNanos() / 4;
@@ -61,7 +61,7 @@ public final class FallingResolution<T> {
     this.finestFirst = List.copyOf(levels);
   }
 
-  /** Adds a point, which is made only if the latest is at least a step of the finest level old. */
+  /** Adds a point, which is created only if the latest is at least the finest step old. */
   public void add(long nanos, Supplier<T> point) {
     if (finestFirst.get(0).wants(nanos)) {
       Dated<T> dated = new Dated<>(nanos, point.get());
@@ -71,7 +71,7 @@ public final class FallingResolution<T> {
     }
   }
 
-  /** The points, oldest first, each moment once. */
+  /** Returns the points, oldest first, each moment once. */
   public List<T> points() {
     List<T> points = new ArrayList<>();
     for (Dated<T> dated : dated()) {
@@ -80,7 +80,7 @@ public final class FallingResolution<T> {
     return List.copyOf(points);
   }
 
-  /** The same with their times. */
+  /** Returns the points with their times. */
   List<Dated<T>> dated() {
     List<Dated<T>> points = new ArrayList<>();
     for (int i = finestFirst.size() - 1; i >= 0; i--) {

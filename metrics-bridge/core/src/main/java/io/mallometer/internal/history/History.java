@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The last hour at falling resolution: five minutes by the second (or as often as is polled), a
- * quarter of an hour by ten seconds, an hour by the minute. At most 550 points, some 50 KiB.
+ * The last hour at falling resolution: a point a second (or each poll) for five minutes, one every
+ * ten seconds for a quarter of an hour, one a minute for an hour. At most 550 points, some 50 KiB.
  * Thread-safe.
  */
 public final class History {
@@ -22,13 +22,13 @@ public final class History {
   /**
    * Adds the figures of a snapshot, unless the latest are less than a second old.
    *
-   * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
+   * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
   public synchronized void add(Snapshot snapshot, long nanoTime) {
     points.add(nanoTime, () -> HistoryPoint.of(snapshot));
   }
 
-  /** The points, oldest first, each moment once. */
+  /** Returns the points, oldest first, each moment once. */
   public synchronized List<HistoryPoint> points() {
     return points.points();
   }

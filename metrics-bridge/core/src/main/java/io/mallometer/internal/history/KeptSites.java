@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The figures of the call sites at one moment with their uncertainty, to be shown later: 84 bytes a
- * site, 168 KiB at most. Stacks are not kept: a site keeps its number. Of more than {@value
+ * The figures of the call sites at one moment with their uncertainty, kept for later: 84 bytes a
+ * site, at most 168 KiB. Stacks are not kept: a site keeps its number. Of more than {@value
  * #MOST_SITES} sites half are those with most live bytes, and the rest those with most allocated
  * bytes.
  */
@@ -21,7 +21,7 @@ public final class KeptSites {
 
   static final int MOST_SITES = 2_048;
 
-  /** Value and variance of each figure. */
+  /** The numbers of a site: value and variance of each of four figures. */
   private static final int FIGURES = 8;
 
   private final Instant time;
@@ -58,7 +58,7 @@ public final class KeptSites {
     }
   }
 
-  /** Keeps a reading. */
+  /** Returns the figures of a reading. */
   public static KeptSites of(CallSites read) {
     return new KeptSites(
         read,
@@ -76,9 +76,9 @@ public final class KeptSites {
   }
 
   /**
-   * The call sites of that moment, most live bytes first; rates and ages are unknown.
+   * Returns the call sites of that moment, most live bytes first; rates and ages are unknown.
    *
-   * @param now a later reading, which knows the stacks
+   * @param now a later reading, which has the stacks
    */
   public CallSites sites(CallSites now) {
     List<CallSite> sites = new ArrayList<>();

@@ -4,14 +4,14 @@ import io.mallometer.model.LeakEvidence;
 import java.time.Instant;
 
 /**
- * A stack that was a leak in some run.
+ * A stack that leaked in some run.
  *
  * @param stack its fingerprint
- * @param time since when it was a leak
- * @param evidence on what that stood: {@link LeakEvidence#LOST} or {@link LeakEvidence#OUTLASTED}
+ * @param time the time since which it leaked
+ * @param evidence the evidence: {@link LeakEvidence#LOST} or {@link LeakEvidence#OUTLASTED}
  */
 public record KnownLeak(String stack, Instant time, LeakEvidence evidence) {
 
-  /** As many are recorded. */
+  /** The most leaks that are recorded. */
   public static final int MOST = 64;
 }

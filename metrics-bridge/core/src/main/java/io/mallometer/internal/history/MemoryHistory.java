@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Where the memory was in the last hour: five minutes by 15 s, as often as it is split, the rest by
- * the minute. At most 90 moments of one kilobyte. Thread-safe.
+ * The parts of the memory in the last hour: every 15 s, as often as it is split, for five minutes,
+ * and every minute before. At most 90 moments of one kilobyte. Thread-safe.
  */
 public final class MemoryHistory {
 
@@ -18,15 +18,15 @@ public final class MemoryHistory {
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   /**
-   * Adds what a snapshot says, unless the latest moment is less than a quarter of a minute ago.
+   * Adds the parts in a snapshot, unless the latest moment is less than a quarter of a minute ago.
    *
-   * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
+   * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
   public synchronized void add(Snapshot snapshot, long nanoTime) {
     moments.add(nanoTime, () -> MemoryMoment.of(snapshot));
   }
 
-  /** The moments, oldest first, each once. */
+  /** Returns the moments, oldest first, each once. */
   public synchronized List<MemoryMoment> moments() {
     return moments.points();
   }

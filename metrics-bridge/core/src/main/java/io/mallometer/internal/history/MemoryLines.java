@@ -23,13 +23,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What of a snapshot goes into the recording, and what of the JVM. */
+/** The lines of the recording about a snapshot and about the JVM. */
 final class MemoryLines {
 
-  /** The latest of the huge requests; each is a line of some 60 bytes. */
+  /** The most huge requests that are recorded, in some 60 bytes each. */
   private static final int MOST_HUGE = 16;
 
-  /** A line of each has at most some 220 characters. */
+  /** The most libraries and sites, with at most some 220 characters each. */
   private static final int MOST_LIBRARIES = 10;
 
   private static final int MOST_SITES = 20;
@@ -38,7 +38,7 @@ final class MemoryLines {
 
   private MemoryLines() {}
 
-  /** Returns how many lines of a kind are written at most. */
+  /** Returns the largest number of lines of a kind. */
   static int most(String kind) {
     return switch (kind) {
       case "library" -> MOST_LIBRARIES;
@@ -47,7 +47,7 @@ final class MemoryLines {
     };
   }
 
-  /** Where the memory is, and what the next run shall know. */
+  /** Returns the memory in a snapshot, and the leaks for the next run. */
   static MemoryText of(Snapshot snapshot, List<KnownLeak> known) {
     MemoryText text = new MemoryText();
     text.line("state", snapshot.status().state());
@@ -68,7 +68,7 @@ final class MemoryLines {
     return text;
   }
 
-  /** Which JVM it is. Its command line is left out: people write secrets into it. */
+  /** Returns the JVM's version, without its command line, into which people write secrets. */
   static MemoryText ofThisJvm() {
     RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     return new MemoryText()
@@ -117,7 +117,7 @@ final class MemoryLines {
         .figure("allocator-retained-bytes", allocator.retainedBytes());
   }
 
-  /** Some 60 bytes each. */
+  /** Adds a leak in some 60 bytes. */
   private static void add(MemoryText text, KnownLeak leak) {
     text.line(
         KNOWN_LEAK,
@@ -126,7 +126,7 @@ final class MemoryLines {
         leak.evidence().tag());
   }
 
-  /** The leaks that a run recorded; lines that are no such leak are passed over. */
+  /** Returns the leaks that a run recorded; ignores invalid lines. */
   static List<KnownLeak> knownLeaks(MemoryText text) {
     return text.all(KNOWN_LEAK).stream()
         .flatMap(line -> knownLeak(line).stream())
@@ -149,7 +149,7 @@ final class MemoryLines {
     }
   }
 
-  /** Some hundred bytes each, and few. */
+  /** Adds the worst leaks, in some hundred bytes each. */
   private static void add(MemoryText text, LeakSummary leaks) {
     leaks
         .worst()
@@ -163,7 +163,7 @@ final class MemoryLines {
                     leak.sentence()));
   }
 
-  /** The last lines of the text: if it is too long for its slot, these are what is lost. */
+  /** Adds the last lines of the text, which are lost if the text is too long for its slot. */
   private static void add(MemoryText text, SiteSummary sites) {
     text.line("sites-time", sites.time());
     sites.libraries().stream()

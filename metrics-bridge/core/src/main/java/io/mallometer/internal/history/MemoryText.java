@@ -9,18 +9,17 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What Java writes into the recording: lines of words that tabs separate, the first of which says
- * what the line is. Whoever reads skips the lines that it does not know, so later versions may
- * write more.
+ * A text of Java's in the recording: lines of words that tabs separate; the first word names the
+ * kind of line. Readers skip unknown lines, so later versions may write more.
  */
 final class MemoryText {
 
-  /** After an attach: by how much live bytes exceed allocated bytes less those freed. */
+  /** The bytes by which live bytes exceed allocated less freed bytes, after an attach. */
   static final String BEFORE = "live-before-bytes";
 
   private final List<List<String>> lines = new ArrayList<>();
 
-  /** A text that was read. */
+  /** Parses a text. */
   static MemoryText parse(String text) {
     MemoryText parsed = new MemoryText();
     for (String line : text.split("\n")) {
@@ -39,22 +38,22 @@ final class MemoryText {
     return this;
   }
 
-  /** Adds a line with a whole number, unless it is not known. */
+  /** Adds a line with a whole number, unless it is unknown. */
   MemoryText figure(String first, double value) {
     return Double.isFinite(value) ? line(first, (long) value) : this;
   }
 
-  /** The second word of the first such line. */
+  /** Returns the second word of the first line of a kind. */
   Optional<String> word(String first) {
     return all(first).stream().filter(line -> line.size() > 1).map(line -> line.get(1)).findFirst();
   }
 
-  /** The same as a number. */
+  /** Returns the second word of the first line of a kind as a number. */
   OptionalLong number(String first) {
     return word(first).map(MemoryText::asNumber).orElse(OptionalLong.empty());
   }
 
-  /** The third words of such lines as numbers, by their second. */
+  /** Returns the third words of the lines of a kind as numbers, by their second words. */
   Map<String, Long> table(String first) {
     Map<String, Long> table = new LinkedHashMap<>();
     for (List<String> line : all(first)) {
@@ -65,7 +64,7 @@ final class MemoryText {
     return table;
   }
 
-  /** All such lines, each with its first word. */
+  /** Returns all lines of a kind, each with its first word. */
   List<List<String>> all(String first) {
     return lines.stream().filter(line -> line.get(0).equals(first)).toList();
   }

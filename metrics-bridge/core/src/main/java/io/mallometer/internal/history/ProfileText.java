@@ -23,16 +23,16 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Call sites as the recording has them, so that any report can be written of them later: a gzipped
- * {@link MemoryText}. Each distinct frame is a line, then each site with the numbers of its frames.
- * As many sites as fit, at most {@value #MOST_SITES}: half of them those with most live bytes, the
- * rest those with most allocated bytes.
+ * Call sites in the recording, from which any report can be written later: a gzipped {@link
+ * MemoryText}. Each distinct frame is a line, then each site with the numbers of its frames. There
+ * are as many sites as fit, at most {@value #MOST_SITES}: half of them those with most live bytes,
+ * the rest those with most allocated bytes.
  */
 final class ProfileText {
 
   static final int MOST_SITES = 1_000;
 
-  /** A damaged or hostile file is not to fill the heap. */
+  /** The most bytes that are unzipped: a damaged or hostile file must not fill the heap. */
   private static final int LONGEST = 16 << 20;
 
   private static final int SITE_WORDS = 15;
@@ -40,7 +40,7 @@ final class ProfileText {
 
   private ProfileText() {}
 
-  /** Writes a reading into so many bytes at most. */
+  /** Writes a reading into at most {@code room} bytes. */
   static byte[] write(CallSites read, int room) throws IOException {
     for (int most = MOST_SITES; most > 0; most /= 2) {
       byte[] zipped = zip(text(read, most).toString());
@@ -59,7 +59,7 @@ final class ProfileText {
     return zipped.toByteArray();
   }
 
-  /** Those of a reading that can be in a profile at most. */
+  /** Returns the sites of a reading that a profile can have at most. */
   static Collection<CallSite> sites(CallSites read) {
     return sites(read, MOST_SITES);
   }
@@ -120,7 +120,7 @@ final class ProfileText {
         stack);
   }
 
-  /** Reads what was written; lines that make no sense are left out. */
+  /** Reads a profile; ignores invalid lines. */
   static CallSites read(byte[] zipped) throws IOException {
     MemoryText text = MemoryText.parse(unzip(zipped));
     List<StackFrame> frames = text.all("frame").stream().map(ProfileText::frame).toList();
@@ -174,7 +174,7 @@ final class ProfileText {
             Long.parseLong(line.get(6)));
       }
     } catch (IllegalArgumentException e) {
-      // Unknown, as is one that is too short. It keeps its number.
+      // An invalid frame is unknown, like one that is too short, and keeps its number.
     }
     return StackFrame.ofLibrary("", "", 0);
   }

@@ -8,6 +8,8 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,23 +26,23 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a recording says about one life of a process.
+ * The recording of one run of a process.
  *
- * <p>Anything may be in the file: each record is believed only with its checksum, and each number
- * of the header is checked before it is used as a place or a size.
+ * <p>The file may contain anything: a record counts only with its checksum, and each number of the
+ * header is checked before it is used as a place or a size.
  *
- * @param header who it was
- * @param samples in the order in which they were taken, finer towards the end; never empty unless
- *     none was written
- * @param exit what the process was when it exited; empty if it did not
+ * @param header the process
+ * @param samples in the order in which they were taken, finer towards the end; empty only if none
+ *     was written
+ * @param exit the figures of the process at its exit; empty without one
  * @param exitCode its exit code, if it exited
  * @param shutdown when Java began to shut down; empty if it did not
  * @param jvm the JVM, if Java took part
- * @param minutes where the memory was, each minute, oldest first
- * @param crossings the same whenever a share of the limit was crossed
- * @param profiles gzipped call sites of moments that were kept, the latest of each
+ * @param minutes the parts of the memory, each minute, oldest first
+ * @param exceeded the parts whenever a share of the limit was exceeded
+ * @param profiles gzipped call sites of kept moments, the latest of each kind
  * @param tornRecords records that were left out because their checksums are wrong
- * @param truncated whether the file ends before it should
+ * @param truncated whether the file is shorter than its header says
  */
 record RecordedLife(
     Header header,
@@ -50,24 +52,25 @@ record RecordedLife(
     Optional<Instant> shutdown,
     Optional<MemoryText> jvm,
     List<RecordedText> minutes,
-    List<RecordedText> crossings,
+    List<RecordedText> exceeded,
     Map<KeptMoment, byte[]> profiles,
     int tornRecords,
     boolean truncated) {
 
   private static final int LARGEST_FILE = 64 << 20;
+  private static final Path SELF = Path.of("/proc/self");
 
   /**
-   * Who it was.
+   * The recorded process.
    *
-   * @param life a number that no other life has
+   * @param life a number that no other run has
    * @param started when recording began, with the process or with mallometer
-   * @param startedMonotonicNanos the same by a clock that nobody sets
+   * @param startedMonotonicNanos the same by the monotonic clock
    * @param pid the process id
-   * @param startTicks when the process started, in the kernel's ticks since the machine did
+   * @param startTicks when the process started, in the kernel's ticks since the machine's start
    * @param bootId the kernel's name for the machine's run
    * @param build mallometer's version
-   * @param allocator what served the allocations
+   * @param allocator the allocator that served the process
    * @param executable the program's name
    * @param cgroup the memory cgroup's directory; empty if unknown
    * @param cgroupInode the directory's inode; 0 if unknown
@@ -84,6 +87,37 @@ record RecordedLife(
       String executable,
       String cgroup,
       long cgroupInode) {}
+
+  /**
+   * Returns whether a file is a recording of this user; false if there is no file.
+   *
+   * @throws IOException if there is something else
+   */
+  static boolean isOwn(Path path) throws IOException {
+    if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+      return false;
+    }
+    if (Files.isSymbolicLink(path)) {
+      throw new IOException(path + " is a symbolic link");
+    }
+    if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+      throw new IOException(path + " is not a regular file");
+    }
+    if (!Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+        .equals(Files.getAttribute(SELF, "unix:uid"))) {
+      throw new IOException(path + " belongs to another user");
+    }
+    if (!Arrays.equals(beginning(path), RecordingBytes.MAGIC)) {
+      throw new IOException(path + " is not a recording and is left unchanged");
+    }
+    return true;
+  }
+
+  private static byte[] beginning(Path path) throws IOException {
+    try (InputStream file = new FileInputStream(path.toFile())) {
+      return file.readNBytes(RecordingBytes.MAGIC.length);
+    }
+  }
 
   /** Reads a file. */
   static RecordedLife read(Path file) throws IOException {
@@ -130,26 +164,26 @@ record RecordedLife(
     }
   }
 
-  /** The moment of the last thing that was written. */
+  /** Returns the last sample: the exit, or else the latest. */
   Sample last() {
     return exit.orElseGet(() -> samples.get(samples.size() - 1));
   }
 
-  /** Whether the counters or Java wrote anything at all. */
+  /** Returns whether neither counters nor Java wrote anything. */
   boolean empty() {
     return samples.isEmpty() && exit.isEmpty();
   }
 
-  /** The last word on where the memory was: a minute's, or that of a crossing after it. */
+  /** Returns the latest text with parts of the memory: of a minute, or of an exceeded share. */
   Optional<RecordedText> latest() {
-    return Stream.concat(minutes.stream(), crossings.stream())
+    return Stream.concat(minutes.stream(), exceeded.stream())
         .max(Comparator.comparingLong(RecordedText::monotonicNanos));
   }
 
   /**
-   * The call sites of a moment that was kept.
+   * Returns the call sites of a kept moment.
    *
-   * @throws UnreadableRecordingException if none were recorded; the message tells which were
+   * @throws UnreadableRecordingException if there are none; the message names the moments with some
    */
   CallSites profile(KeptMoment moment) throws IOException {
     byte[] profile = profiles.get(moment);
@@ -168,14 +202,14 @@ record RecordedLife(
     return ProfileText.read(profile);
   }
 
-  /** How long the life lasted, as far as it was recorded. */
+  /** Returns the duration of the run, as far as it was recorded. */
   Duration duration() {
     return empty()
         ? Duration.ZERO
         : Duration.ofNanos(Math.max(0, last().monotonicNanos() - header.startedMonotonicNanos()));
   }
 
-  /** Walks through the regions. */
+  /** Parses the regions. */
   private static final class Parser {
     private final ByteBuffer file;
     private final TreeMap<Long, Sample> samples = new TreeMap<>();
@@ -183,7 +217,7 @@ record RecordedLife(
     private Optional<ByteBuffer> shutdown = Optional.empty();
     private Optional<MemoryText> jvm = Optional.empty();
     private List<RecordedText> minutes = List.of();
-    private List<RecordedText> crossings = List.of();
+    private List<RecordedText> exceeded = List.of();
     private final Map<KeptMoment, byte[]> profiles = new EnumMap<>(KeptMoment.class);
     private int torn;
 
@@ -202,27 +236,28 @@ record RecordedLife(
               record -> Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS))),
           jvm,
           minutes,
-          crossings,
+          exceeded,
           profiles,
           torn,
           file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES));
     }
 
-    /** The exit's flags are its status. */
+    /** Returns whether live bytes were unknown at the end: the flags of an exit are its status. */
     private boolean exitIsIncomplete() {
-      return !samples.isEmpty() && Double.isNaN(samples.lastEntry().getValue().liveBytes());
+      return !samples.isEmpty()
+          && Double.isNaN(samples.lastEntry().getValue().malloc().liveBytes());
     }
 
     /**
-     * After an attach a sample does not say what was in use before. Java does, whenever it says
-     * where the memory is: the nearest of these holds.
+     * Adds the bytes that were live before an attach, which a sample does not have. Java writes
+     * them with the parts of the memory; those nearest in time count.
      */
     private Sample complete(Sample sample) {
-      if (!Double.isNaN(sample.liveBytes())) {
+      if (!Double.isNaN(sample.malloc().liveBytes())) {
         return sample;
       }
       OptionalLong before =
-          Stream.concat(minutes.stream(), crossings.stream())
+          Stream.concat(minutes.stream(), exceeded.stream())
               .min(
                   Comparator.comparingLong(
                       text -> Math.abs(text.monotonicNanos() - sample.monotonicNanos())))
@@ -242,11 +277,11 @@ record RecordedLife(
         case RecordingFormat.JVM ->
             jvm = texts(region).stream().map(RecordedText::text).findFirst();
         case RecordingFormat.MINUTES -> minutes = texts(region);
-        case RecordingFormat.CROSSINGS -> crossings = texts(region);
+        case RecordingFormat.EXCEEDED -> exceeded = texts(region);
         case RecordingFormat.PROFILES ->
             records(region, RecordingFormat.FRAME_BYTES).forEach(this::profile);
         default -> {
-          // The kind is unknown, so the region is ignored.
+          // A later version may have more kinds.
         }
       }
     }
@@ -256,7 +291,7 @@ record RecordedLife(
       samples.put(sample.monotonicNanos(), sample);
     }
 
-    /** In the order in which they were written: the latest of a moment stays. */
+    /** Adds a profile. Profiles come in the order of writing, so the latest of a moment stays. */
     private void profile(ByteBuffer record) {
       int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;
@@ -284,7 +319,7 @@ record RecordedLife(
                   StandardCharsets.UTF_8)));
     }
 
-    /** The whole records of a region of at least some length, by their sequence numbers. */
+    /** Returns the valid records of a region with a minimum length, by their sequence numbers. */
     private List<ByteBuffer> records(RecordingRegion region, int shortest) {
       List<ByteBuffer> records = new ArrayList<>();
       if (region.slotBytes() < RecordingFormat.FRAME_BYTES || region.offset() < 0) {

@@ -1,6 +1,6 @@
 package io.mallometer.internal.history;
 
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSites;
@@ -10,9 +10,9 @@ import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.List;
@@ -25,18 +25,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Java's part of the recording. Once a minute, and whenever memory exceeds 85, 90 or 95 % of the
- * limit, it writes where the memory is, beside the counters that the library writes. When it
- * begins, it logs one line about how the previous run ended.
+ * limit, it passes the library a text with the parts of the memory. When it begins, it logs one
+ * line about the end of the previous run.
  *
- * <p>Only the library makes the file. If the library is not in the process, nothing is recorded,
- * and the state of the recording says so. The recording begins when the library is attached.
+ * <p>Only the library creates and writes the file; Java reads it. Without the library in the
+ * process nothing is recorded, and the state of the recording says so. The recording begins when
+ * the library is attached.
  *
- * <p>The poller's thread opens and writes the files. The first failure is logged and ends the
- * recording. In a JVM with several class loaders the first of them writes.
+ * <p>The poller's thread reads the file and calls the library. The first failure is logged and ends
+ * Java's part. In a JVM with several class loaders the first of them takes part.
  */
 public final class Recorder {
 
-  /** Names the file in the properties of the JVM, which all class loaders share. */
+  /** The property of the JVM with the file's name, which all class loaders share. */
   private static final String OWNER = "io.mallometer.recording";
 
   private static final String VARIABLE = "MALLOMETER_RECORDING";
@@ -45,24 +46,23 @@ public final class Recorder {
 
   private static final long MINUTE = 60_000_000_000L;
 
-  /** Polls do not come at full seconds. */
+  /** The time by which a poll may be early: polls do not come at full seconds. */
   private static final long TOLERANCE = 1_000_000_000L;
 
-  private final Interposer interposer;
-  private final Clock clock;
+  private final NativeLibrary library;
   private final LongSupplier nanoTime;
-  private final Thresholds thresholds = new Thresholds();
+  private final LimitShares thresholds = new LimitShares();
 
   private volatile Optional<Path> wanted;
   private final AtomicBoolean asked;
   private volatile RecordingStatus recording = RecordingStatus.off();
   private volatile Optional<PreviousRun> previousRun = Optional.empty();
 
-  /** What earlier runs recorded, until it is taken. */
+  /** The leaks that earlier runs recorded, until they are taken. */
   private final AtomicReference<List<KnownLeak>> knownLeaks = new AtomicReference<>(List.of());
 
-  /** Guarded by this, as is all that follows. */
-  private @Nullable RecordingFile file;
+  /** Whether Java writes. Guarded by this, like the fields below. */
+  private boolean writing;
 
   private @Nullable Thread goodbye;
   private boolean opened;
@@ -70,22 +70,18 @@ public final class Recorder {
   private Optional<Long> lastMinute = Optional.empty();
   private Optional<Long> lastPeak = Optional.empty();
 
-  /** Those that are still to be written. */
+  /** The profiles that are still to be written. */
   private final Map<KeptMoment, CallSites> profiles = new EnumMap<>(KeptMoment.class);
 
   private List<KnownLeak> lastLeaks = List.of();
 
-  /**
-   * Records if the environment says so, or the library does already, or {@link #want} is called.
-   */
-  public Recorder(Interposer interposer, Clock clock, LongSupplier nanoTime) {
-    this(interposer, clock, nanoTime, environment());
+  /** Creates a recorder, which records if the environment, the library or {@link #want} says so. */
+  public Recorder(NativeLibrary library, LongSupplier nanoTime) {
+    this(library, nanoTime, environment());
   }
 
-  Recorder(
-      Interposer interposer, Clock clock, LongSupplier nanoTime, @Nullable String environment) {
-    this.interposer = interposer;
-    this.clock = clock;
+  Recorder(NativeLibrary library, LongSupplier nanoTime, @Nullable String environment) {
+    this.library = library;
     this.nanoTime = nanoTime;
     this.wanted = path(environment);
     this.asked = new AtomicBoolean(wanted.isPresent());
@@ -95,12 +91,12 @@ public final class Recorder {
     try {
       return System.getenv(VARIABLE);
     } catch (SecurityException e) {
-      // The status says that a security manager is in the way.
+      // The status mentions the security manager.
       return null;
     }
   }
 
-  /** Asks for a recording, from the next poll on. The first who asks decides where. */
+  /** Requests a recording from the next poll on. The first request decides the file. */
   public void want(Path path) {
     Path absolute = path.toAbsolutePath();
     synchronized (this) {
@@ -117,42 +113,42 @@ public final class Recorder {
     }
   }
 
-  /** Whether a recording was asked for since this was last called. */
+  /** Returns whether a recording was requested since the previous call. */
   public boolean askedAnew() {
     return asked.getAndSet(false);
   }
 
-  /** Says why there will be no recording, if one was asked for. */
+  /** Sets the reason why there will be no recording, if one was requested. */
   public void refuse(String reason) {
     if (asked.getAndSet(false)) {
       wanted.ifPresent(path -> fail(path.toString(), reason));
     }
   }
 
-  /** What became of it. */
+  /** Returns the state of the recording. */
   public RecordingStatus recording() {
     return recording;
   }
 
-  /** How the life before this one ended; empty if none is recorded. */
+  /** Returns how the previous run ended; empty if none is recorded. */
   public Optional<PreviousRun> previousRun() {
     return previousRun;
   }
 
-  /** The leaks that earlier runs recorded; none if this was called since they were read. */
+  /** Returns the leaks that earlier runs recorded, once; none at later calls. */
   public List<KnownLeak> takeKnownLeaks() {
     return knownLeaks.getAndSet(List.of());
   }
 
   /**
-   * Whether a snapshot has crossed a share of the limit, so that it is worth while to look again
-   * where the memory is before {@link #observe} writes it down.
+   * Returns whether a snapshot exceeds a share of the limit, so that the memory should be split
+   * anew before {@link #observe} records its parts.
    */
-  public synchronized boolean crosses(Snapshot snapshot) {
-    return file != null && thresholds.wouldCross(shareOfLimit(snapshot));
+  public synchronized boolean exceeds(Snapshot snapshot) {
+    return writing && thresholds.wouldExceed(shareOfLimit(snapshot));
   }
 
-  /** Opens the file, if one is asked for and that has not been done. Never throws. */
+  /** Begins a requested recording, unless it has begun. Never throws. */
   public synchronized void begin() {
     try {
       if (!opened) {
@@ -164,16 +160,15 @@ public final class Recorder {
   }
 
   /**
-   * Takes part in the recording with a snapshot. Called after each poll; never throws.
+   * Records a snapshot. Called after each poll; never throws.
    *
-   * @param leaks the leaks that the next run shall know
+   * @param leaks the leaks for the next run
    */
   public synchronized void observe(Snapshot snapshot, List<KnownLeak> leaks) {
     begin();
     try {
-      RecordingFile open = file;
-      if (open != null) {
-        write(open, snapshot, leaks);
+      if (writing) {
+        write(snapshot, leaks);
       }
     } catch (IOException | RuntimeException e) {
       fail(recording.path(), String.valueOf(e.getMessage()));
@@ -181,23 +176,22 @@ public final class Recorder {
   }
 
   /**
-   * Writes the call sites of a moment; those of the peak once a minute at most, and what came in
-   * between is then left out. Never throws.
+   * Writes the call sites of a moment. The peak is written at most once a minute, without those in
+   * between. Never throws.
    */
   public synchronized void keep(KeptMoment moment, CallSites read) {
-    RecordingFile open = file;
-    if (open == null) {
+    if (!writing) {
       return;
     }
     profiles.put(moment, read.with(List.copyOf(ProfileText.sites(read))));
     try {
-      writeProfiles(open, nanoTime.getAsLong());
+      writeProfiles(nanoTime.getAsLong());
     } catch (IOException | RuntimeException e) {
       fail(recording.path(), String.valueOf(e.getMessage()));
     }
   }
 
-  private void writeProfiles(RecordingFile open, long now) throws IOException {
+  private void writeProfiles(long now) throws IOException {
     for (KeptMoment moment : List.copyOf(profiles.keySet())) {
       boolean isPeak = moment == KeptMoment.PEAK;
       if (isPeak && lastPeak.isPresent() && now - lastPeak.get() < MINUTE - TOLERANCE) {
@@ -206,14 +200,14 @@ public final class Recorder {
       lastPeak = isPeak ? Optional.of(now) : lastPeak;
       CallSites read = profiles.remove(moment);
       if (read != null) {
-        open.writeProfile(moment, now, read);
+        int room = RecordingFormat.PROFILE_BYTES - RecordingFormat.FRAME_BYTES;
+        write(RecordingFormat.PROFILES, moment.percent(), ProfileText.write(read, room));
       }
     }
   }
 
   /**
-   * Writes nothing more until the next {@link #observe}, which goes on in the same file. Never
-   * throws.
+   * Stops writing until the next {@link #observe}, which continues in the same file. Never throws.
    */
   public synchronized void close() {
     Thread hook = goodbye;
@@ -222,11 +216,11 @@ public final class Recorder {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The JVM shuts down: the hook runs, and the file stays open for it.
+        // The JVM shuts down and runs the hook.
         return;
       }
     }
-    closeFile();
+    stopWriting();
     opened = false;
     asked.set(wanted.isPresent());
     recording = RecordingStatus.off();
@@ -235,20 +229,20 @@ public final class Recorder {
   // ---- Beginning
 
   private void open() {
-    RecordingStatus library = interposer.recording();
-    if (library.state() == RecordingStatus.State.OFF && wanted.isPresent()) {
-      library = interposer.record(wanted.get());
+    RecordingStatus status = library.recording();
+    if (status.state() == RecordingStatus.State.OFF && wanted.isPresent()) {
+      status = library.record(wanted.get());
     }
-    if (library.state() == RecordingStatus.State.OFF) {
+    if (status.state() == RecordingStatus.State.OFF) {
       wanted.ifPresent(this::beginWithoutLibrary);
       return;
     }
     opened = true;
-    if (library.state() == RecordingStatus.State.FAILED) {
-      fail(library.path(), library.reason());
+    if (status.state() == RecordingStatus.State.FAILED) {
+      fail(status.path(), status.reason());
       return;
     }
-    Path path = Path.of(library.path());
+    Path path = Path.of(status.path());
     if (System.getProperties().putIfAbsent(OWNER, path.toString()) != null) {
       recording =
           RecordingStatus.failed(
@@ -256,14 +250,14 @@ public final class Recorder {
       return;
     }
     try {
-      open(path.toAbsolutePath(), library);
+      open(path.toAbsolutePath(), status);
     } catch (IOException | RuntimeException e) {
       System.getProperties().remove(OWNER);
       fail(path.toString(), String.valueOf(e.getMessage()));
     }
   }
 
-  /** Nothing is recorded, but the file may hold the previous run. The library would rename it. */
+  /** Reads the previous run from the file, which the library would rename. Records nothing. */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
     if (!readWithoutLibrary) {
@@ -273,31 +267,41 @@ public final class Recorder {
   }
 
   private void open(Path path, RecordingStatus library) throws IOException {
-    RecordingFile open = RecordingFile.join(path, library.life());
-    file = open;
-    boolean first = !open.holds(RecordingFormat.JVM);
+    boolean first = own(path, library.life()).jvm().isEmpty();
+    writing = true;
     if (first) {
-      open.write(
-          RecordingFormat.JVM, clock.instant(), nanoTime.getAsLong(), MemoryLines.ofThisJvm());
+      write(RecordingFormat.JVM, MemoryLines.ofThisJvm());
     }
-    goodbye = new Thread(() -> sayGoodbye(open), "mallometer-goodbye");
+    goodbye = new Thread(this::sayGoodbye, "mallometer-goodbye");
     try {
       Runtime.getRuntime().addShutdownHook(goodbye);
     } catch (IllegalStateException e) {
-      sayGoodbye(open);
+      sayGoodbye();
     }
     if (first) {
       tellHowThePreviousRunEnded(Path.of(path + ".previous"));
     }
-    // A file that was begun before holds what its first writer knew.
+    // If another writer began the file, it contains the leaks that writer knew.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
-    recording = new RecordingStatus(RecordingStatus.State.ON, path.toString(), open.life(), "");
+    recording = library;
+  }
+
+  /** Reads this run's file. */
+  private static RecordedLife own(Path path, long life) throws IOException {
+    if (!RecordedLife.isOwn(path)) {
+      throw new IOException(path + " does not exist any more");
+    }
+    RecordedLife own = RecordedLife.read(path);
+    if (own.header().life() != life) {
+      throw new IOException(path + " has been replaced by another file");
+    }
+    return own;
   }
 
   private void tellHowThePreviousRunEnded(Path previous) {
     try {
-      // Where no file was displaced nobody has looked at it yet; a pipe would never be read.
-      if (!RecordingFile.isOwn(previous)) {
+      // The file is unchecked without the library: it may be a pipe, which would block.
+      if (!RecordedLife.isOwn(previous)) {
         return;
       }
       RecordedLife life = RecordedLife.read(previous);
@@ -305,8 +309,8 @@ public final class Recorder {
         return;
       }
       boolean isNews = previousRun.isEmpty();
-      Aftermath aftermath = Aftermath.of(life, false);
-      Ending ending = Ending.of(life, aftermath);
+      PostMortem aftermath = PostMortem.of(life, false);
+      ExitDiagnosis ending = ExitDiagnosis.of(life, aftermath);
       Instant end = life.empty() ? life.header().started() : life.last().time();
       previousRun =
           Optional.of(
@@ -339,13 +343,13 @@ public final class Recorder {
         .isPresent();
   }
 
-  /** Of the latest run that got so far as to record any; what cannot be read has none. */
+  /** Returns the leaks of the latest run that recorded the memory; an unreadable file has none. */
   private static List<KnownLeak> knownLeaks(Path path, List<String> suffixes) {
     for (String suffix : suffixes) {
       Path file = Path.of(path + suffix);
       try {
         Optional<RecordedText> latest =
-            RecordingFile.isOwn(file) ? RecordedLife.read(file).latest() : Optional.empty();
+            RecordedLife.isOwn(file) ? RecordedLife.read(file).latest() : Optional.empty();
         if (latest.isPresent()) {
           return MemoryLines.knownLeaks(latest.get().text());
         }
@@ -358,14 +362,13 @@ public final class Recorder {
 
   // ---- Each poll
 
-  private void write(RecordingFile open, Snapshot snapshot, List<KnownLeak> leaks)
-      throws IOException {
+  private void write(Snapshot snapshot, List<KnownLeak> leaks) throws IOException {
     long now = nanoTime.getAsLong();
-    List<Integer> crossed = thresholds.crossedBy(shareOfLimit(snapshot));
-    if (!crossed.isEmpty()) {
+    List<Integer> exceeded = thresholds.exceededBy(shareOfLimit(snapshot));
+    if (!exceeded.isEmpty()) {
       MemoryText text = MemoryLines.of(snapshot, leaks);
-      text.line("threshold-percent", crossed.get(crossed.size() - 1));
-      open.write(RecordingFormat.CROSSINGS, snapshot.time(), now, text);
+      text.line("threshold-percent", exceeded.get(exceeded.size() - 1));
+      write(RecordingFormat.EXCEEDED, text);
     }
     boolean due =
         lastMinute.isEmpty()
@@ -374,9 +377,20 @@ public final class Recorder {
     if (due && (snapshot.memory().resident().isPresent() || lastMinute.isPresent())) {
       lastMinute = Optional.of(now);
       lastLeaks = leaks;
-      open.write(RecordingFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot, leaks));
+      write(RecordingFormat.MINUTES, MemoryLines.of(snapshot, leaks));
     }
-    writeProfiles(open, now);
+    writeProfiles(now);
+  }
+
+  private void write(int kind, MemoryText text) throws IOException {
+    write(kind, 0, text.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private void write(int kind, int percent, byte[] content) throws IOException {
+    String objection = library.writeRecording(kind, percent, content);
+    if (!objection.isEmpty()) {
+      throw new IOException(objection);
+    }
   }
 
   private static double shareOfLimit(Snapshot snapshot) {
@@ -385,32 +399,22 @@ public final class Recorder {
 
   // ---- The end
 
-  private void sayGoodbye(RecordingFile open) {
-    try {
-      open.writeShutdown(clock.instant(), nanoTime.getAsLong());
-    } catch (IOException | RuntimeException e) {
-      // Nobody is left to tell.
-      return;
-    }
+  /** Writes the shutdown record, without a report of failures. */
+  private void sayGoodbye() {
+    library.writeRecording(RecordingFormat.SHUTDOWN, 0, new byte[0]);
   }
 
   private void fail(String path, String reason) {
-    closeFile();
+    stopWriting();
     opened = true;
     recording = RecordingStatus.failed(path, reason);
     Log.MALLOMETER.warn("The recording is off: " + reason);
   }
 
-  private void closeFile() {
-    RecordingFile open = file;
-    file = null;
-    if (open != null) {
+  private void stopWriting() {
+    if (writing) {
+      writing = false;
       System.getProperties().remove(OWNER);
-      try {
-        open.close();
-      } catch (IOException e) {
-        return;
-      }
     }
   }
 

@@ -1,24 +1,18 @@
 package io.mallometer.internal.history;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32;
 
-/** Reads and writes what all structs of {@link RecordingFormat} have in common. */
+/** Reads what several structs of a recording contain: magic bytes, checksums and texts. */
 final class RecordingBytes {
 
   static final byte[] MAGIC = (RecordingFormat.MAGIC + "\0").getBytes(StandardCharsets.US_ASCII);
 
   private RecordingBytes() {}
 
-  /** Memory for a record, in the file's byte order. */
-  static ByteBuffer buffer(int bytes) {
-    return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  /** The checksum of a range of bytes. */
+  /** Returns the checksum of a range of bytes. */
   static int checksum(ByteBuffer bytes, int from, int to) {
     CRC32 checksum = new CRC32();
     checksum.update(bytes.array(), bytes.arrayOffset() + from, to - from);
@@ -36,7 +30,7 @@ final class RecordingBytes {
             MAGIC.length);
   }
 
-  /** A text that ends at its field's end or at a zero. */
+  /** Returns a text that ends at its field's end or at a zero. */
   static String text(ByteBuffer bytes, int offset, int length) {
     int end = 0;
     while (end < length && bytes.get(offset + end) != 0) {

@@ -7,18 +7,13 @@ import java.util.stream.IntStream;
 /**
  * A ring of slots of one size.
  *
- * @param kind what the records are, as {@link RecordingFormat} numbers them
+ * @param kind the kind of records, by its number in {@link RecordingFormat}
  * @param slotBytes bytes of a slot, of which a record takes the first
- * @param offset where the first slot begins
- * @param slots how many there are
- * @param intervalNanos time between two records; 0 where there is no fixed one
+ * @param offset the offset of the first slot
+ * @param slots the number of slots
+ * @param intervalNanos time between two records; 0 if it is not fixed
  */
 record RecordingRegion(int kind, int slotBytes, long offset, int slots, long intervalNanos) {
-
-  /** Where the record with a sequence number, from 1, belongs. */
-  long offsetOf(long sequence) {
-    return offset + Math.floorMod(sequence - 1, (long) slots) * slotBytes;
-  }
 
   /** Returns the regions that a header lists. */
   static List<RecordingRegion> all(ByteBuffer header) {

@@ -17,10 +17,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A recording as text, for people: who it was, how it ended, and the way there. */
+/** A recording as text for people: the process, its end, and the figures before it. */
 public final class RecordingReport {
 
-  /** Resolution of the table by distance from the end; beyond the last line, the last holds. */
+  /** Resolution of the table by distance from the end; the last one holds for greater distances. */
   private enum Resolution {
     SECONDS(Duration.ofMinutes(1), Duration.ofSeconds(1)),
     TENS(Duration.ofMinutes(10), Duration.ofSeconds(10)),
@@ -45,10 +45,10 @@ public final class RecordingReport {
     }
   }
 
-  /** Slewing moves a clock by less within a minute. */
+  /** The shift of the wall clock that means that it was set: slewing is less within a minute. */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
-  /** Twice the time in which Java writes again. */
+  /** The delay after which Java is late: twice the time between two of its texts. */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 
   private final RecordedLife life;
@@ -59,25 +59,25 @@ public final class RecordingReport {
   }
 
   /**
-   * The report on a file.
+   * Returns the report on a file.
    *
-   * @throws UnreadableRecordingException if the file is no recording, or of another version
+   * @throws UnreadableRecordingException if the file is no recording, or has another version
    * @throws IOException if it cannot be read
    */
   public static String of(Path file) throws IOException {
     RecordedLife life = RecordedLife.read(file);
-    Aftermath aftermath = Aftermath.of(life, Aftermath.inUse(file));
+    PostMortem aftermath = PostMortem.of(life, PostMortem.inUse(file));
     RecordingReport report = new RecordingReport(life);
     report.line("Recording %s", file);
     String text = report.write(aftermath);
     return text + others(file);
   }
 
-  static String of(RecordedLife life, Aftermath aftermath) {
+  static String of(RecordedLife life, PostMortem aftermath) {
     return new RecordingReport(life).write(aftermath);
   }
 
-  private String write(Aftermath aftermath) {
+  private String write(PostMortem aftermath) {
     header();
     ending(aftermath);
     lateJava();
@@ -88,7 +88,7 @@ public final class RecordingReport {
     allocator();
     hugeRequests();
     budget();
-    crossings();
+    exceeded();
     profiles();
     return text.toString();
   }
@@ -123,12 +123,12 @@ public final class RecordingReport {
                 before));
   }
 
-  private void ending(Aftermath aftermath) {
+  private void ending(PostMortem aftermath) {
     line("");
-    line("This process %s.", Ending.of(life, aftermath).sentence());
+    line("This process %s.", ExitDiagnosis.of(life, aftermath).sentence());
   }
 
-  /** The counters went on and Java did not. */
+  /** Reports that Java stopped writing while the counters were still recorded. */
   private void lateJava() {
     if (life.empty() || life.minutes().isEmpty()) {
       return;
@@ -168,18 +168,18 @@ public final class RecordingReport {
       previous.ifPresent(before -> clock(before, sample));
       row(
           Words.time(sample.time()),
-          Words.bytes(sample.liveBytes()),
-          Words.number(sample.liveObjects()),
+          Words.bytes(sample.malloc().liveBytes()),
+          Words.number(sample.malloc().liveObjects()),
           previous.map(before -> rate(before, sample)).orElse("-"),
           Words.bytes(sample.residentBytes()),
-          Words.bytes(sample.chargedBytes()),
-          Words.share(sample.shareOfLimit()),
-          Words.number(sample.oomKills()));
+          Words.bytes(sample.cgroup().chargedBytes()),
+          Words.share(sample.cgroup().shareOfLimit()),
+          Words.number(sample.cgroup().oomKills()));
       previous = Optional.of(sample);
     }
   }
 
-  /** At falling resolution, seen from the end; the first sample and the last are always there. */
+  /** Returns the rows at falling resolution from the end on, with the first and the last sample. */
   private List<Sample> rows() {
     List<Sample> rows = new ArrayList<>();
     List<Sample> all = new ArrayList<>(life.samples());
@@ -189,7 +189,7 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // A tenth early: samples are taken a little off the full second.
+      // Rows may be a tenth of the step early: samples are a little off the full second.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);
@@ -210,7 +210,7 @@ public final class RecordingReport {
 
   private static String rate(Sample before, Sample after) {
     double seconds = (after.monotonicNanos() - before.monotonicNanos()) / 1e9;
-    double bytes = after.allocatedBytes() - before.allocatedBytes();
+    double bytes = after.malloc().allocatedBytes() - before.malloc().allocatedBytes();
     return seconds > 0 ? Words.bytes(Math.max(0, bytes / seconds)) : "-";
   }
 
@@ -218,7 +218,7 @@ public final class RecordingReport {
     line("%-10s%12s%11s%13s%12s%12s%10s%7s", cells);
   }
 
-  // ---- Where the memory was
+  // ---- Parts of the memory
 
   private void leaks() {
     MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
@@ -274,7 +274,8 @@ public final class RecordingReport {
                     Words.bytes(part.getValue()),
                     first == last
                         ? ""
-                        : Words.change(part.getValue() - Grown.before(part.getKey(), before, most)),
+                        : Words.change(
+                            part.getValue() - GrowthLine.before(part.getKey(), before, most)),
                     first == last ? "" : newcomer(part.getKey(), before, most)));
   }
 
@@ -353,18 +354,18 @@ public final class RecordingReport {
     }
   }
 
-  private void crossings() {
-    if (life.crossings().isEmpty()) {
+  private void exceeded() {
+    if (life.exceeded().isEmpty()) {
       return;
     }
     line("");
-    line("Shares of the limit that were crossed");
-    for (RecordedText crossing : life.crossings()) {
+    line("Shares of the limit that were exceeded");
+    for (RecordedText text : life.exceeded()) {
       line(
           "  %s  above %s %%: %s",
-          Words.time(crossing.time()),
-          crossing.text().word("threshold-percent").orElse("?"),
-          largest(crossing.text()));
+          Words.time(text.time()),
+          text.text().word("threshold-percent").orElse("?"),
+          largest(text.text()));
     }
   }
 
@@ -393,7 +394,7 @@ public final class RecordingReport {
   }
 
   /**
-   * The call sites of a moment that a recording recorded.
+   * Returns the call sites of a moment in a recording.
    *
    * @throws UnreadableRecordingException if the file is no recording, of another version, or has
    *     none of that moment
@@ -435,7 +436,7 @@ public final class RecordingReport {
               other,
               Words.date(end),
               life.header().pid(),
-              Ending.of(life, Aftermath.of(life, false)).sentence());
+              ExitDiagnosis.of(life, PostMortem.of(life, false)).sentence());
     } catch (IOException e) {
       return "  %s%n".formatted(e.getMessage());
     }
@@ -443,7 +444,7 @@ public final class RecordingReport {
 
   private void line(String format, Object... arguments) {
     String line = arguments.length == 0 ? format : String.format(Locale.ROOT, format, arguments);
-    // Texts in the file may be anybody's; a terminal shall not obey them.
+    // Texts in the file may contain control characters, which a terminal would obey.
     text.append(line.replaceAll("[\\p{Cc}\\p{Cf}]", "?").stripTrailing()).append('\n');
   }
 }

@@ -8,74 +8,85 @@ import java.util.concurrent.TimeUnit;
  * Memory and counters of the process at one moment. Unknown figures are {@code NaN}.
  *
  * @param time the wall clock's time
- * @param monotonicNanos the time of a clock that nobody sets
- * @param flags of the record
+ * @param monotonicNanos the time of the monotonic clock
+ * @param flags the flags of the record
  * @param allocations successful allocations since the process started
  * @param allocatedBytes bytes allocated since the process started
  * @param netBytes allocated less freed bytes; it may be negative after an attach
  * @param liveBytes live bytes
  * @param liveObjects live objects
  * @param residentBytes the resident set
- * @param chargedBytes the bytes that the kernel charges to the cgroup
- * @param limitBytes the cgroup's limit
- * @param fileBytes cached files, which the kernel drops before it kills
- * @param oomKills processes of the cgroup that the kernel killed because of the limit
+ * @param cgroup the memory cgroup
  */
 record Sample(
     Instant time,
     long monotonicNanos,
     int flags,
-    double allocations,
-    double allocatedBytes,
-    double netBytes,
-    double liveBytes,
-    double liveObjects,
+    Malloc malloc,
     double residentBytes,
-    double chargedBytes,
-    double limitBytes,
-    double fileBytes,
-    double oomKills) {
+    Cgroup cgroup) {
 
   /**
-   * Returns the charged bytes as a share of the limit, 0 to 1; {@code NaN} without a limit. Cached
-   * files do not count if they are known.
+   * Counters of malloc.
+   *
+   * @param allocations successful allocations since the process started
+   * @param allocatedBytes bytes allocated since the process started
+   * @param netBytes allocated less freed bytes; it may be negative after an attach
+   * @param liveBytes live bytes
+   * @param liveObjects live objects
    */
-  double shareOfLimit() {
-    double files = Double.isNaN(fileBytes) ? 0 : fileBytes;
-    return Math.max(0, chargedBytes - files) / limitBytes;
+  record Malloc(
+      double allocations,
+      double allocatedBytes,
+      double netBytes,
+      double liveBytes,
+      double liveObjects) {}
+
+  /**
+   * Memory cgroup of the process.
+   *
+   * @param chargedBytes the bytes that the kernel charges to the cgroup
+   * @param limitBytes the cgroup's limit
+   * @param fileBytes cached files, which the kernel drops before it kills
+   * @param oomKills processes of the cgroup that the kernel killed because of the limit
+   */
+  record Cgroup(double chargedBytes, double limitBytes, double fileBytes, double oomKills) {
+
+    /**
+     * Returns the charged bytes as a share of the limit, 0 to 1; {@code NaN} without a limit.
+     * Cached files do not count if they are known.
+     */
+    double shareOfLimit() {
+      double files = Double.isNaN(fileBytes) ? 0 : fileBytes;
+      return Math.max(0, chargedBytes - files) / limitBytes;
+    }
   }
 
-  /** This sample of a process in which so much more is in use than was counted. */
+  /** Returns this sample with the live bytes of a process that had these bytes before an attach. */
   Sample withBefore(long bytes) {
-    return new Sample(
-        time,
-        monotonicNanos,
-        flags,
-        allocations,
-        allocatedBytes,
-        netBytes,
-        netBytes + bytes,
-        liveObjects,
-        residentBytes,
-        chargedBytes,
-        limitBytes,
-        fileBytes,
-        oomKills);
+    Malloc whole =
+        new Malloc(
+            malloc.allocations,
+            malloc.allocatedBytes,
+            malloc.netBytes,
+            malloc.netBytes + bytes,
+            malloc.liveObjects);
+    return new Sample(time, monotonicNanos, flags, whole, residentBytes, cgroup);
   }
 
-  /** How far the wall clock is ahead of the one that nobody sets, in nanoseconds. */
+  /** Returns how far the wall clock is ahead of the monotonic clock, in nanoseconds. */
   long clockOffsetNanos() {
     return TimeUnit.SECONDS.toNanos(time.getEpochSecond()) + time.getNano() - monotonicNanos;
   }
 
-  /** Decodes a record that is known to be whole. */
+  /** Decodes a valid record. */
   static Sample read(ByteBuffer record) {
     boolean incomplete =
         (record.getInt(RecordingFormat.SAMPLE_FLAGS) & RecordingFormat.INCOMPLETE) != 0;
     return read(record, incomplete);
   }
 
-  /** The same where the flags mean something else. */
+  /** Decodes a valid record whose flags have another meaning. */
   static Sample read(ByteBuffer record, boolean incomplete) {
     double allocations = figure(record, RecordingFormat.SAMPLE_ALLOCATIONS);
     double allocated = figure(record, RecordingFormat.SAMPLE_ALLOCATED_BYTES);
@@ -84,16 +95,18 @@ record Sample(
         instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)),
         record.getLong(RecordingFormat.SAMPLE_MONOTONIC_NS),
         record.getInt(RecordingFormat.SAMPLE_FLAGS),
-        allocations,
-        allocated,
-        net,
-        incomplete ? Double.NaN : net,
-        incomplete ? Double.NaN : allocations - figure(record, RecordingFormat.SAMPLE_FREES),
+        new Malloc(
+            allocations,
+            allocated,
+            net,
+            incomplete ? Double.NaN : net,
+            incomplete ? Double.NaN : allocations - figure(record, RecordingFormat.SAMPLE_FREES)),
         figure(record, RecordingFormat.SAMPLE_RESIDENT_BYTES),
-        figure(record, RecordingFormat.SAMPLE_CHARGED_BYTES),
-        figure(record, RecordingFormat.SAMPLE_LIMIT_BYTES),
-        figure(record, RecordingFormat.SAMPLE_FILE_BYTES),
-        figure(record, RecordingFormat.SAMPLE_OOM_KILLS));
+        new Cgroup(
+            figure(record, RecordingFormat.SAMPLE_CHARGED_BYTES),
+            figure(record, RecordingFormat.SAMPLE_LIMIT_BYTES),
+            figure(record, RecordingFormat.SAMPLE_FILE_BYTES),
+            figure(record, RecordingFormat.SAMPLE_OOM_KILLS)));
   }
 
   static Instant instant(long realtimeNanos) {

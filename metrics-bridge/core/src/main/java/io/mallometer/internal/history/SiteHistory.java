@@ -22,21 +22,22 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What the call sites held in the last hour: five minutes by 15 s, the rest by the minute. At most
- * 92 moments of at most 4,096 sites and 24 bytes each: 8.6 MiB, and some 1.1 MiB with the 500 sites
- * of a usual service. Stacks are not kept: a site keeps its number. Thread-safe.
+ * The live memory of the call sites in the last hour: every 15 s for ten minutes, every minute
+ * before, as the readings of the resident set. At most 92 moments of at most 4,096 sites and 24
+ * bytes each: 8.6 MiB, and some 1.1 MiB with the 500 sites of a usual service. Stacks are not kept:
+ * a site keeps its number. Thread-safe.
  */
 public final class SiteHistory {
 
-  /** Twice the step in which old moments are kept. */
+  /** The largest distance of a moment from the requested one: twice the step of old moments. */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
-  /** Of a group of sites so many are shown with their stacks. */
+  /** The most sites of a group that are shown with their stacks. */
   private static final int MOST_STACKS = 3;
 
   private final FallingResolution<SiteMoment> moments =
       new FallingResolution<>(
-          new Span(Duration.ofSeconds(15), Duration.ofMinutes(5)),
+          new Span(Duration.ofSeconds(15), Duration.ofMinutes(10)),
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   private Instant beginning = Instant.MAX;
@@ -44,9 +45,9 @@ public final class SiteHistory {
 
   /**
    * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. Rates
-   * do not reach back beyond one without sites.
+   * do not reach back beyond a reading without sites.
    *
-   * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
+   * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
   public synchronized void add(CallSites read, long nanoTime) {
     if (read.sites().isEmpty()) {
@@ -60,9 +61,9 @@ public final class SiteHistory {
   }
 
   /**
-   * A reading with the rates of its sites; those that the source knows stay.
+   * Returns a reading with the rates of its sites; rates that the source knows stay.
    *
-   * @param nanoTime when it was read, by the clock of {@link #add}
+   * @param nanoTime the time of the reading, by the clock of {@link #add}
    */
   public synchronized CallSites withRates(CallSites read, long nanoTime) {
     List<Dated<SiteMoment>> since = new ArrayList<>();
@@ -80,11 +81,11 @@ public final class SiteHistory {
   }
 
   /**
-   * What changed from the moment nearest to {@code from} to the one nearest to {@code to}, among
-   * those kept and {@code now}. From before the first reading on the changes are those since it, as
-   * long as it is kept, and the reason says so.
+   * Returns the changes between the moments nearest to {@code from} and {@code to}, among those
+   * kept and {@code now}. If {@code from} is before the first reading, the changes are those since
+   * that reading, as long as it is kept, and the reason says so.
    *
-   * @param now the latest reading, which knows the stacks
+   * @param now the latest reading, which has the stacks
    */
   public SiteChanges changes(Instant from, Instant to, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -114,9 +115,9 @@ public final class SiteHistory {
   }
 
   /**
-   * What changed from the kept moment that is nearest to so long before {@code now}, and at least
-   * half of that before if there is one, to now. From before the first reading on the changes are
-   * those since it, as in {@link #changes(Instant, Instant, CallSites)}.
+   * Returns the changes up to {@code now} from the kept moment that is nearest to {@code over}
+   * before it, and at least half of that before if there is one. Moments before the first reading
+   * are treated as in {@link #changes(Instant, Instant, CallSites)}.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -141,11 +142,11 @@ public final class SiteHistory {
   }
 
   /**
-   * What groups of sites held at each moment that is kept and now: those with most live bytes and
-   * those that grew most, {@code most} of each. A site that a moment has left out because there
-   * were too many counts as nothing then, which is less wrong than not to know the sum of a group.
+   * Returns the live bytes of groups of sites at each kept moment and now: the groups with most
+   * live bytes and those that grew most, {@code most} of each. A site that a moment left out
+   * because of its size counts as 0, which is less wrong than an unknown sum of a group.
    *
-   * @param now the latest reading, which knows the stacks
+   * @param now the latest reading, which has the stacks
    */
   public SiteTrends trends(CallSites now, Grouping grouping, int most) {
     List<SiteMoment> known = known(now);
@@ -223,7 +224,7 @@ public final class SiteHistory {
     return known;
   }
 
-  /** The first reading, if it is kept and later than what is asked for. */
+  /** Returns the first reading, if it is kept and later than the requested time. */
   private synchronized Optional<SiteMoment> beginning(List<SiteMoment> known, Instant asked) {
     SiteMoment oldest = known.get(0);
     return oldest.time().equals(beginning) && asked.isBefore(beginning)

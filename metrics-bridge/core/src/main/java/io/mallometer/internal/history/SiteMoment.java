@@ -12,11 +12,11 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Figures of the call sites at one moment: 24 bytes a site, in the order of their numbers. Of more
- * than {@value #MOST_SITES} sites, half of that are those with most live bytes and the rest those
- * with most allocated bytes.
+ * than {@value #MOST_SITES} sites, half are those with most live bytes and the rest those with most
+ * allocated bytes.
  *
- * <p>Floats tell sums apart by a sixteen-millionth, less than the estimates that are in them are
- * sure of.
+ * <p>A float is precise to a sixteen-millionth, which is less than the uncertainty of the
+ * estimates.
  */
 final class SiteMoment {
 
@@ -70,42 +70,42 @@ final class SiteMoment {
     return time;
   }
 
-  /** Live bytes of a site; 0 if it was not there, {@code NaN} if it may have been left out. */
+  /** Returns the live bytes of a site; 0 if it was absent, {@code NaN} if it may be left out. */
   double liveBytes(int number) {
     return figure(number, liveBytes);
   }
 
   /**
-   * The same with 0 for a site that was left out: it held less than each of the two thousand that
-   * were kept for their live bytes.
+   * Returns the live bytes of a site; 0 if it was left out, because it had less than each of the
+   * two thousand that were kept for their live bytes.
    */
   double liveBytesOrNone(int number) {
     double known = liveBytes(number);
     return Double.isNaN(known) ? 0 : known;
   }
 
-  /** Live objects of a site; 0 if it was not there, {@code NaN} if it may have been left out. */
+  /** Returns the live objects of a site; 0 if it was absent, {@code NaN} if it may be left out. */
   double liveObjects(int number) {
     return figure(number, liveObjects);
   }
 
-  /** Bytes that a site had allocated since the process started, likewise. */
+  /** Returns the bytes that a site had allocated since the process started, likewise. */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
   }
 
-  /** The same with 0 for a site that was left out, which is too little, by what is small. */
+  /** Returns the bytes that a site had allocated; 0 if it was left out, because they are few. */
   double allocatedBytesOrNone(int number) {
     double known = allocatedBytes(number);
     return Double.isNaN(known) ? 0 : known;
   }
 
-  /** Objects that a site had allocated since the process started, likewise. */
+  /** Returns the objects that a site had allocated since the process started, likewise. */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);
   }
 
-  /** Samples that had been taken of a site; 0 if it was not there or left out. */
+  /** Returns the samples of a site; 0 if it was absent or left out. */
   int samples(int number) {
     int index = Arrays.binarySearch(numbers, number);
     return index >= 0 ? samples[index] : 0;

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How fast call sites allocate: each over the shortest window in which enough samples were taken of
- * it, else over the longest that is known. A slow leak of one sample a minute has 30 in half an
- * hour; in the last seconds it has none, and would look as if it had ended. A site that has ended
- * has a rate of 0 once the longest window holds none of its samples.
+ * Allocation rates of call sites: each over the shortest window in which enough samples of the site
+ * were taken, else over the longest that is known. A slow leak of one sample a minute has 30 in
+ * half an hour; in the last seconds it has none, and would seem to have ended. A site that has
+ * ended has a rate of 0 once the longest window has none of its samples.
  */
 final class SiteRates {
 
-  /** So many tell the rate to within 40 %, if they stand for as many bytes each. */
+  /** The fewest samples of a rate: if they stand for equal bytes, it is precise to within 40 %. */
   static final int ENOUGH_SAMPLES = 30;
 
   private static final List<Duration> WINDOWS =
@@ -27,7 +27,7 @@ final class SiteRates {
           Duration.ofMinutes(30),
           Duration.ofHours(1));
 
-  /** Moments do not come at full steps: one that is so much younger than a window will do. */
+  /** The time by which a moment may be younger than a window: moments do not come at full steps. */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
   private final List<Dated<SiteMoment>> youngestFirst = new ArrayList<>();
@@ -36,8 +36,8 @@ final class SiteRates {
   /**
    * Chooses a moment for each window.
    *
-   * @param moments those that are kept, oldest first
-   * @param now when the sites were read, by the same clock
+   * @param moments the kept moments, oldest first
+   * @param now the time of the reading, by the same clock
    */
   SiteRates(List<Dated<SiteMoment>> moments, long now) {
     this.now = now;
@@ -81,7 +81,7 @@ final class SiteRates {
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
     double bytes = site.allocatedBytes().value();
-    // The moment has them as a float: where nothing was added the difference need not be 0.
+    // The moment has floats, so without new bytes the difference need not be 0.
     double added = (float) bytes == (float) before ? 0 : Math.max(0, bytes - before);
     return site.withRate(added / seconds, seconds);
   }

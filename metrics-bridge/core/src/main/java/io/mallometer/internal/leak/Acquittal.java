@@ -2,11 +2,11 @@ package io.mallometer.internal.leak;
 
 /** Why idle objects are no leak. */
 enum Acquittal {
-  /** Their arrivals have ended or fallen off. */
+  /** Arrivals of idle objects have ended or fallen off. */
   CEASED("no more such objects arrive"),
-  /** Others that were as idle were used or freed afterwards. */
+  /** Objects that were as idle were used or freed later. */
   USED_AGAIN("some such objects were used or freed later"),
-  /** What has come does not tell whether they keep coming. */
+  /** The arrivals do not show whether they continue. */
   TOO_FEW("too few objects have arrived to call it a leak");
 
   private final String words;

@@ -1,15 +1,23 @@
 package io.mallometer.internal.leak;
 
+import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Whether idle objects keep arriving, by the births of those that are idle.
+ * Judges by the births of idle objects whether such objects keep arriving.
  *
- * <p>The time of arrivals goes from the first of these births to the latest moment at which an
- * object can have been born that is idle by now. The first birth begins that time and says nothing
- * else; the others would be spread evenly in it if a steady leak made them.
+ * <p>The time of arrivals goes from the first of these births to the latest possible birth of an
+ * object that is idle by the end. The first birth only begins that time; a steady leak spreads the
+ * others evenly in it.
+ *
+ * <p>The objects of several stacks are judged in two ways: as those of one stack, and each in the
+ * time of its own stack. Several stacks that allocated once, one after the other, look like a
+ * steady leak only in the first way.
  */
 final class Arrivals {
 
@@ -18,51 +26,74 @@ final class Arrivals {
   /**
    * The birth of an idle object.
    *
-   * @param age how long ago, in seconds
-   * @param weight how many objects it stands for
-   * @param probability with which such an object is sampled
+   * @param site the site; its first birth begins its time of arrivals
+   * @param age the age of the object, in seconds
+   * @param weight the number of objects it stands for
    */
-  record Birth(double age, double weight, double probability) {}
+  record Birth(int site, double age, double weight) {
 
-  private final List<Birth> others;
+    Birth of(int other) {
+      return new Birth(other, age, weight);
+    }
+  }
+
+  private final List<Birth> others = new ArrayList<>();
+
+  /** The third of its site's time in which each of the other births is. */
+  private final List<Integer> thirds = new ArrayList<>();
+
   private final double firstAge;
   private final double threshold;
   private final double lag;
 
-  /** The time of arrivals. */
+  /** The length of the time of arrivals. */
   private final double seconds;
 
   /**
-   * Arrivals.
+   * Creates arrivals.
    *
    * @param births at least one, in any order
-   * @param threshold the idle time from which on objects are idle, in seconds
-   * @param lag the age from which on they can be: the threshold, and for how long they are used
+   * @param threshold the least idle time of an idle object, in seconds
+   * @param lag the least age of such an object: the threshold plus the usual time of use
    */
   Arrivals(List<Birth> births, double threshold, double lag) {
     List<Birth> oldestFirst = new ArrayList<>(births);
     oldestFirst.sort(Comparator.comparingDouble(Birth::age).reversed());
     this.firstAge = oldestFirst.get(0).age();
-    this.others = oldestFirst.subList(1, oldestFirst.size());
+    Map<Integer, Double> firstAges = new HashMap<>();
+    for (Birth birth : oldestFirst) {
+      @Nullable Double first = firstAges.putIfAbsent(birth.site(), birth.age());
+      if (first != null) {
+        double passed = THIRDS * (first - birth.age()) / (first - lag);
+        others.add(birth);
+        thirds.add((int) Math.max(0, Math.min(THIRDS - 1, passed)));
+      }
+    }
     this.threshold = threshold;
     this.lag = lag;
     this.seconds = firstAge - lag;
   }
 
-  /** The time of arrivals, in seconds. */
-  double seconds() {
-    return seconds;
+  /** Returns whether stacks allocate again and again, by their live samples. */
+  static boolean recur(List<SampledObject> live, long nowNanos) {
+    List<Birth> births = new ArrayList<>(live.size());
+    for (SampledObject object : live) {
+      double age = (nowNanos - object.bornNanos()) / 1e9;
+      births.add(new Birth(object.site(), age, object.weight()));
+    }
+    return !births.isEmpty()
+        && new Arrivals(births, 0, 0).lowerBoundOfLateShare() >= LeakThresholds.ARRIVAL_SHARE;
   }
 
-  /** Whether that is long enough to tell. */
+  /** Returns whether the time of arrivals is long enough for a verdict. */
   boolean telling() {
     return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
   }
 
   /**
-   * Whether they keep arriving, if it is.
+   * Returns whether idle objects keep arriving, if the time is long enough.
    *
-   * @param since how many live samples of the site are too young to be idle
+   * @param since the number of live samples of the site that are too young to be idle
    */
   boolean continuing(long since) {
     return in(1) >= 1
@@ -72,51 +103,54 @@ final class Arrivals {
         && !ceased(since);
   }
 
-  /** Whether surely no more come, or many fewer. */
+  /** Returns whether arrivals have surely ended or fallen off. */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }
 
-  private int third(Birth birth) {
-    return (int) Math.max(0, Math.min(THIRDS - 1, THIRDS * (firstAge - birth.age()) / seconds));
-  }
-
   private long in(int third) {
     long count = 0;
-    for (Birth birth : others) {
-      count += third(birth) == third ? 1 : 0;
+    for (int of : thirds) {
+      count += of == third ? 1 : 0;
     }
     return count;
   }
 
   private double lowerBoundOfLateShare() {
-    return wilson(share(others, 1), effective(others), -LeakThresholds.ARRIVAL_ERRORS);
+    return bound(-1, 1, -LeakThresholds.ARRIVAL_ERRORS);
   }
 
-  /** Whether the last third has surely much less than the first: what a program warms up with. */
+  /** Returns whether the last third has surely much less than the first, as after a warm-up. */
   private boolean fallsOff() {
-    List<Birth> ends = new ArrayList<>(others);
-    ends.removeIf(birth -> third(birth) == 1);
-    double high = wilson(share(ends, 2), effective(ends), LeakThresholds.ARRIVAL_ERRORS);
-    return high < LeakThresholds.FALLEN_SHARE;
-  }
-
-  /** What of the weight was born in a third or later. */
-  private double share(List<Birth> births, int from) {
-    double late = 0;
-    double all = 0;
-    for (Birth birth : births) {
-      all += birth.weight();
-      late += third(birth) >= from ? birth.weight() : 0;
-    }
-    return late / all;
+    return bound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
   }
 
   /**
-   * An end of Wilson's interval.
+   * Returns an end of the interval of the share of the weight that was born in a third or later.
    *
-   * @param count as many equal samples as the weighted ones count for
-   * @param errors how many standard errors off, below zero for the lower end
+   * @param without the third that is left out; -1 for none
+   */
+  private double bound(int without, int from, double errors) {
+    List<Birth> all = new ArrayList<>(others.size());
+    double late = 0;
+    double sum = 0;
+    for (int i = 0; i < others.size(); i++) {
+      int third = thirds.get(i);
+      if (third != without) {
+        double weight = others.get(i).weight();
+        all.add(others.get(i));
+        sum += weight;
+        late += third >= from ? weight : 0;
+      }
+    }
+    return wilson(late / sum, effective(all), errors);
+  }
+
+  /**
+   * Returns an end of Wilson's interval.
+   *
+   * @param count the effective number of samples
+   * @param errors the distance in standard errors, below zero for the lower end
    */
   static double wilson(double share, double count, double errors) {
     double z2 = errors * errors;
@@ -125,7 +159,7 @@ final class Arrivals {
     return (centre + errors * Math.sqrt(spread)) / (1 + z2 / count);
   }
 
-  /** As many equally weighted samples would tell as much (Kish). */
+  /** Returns the number of equally weighted samples with the same variance (Kish). */
   static double effective(List<Birth> births) {
     double sum = 0;
     double squares = 0;
@@ -136,7 +170,7 @@ final class Arrivals {
     return squares > 0 ? sum * sum / squares : 0;
   }
 
-  /** At how many moments they were born, each as long as it may be, the first included. */
+  /** Returns the number of moments of birth, each as long as possible; the first birth counts. */
   private int moments() {
     int moments = 1;
     double begin = firstAge;
@@ -150,9 +184,9 @@ final class Arrivals {
   }
 
   /**
-   * Whether it has been quiet for too long: as if no moment had come that should have. By moments,
-   * not births, so that a batch now and then is one. As long as anything is born, nobody can tell
-   * of it whether it will be idle, and only the time before is quiet.
+   * Returns whether arrivals have ended: at their rate, a pause this long is improbable. The rate
+   * counts moments, not births, so that a batch is one. While younger objects are live, which may
+   * become idle, only the time before them is quiet.
    */
   boolean ended(long since) {
     if (others.isEmpty()) {

@@ -1,17 +1,17 @@
 package io.mallometer.internal.leak;
 
 /**
- * By how much a site holds more than a short time ago.
+ * The increase of a site's live bytes over the last minutes.
  *
- * @param seconds how long ago
- * @param bytes how much more it holds
- * @param born sampled objects that were allocated since, and are live
+ * @param seconds the length of that time
+ * @param bytes the increase
+ * @param born the live samples that were allocated in that time
  */
 record Increase(double seconds, double bytes, long born) {
 
   private static final double HOUR = 3_600;
 
-  /** Both at once: the rates add up, over the longer time. */
+  /** Returns the increase of two sites: the rates add up, over the longer time. */
   Increase plus(Increase other) {
     double longer = Math.max(seconds, other.seconds);
     return new Increase(

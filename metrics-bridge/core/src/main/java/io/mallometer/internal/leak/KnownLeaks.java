@@ -20,28 +20,27 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stacks that were a leak in earlier runs, and what of this run the next shall know.
+ * The stacks that were a leak in earlier runs, and the leaks of this run for later ones.
  *
  * <p>A stack stays known from run to run, also in runs that do not show whether it leaks. It is
  * forgotten when its leak is given up, when its objects are reused as those of a pool, when it is
- * acknowledged, and when none of its objects was idle for longer than the longest timeout. Stacks
- * that are judged together, since each has too few idle samples, are not remembered. Not
- * thread-safe.
+ * acknowledged, and when no object was idle for longer than the longest timeout. Stacks that are
+ * judged together are not remembered, because each has too few idle samples. Not thread-safe.
  */
 public final class KnownLeaks {
 
-  /** By stack, as are those of this run. */
+  /** The leaks of earlier runs, by the fingerprint of the stack. */
   private final Map<String, KnownLeak> ofEarlierRuns = new HashMap<>();
 
   private final Map<String, KnownLeak> ofThisRun = new HashMap<>();
 
-  /** Stacks that are no leaks, whatever site of theirs seems one. */
+  /** The fingerprints of stacks that are no leaks: no site with such a stack is remembered. */
   private final Set<String> refuted = new HashSet<>();
 
-  /** By site, since when none of its objects was idle. */
+  /** The moment from which on no object of a site was idle, by site. */
   private final Map<Integer, Instant> usedSince = new HashMap<>();
 
-  /** Adds what earlier runs recorded. */
+  /** Adds the leaks of earlier runs. */
   public void add(List<KnownLeak> recorded) {
     for (KnownLeak leak : recorded) {
       if (!refuted.contains(leak.stack()) && !ofThisRun.containsKey(leak.stack())) {
@@ -50,7 +49,7 @@ public final class KnownLeaks {
     }
   }
 
-  /** The leaks to be recorded, the latest first. */
+  /** Returns the leaks to record, the latest first. */
   public List<KnownLeak> all() {
     return Stream.concat(
             ofThisRun.values().stream(),
@@ -60,7 +59,7 @@ public final class KnownLeaks {
         .toList();
   }
 
-  /** When a stack was a leak in an earlier run; null if it was none. */
+  /** Returns the leak of an earlier run with this stack; null if there was none. */
   @Nullable KnownLeak of(List<StackFrame> frames) {
     return ofEarlierRuns.isEmpty() ? null : ofEarlierRuns.get(StackFingerprint.of(frames));
   }
@@ -68,12 +67,12 @@ public final class KnownLeaks {
   /**
    * Learns from an evaluation of a site.
    *
-   * @param standing after it
-   * @param acknowledged whether the site of a name is known to be fine
+   * @param state the state after the evaluation
+   * @param acknowledged whether the site of a name is acknowledged
    */
   void learn(
-      CallSite site, Standing standing, Predicate<String> acknowledged, Instant time, Times times) {
-    boolean leak = standing.isLeak();
+      CallSite site, SiteState state, Predicate<String> acknowledged, Instant time, Times times) {
+    boolean leak = state.isLeak();
     if (!leak && ofEarlierRuns.isEmpty() && ofThisRun.isEmpty()) {
       return;
     }
@@ -81,9 +80,9 @@ public final class KnownLeaks {
     if (acknowledged.test(site.name())) {
       forget(stack);
     } else if (leak) {
-      convict(stack, standing);
-    } else if (standing.verdict() == Verdict.POOL
-        || isUsedForLong(site.number(), standing, time, times)) {
+      convict(stack, state);
+    } else if (state.verdict() == Verdict.POOL
+        || isUsedForLong(site.number(), state, time, times)) {
       refute(stack);
     }
   }
@@ -93,17 +92,17 @@ public final class KnownLeaks {
     refute(StackFingerprint.of(site.frames()));
   }
 
-  private void convict(String stack, Standing leak) {
+  private void convict(String stack, SiteState leak) {
     LeakEvidence evidence = leak.shown().leakEvidence();
     if (evidence != LeakEvidence.KNOWN && !refuted.contains(stack)) {
       ofThisRun.put(stack, new KnownLeak(stack, leak.since(), evidence));
     }
   }
 
-  private boolean isUsedForLong(int site, Standing standing, Instant time, Times times) {
-    SiteVerdict.Suspected idle = standing.shown().suspected();
+  private boolean isUsedForLong(int site, SiteState state, Instant time, Times times) {
+    SiteVerdict.Suspected idle = state.shown().suspected();
     boolean used =
-        standing.verdict() == Verdict.HEALTHY
+        state.verdict() == Verdict.HEALTHY
             && !Double.isNaN(idle.thresholdSeconds())
             && idle.objects().value() == 0;
     if (!used) {

@@ -2,17 +2,17 @@ package io.mallometer.internal.leak;
 
 import io.mallometer.model.LastUse;
 
-/** Where the objects of call sites were last used, by the number of the site. */
+/** The latest accesses to the objects of call sites, by the number of the site. */
 public interface LastUses {
 
   /**
-   * The latest access, or the latest write.
+   * Returns the latest access, or the latest write.
    *
-   * @param site the number
+   * @param site the number of the site
    */
   LastUse of(int site, boolean write);
 
-  /** Nothing is known, and why. */
+  /** Returns accesses that are all unknown, with the reason. */
   static LastUses unavailable(String reason) {
     LastUse unavailable = LastUse.unavailable(reason);
     return (site, write) -> unavailable;

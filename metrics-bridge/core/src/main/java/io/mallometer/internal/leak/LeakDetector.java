@@ -1,7 +1,8 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
@@ -16,33 +17,25 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From one evidence after the other to verdicts.
+ * Turns successive evidence into verdicts.
  *
- * <p>What is judged is a call site, which is one whole stack: a leak behind a wrapper that others
- * share is told apart from them. Where a name has many stacks, each with too few idle samples to be
- * judged, those are judged together, by name and library: together they have the evidence that one
- * alone has not. A site that could be judged alone is never in such a group. While a group is a
- * leak its sites stay in it, but for those that are leaks by themselves; and a site that is a leak
- * stays out of groups however few idle objects it has left. Else either would be judged as
- * something that has no verdict yet. Shown is one entry for all suspects of a name and library, as
- * native offsets and inlining make several stacks of one leak.
+ * <p>Each stack is judged by itself, so that a leak behind a wrapper is separated from the
+ * wrapper's other callers. All stacks of a name and library are also judged together, except those
+ * that are leaks by themselves: native offsets and inlining make several stacks of one leak, each
+ * with little evidence. A report has one entry for the suspects of a name, or one for each kind
+ * where the milder kind has more bytes.
  *
- * <p>A site becomes growing, unused or lost at the first evaluation that says so, and healthy when
- * all its observed objects are freed; otherwise a verdict changes when {@link
- * LeakThresholds#AGREEING} evaluations in a row say so: one epoch proves nothing. An evaluation
- * before the next epoch has ended that says something changes nothing but growth. A leak stays one
- * until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} in a row find that its arrivals have
- * ended, or that its objects are used again or freed.
+ * <p>A verdict becomes growing, unused or lost at the first evaluation that says so, and healthy
+ * when all observed objects are freed. Other changes need {@link LeakThresholds#AGREEING}
+ * evaluations in a row, because one epoch proves nothing. Growth ends, and a leak is given up,
+ * after {@link LeakThresholds#AGREEING_TO_CLEAR}. Unused memory stays so down to half of the
+ * thresholds. An evaluation without a new valid epoch changes nothing but growth.
  *
- * <p>Where a site cannot be judged because of an exception it keeps what it has, and {@link
- * #failure()} tells why; the others are judged.
+ * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
+ * has the exception. The other sites are judged.
  *
- * <p>Sites that are judged together are never growing. They are picked by what they hold now, and
- * what such sites held rises up to now also where the stacks of a name take turns.
- *
- * <p>An evaluation takes a time in proportion to the sites and samples: with 13,000 and 10,000 of
- * them 8 ms of processor time, and 0.1 s the first time, when nothing is compiled yet. Not
- * thread-safe.
+ * <p>The time of an evaluation is proportional to the sites and samples: 13,000 sites and 10,000
+ * samples take 20 ms of CPU time, and 0.2 s before they are compiled. Not thread-safe.
  */
 public final class LeakDetector {
 
@@ -53,20 +46,20 @@ public final class LeakDetector {
   private final LostMemory lost;
   private final VoidTime voidTime;
   private final KnownLeaks known;
-  private @Nullable Standings standings;
+  private Verdicts.@Nullable States states;
   private List<SiteVerdict> verdicts = List.of();
   private Optional<RuntimeException> failure = Optional.empty();
   private long tellingEpochs;
 
-  /** A detector without knowledge, for options whose names of healthy sites are not used here. */
+  /** Creates a detector without known leaks. It ignores the options' acknowledged sites. */
   public LeakDetector(MallometerOptions options) {
     this(options, new KnownLeaks());
   }
 
   /**
-   * The same.
+   * Creates a detector.
    *
-   * @param known the leaks of earlier runs, which learns from evaluations
+   * @param known the leaks of earlier runs; evaluations add to them
    */
   public LeakDetector(MallometerOptions options, KnownLeaks known) {
     this(options, new VoidTime(), known);
@@ -80,23 +73,23 @@ public final class LeakDetector {
     this.lost = new LostMemory(times.scale());
   }
 
-  /** A detector for other options that knows when nothing was seen, and no verdicts. */
+  /** Returns a detector for other options, with the void times and known leaks but no verdicts. */
   public LeakDetector with(MallometerOptions options) {
     return new LeakDetector(options, voidTime, known);
   }
 
-  /** How long to wait between two evaluations. */
+  /** Returns the time between two evaluations. */
   public static Duration pace(MallometerOptions options) {
     return Duration.ofNanos(
         (long) (LeakThresholds.PACE_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
   }
 
   /**
-   * Evaluates.
+   * Evaluates evidence.
    *
    * @param sites the call sites of about the same moment
-   * @param time the moment
-   * @param acknowledged whether the site of a name is known to be fine
+   * @param time the moment of the evidence
+   * @param acknowledged whether the site of a name is acknowledged
    */
   public LeakReport evaluate(
       Evidence evidence,
@@ -108,12 +101,12 @@ public final class LeakDetector {
     boolean news = hasNews(evidence.observation());
     SamplesBySite samples = new SamplesBySite(evidence.objects());
     growth.add(samples, evidence.counted(), evidence.nanos() / NANOS);
-    Standings before = standings == null ? new Standings(time) : standings;
+    Verdicts.States before = states == null ? Verdicts.States.none(time) : states;
     Window window = Window.of(evidence.observation(), times, voidTime);
-    Evaluation evaluation =
-        new Evaluation(evidence, samples, window, growth, lost, known, before, news, time);
-    evaluation.judge(sites.sites());
-    standings = evaluation.standings();
+    Verdicts evaluation =
+        new Verdicts(evidence, samples, window, growth, lost, known, before, news, time);
+    evaluation.assess(sites.sites());
+    states = evaluation.states();
     verdicts = evaluation.verdicts(verdicts, uses, acknowledged);
     evaluation.remember(acknowledged);
     lost.take(evaluation.stacks());
@@ -127,27 +120,33 @@ public final class LeakDetector {
   }
 
   /**
-   * Has memory searched for what nobody can use or free any more, if it is time.
+   * Starts or finishes a search of memory for lost objects, if one is due.
    *
    * @param latest the latest verdicts
-   * @param threads of the process
-   * @return whether something was found that the next evaluation will tell
+   * @param collections the garbage collections so far
+   * @param threads the number of threads of the process
+   * @return whether the lost sites have changed; the next evaluation reports them
    */
-  public boolean search(Interposer library, LeakReport latest, int threads, long nowNanos) {
-    return lost.advance(library, latest, threads, nowNanos);
+  public boolean search(
+      NativeLibrary library,
+      LeakReport latest,
+      GarbageCollections collections,
+      int threads,
+      long nowNanos) {
+    return lost.advance(library, latest, collections, threads, nowNanos);
   }
 
-  /** Whether a verdict on the site, on whichever of its stacks it stands, says memory is lost. */
+  /** Returns whether a verdict on any of the site's stacks says that memory is lost. */
   public boolean isLost(LeakReport latest, int site) {
     return lost.isLost(latest, site);
   }
 
-  /** Why a site could not be judged in the latest evaluation; empty if all could. */
+  /** Returns the exception of a site that could not be judged in the latest evaluation. */
   public Optional<RuntimeException> failure() {
     return failure;
   }
 
-  /** Whether an epoch has ended since the last evaluation that says something, if any ever does. */
+  /** Returns whether a valid epoch has ended since the last evaluation, or none ever will. */
   private boolean hasNews(Observation observation) {
     long telling = observation.epochs() - observation.voidEpochs();
     boolean news = !observation.hasSeen() || telling != tellingEpochs;

@@ -1,8 +1,8 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.internal.interposer.SiteUse;
-import io.mallometer.internal.leak.Judgement.Idle;
+import io.mallometer.internal.leak.Assessment.Idle;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
@@ -10,35 +10,40 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The test for one site, or for several that are judged as one: {@link LeakThresholds} says what it
- * asks. Pure: the same facts have the same outcome.
+ * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
+ * the test. Pure: the same input has the same result.
  *
- * <p>How much leaks is told apart from whether something does. Only few samples are in slots, so
- * what share of the objects older than the threshold is idle comes from those, by weights of 1 /
- * (probability * placement); how many such objects there are comes from all samples, by weights of
- * 1 / probability. The product has the relative variances of both.
+ * <p>The leaked amount is estimated separately from the verdict. Only few samples are in slots:
+ * they give the idle share of the objects older than the threshold, with weights of 1 /
+ * (probability * placement). All samples give the number of these objects, with weights of 1 /
+ * probability. The product has the relative variances of both.
  */
 final class LeakTest {
 
-  private static final double HOUR = 3_600;
-
+  /** The live samples of the stacks that have an observed object old enough to be idle. */
   private final List<SampledObject> live;
+
   private final List<SampledObject> stale;
   private final SiteUse use;
   private final Window window;
   private final double threshold;
 
-  /**
-   * By site, when the first was born of its objects in slots; those before had no chance of one.
-   */
+  /** The samples that are old enough to be idle, and are or could be in a slot. */
+  private final List<SampledObject> old;
+
+  private final Share ofBytes;
+  private final Share ofObjects;
+
+  /** The birth of each site's first object in a slot; earlier objects had no chance of a slot. */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
   private LeakTest(
@@ -47,7 +52,6 @@ final class LeakTest {
       SiteUse use,
       Window window,
       double threshold) {
-    this.live = live;
     this.stale = stale;
     this.use = use;
     this.window = window;
@@ -57,6 +61,25 @@ final class LeakTest {
         firstInSlot.merge(object.site(), object.bornNanos(), LeakTest::earlier);
       }
     }
+    this.live = isOfOneStack(live) ? live : ofSeenStacks(live);
+    this.old = those(this.live, object -> isOlder(object, threshold));
+    this.ofBytes = share(old, stale, SampledObject::bytes);
+    this.ofObjects = share(old, stale, LeakTest::one);
+  }
+
+  /** Returns whether all samples are of one stack. The samples of a stack are side by side. */
+  private static boolean isOfOneStack(List<SampledObject> live) {
+    return live.get(0).site() == live.get(live.size() - 1).site();
+  }
+
+  private List<SampledObject> ofSeenStacks(List<SampledObject> all) {
+    Set<Integer> seen = new HashSet<>();
+    for (SampledObject object : all) {
+      if (object.inSlot() && window.ageSeconds(object) >= threshold) {
+        seen.add(object.site());
+      }
+    }
+    return those(all, object -> seen.contains(object.site()));
   }
 
   private static long earlier(long one, long other) {
@@ -64,27 +87,34 @@ final class LeakTest {
   }
 
   /**
-   * Judges.
+   * Judges a site.
    *
    * @param live the live samples
-   * @param use how long such objects lived and were idle so far
+   * @param use the lifetimes and idle times of such objects so far
    */
-  static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
+  static Assessment judge(List<SampledObject> live, SiteUse use, Window window) {
     List<SampledObject> inSlots = those(live, SampledObject::inSlot);
     if (inSlots.isEmpty()) {
-      return Judgement.unseen();
+      return Assessment.unseen();
     }
-    Judgement judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
-    return judged.verdict() != Verdict.HEALTHY
-        ? judged
-        : earlier(judged, judge(live, inSlots, use, window, soonest(window), true));
+    Assessment judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
+    if (judged.verdict() == Verdict.HEALTHY) {
+      judged = earlier(judged, judge(live, inSlots, use, window, soonest(window), true));
+    }
+    boolean isMadeOnce =
+        judged.idle().count() > 0
+            && judged.verdict() != Verdict.LEAK
+            && judged.verdict() != Verdict.POOL
+            && !isOfOneStack(live)
+            && !Arrivals.recur(live, window.endNanos());
+    return isMadeOnce ? judged.healthy() : judged;
   }
 
   private static double soonest(Window window) {
     return LeakThresholds.UNUSED_SECONDS / window.times().scale();
   }
 
-  /** How many are used that could be idle by now; 0 if most of those are idle. */
+  /** Returns how many objects that could be idle are used; 0 if most of them are idle. */
   private static int inUse(List<SampledObject> inSlots, double threshold, Window window) {
     int old = 0;
     int used = 0;
@@ -97,12 +127,16 @@ final class LeakTest {
     return 2 * used > old ? used : 0;
   }
 
-  /** What is found sooner; it does not tell whether what was a leak is none any more. */
-  private static Judgement earlier(Judgement judged, Judgement sooner) {
-    return sooner.verdict() == Verdict.UNUSED ? sooner.refuting(judged.refutesLeak()) : judged;
+  /** Returns the sooner assessment if it finds unused memory. It cannot refute a leak. */
+  private static Assessment earlier(Assessment judged, Assessment sooner) {
+    boolean says =
+        sooner.verdict() == Verdict.UNUSED
+            || sooner.staysUnused()
+            || judged.idle().count() == 0 && sooner.idle().count() > 0;
+    return says ? sooner.refuting(judged.refutesLeak()) : judged;
   }
 
-  private static Judgement judge(
+  private static Assessment judge(
       List<SampledObject> live,
       List<SampledObject> inSlots,
       SiteUse use,
@@ -112,7 +146,7 @@ final class LeakTest {
     double threshold = threshold(use, window, floor);
     List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
     if (stale.isEmpty()) {
-      return Judgement.used(
+      return Assessment.used(
           threshold,
           inUse(inSlots, threshold(use, window, soonest(window)), window),
           isUsed(inSlots, use, window, threshold));
@@ -122,8 +156,8 @@ final class LeakTest {
   }
 
   /**
-   * Whether objects are used or freed, of which none is idle for the threshold: not if it is longer
-   * than they can be idle by now, and those that are idle for less stay so.
+   * Returns whether objects are used or freed, if none is idle for the threshold. That is unknown
+   * while none can be idle that long and all objects with shorter idle times stay idle.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, Window window, double threshold) {
@@ -143,7 +177,7 @@ final class LeakTest {
     return found;
   }
 
-  /** The idle time from which on objects count as idle, in seconds. */
+  /** Returns the idle time from which on objects count as idle, in seconds. */
   static double threshold(SiteUse use, Window window, double floor) {
     double own =
         Math.max(
@@ -156,63 +190,108 @@ final class LeakTest {
     return Math.max(own, Math.max(floor, LeakThresholds.EPOCHS * window.epochSeconds()));
   }
 
-  private Judgement judge() {
+  private Assessment judge() {
     double lag = threshold + usualUse();
-    Arrivals arrivals = new Arrivals(births(lag), threshold, lag);
-    List<SampledObject> old = those(live, object -> isOlder(object, threshold));
-    Share ofBytes = share(old, stale, SampledObject::bytes);
-    Share ofObjects = share(old, stale, LeakTest::one);
-    Estimate bytes = ofBytes.times(bytes(old));
-    boolean enough =
-        stale.size() >= LeakThresholds.FEWEST_STALE
-            && bytes.value() >= LeakThresholds.LEAST_BYTES
-            && arrivals.telling();
+    List<Arrivals.Birth> births = births(lag);
+    List<Arrivals.Birth> all = new ArrayList<>(births);
+    all.replaceAll(birth -> birth.of(0));
+    Arrivals arrivals = new Arrivals(all, threshold, lag);
+    boolean enough = stale.size() >= LeakThresholds.FEWEST_STALE && matters() && arrivals.telling();
     long since = youngerThan(lag);
     boolean staying = Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
-    boolean ceased = arrivals.ceased(since);
-    boolean leaks = enough && staying && !ceased && arrivals.continuing(since);
-    return new Judgement(
+    boolean arriving =
+        enough
+            && staying
+            && arrivals.continuing(since)
+            && (isOfOneStack(live) || continueApart(births, lag, since));
+    LeakTest part = arriving && haveOutlasted() ? ofOutlasting() : null;
+    boolean leaks = part != null && part.matters();
+    LeakTest told = leaks ? part : this;
+    return new Assessment(
         enough ? verdict(leaks, staying) : Verdict.HEALTHY,
-        idle(old),
-        suspected(ofBytes, ofObjects),
-        ceased ? Double.NaN : growth(arrivals, lag) * ofBytes.share(),
-        enough && !leaks ? acquittal(ceased, staying) : null,
+        told.idle(),
+        told.suspected(),
+        enough && !arriving ? acquittal(arrivals.ceased(since), staying) : null,
         !staying || arrivals.ended(since),
         null,
         null,
         null);
   }
 
-  private Verdict verdict(boolean leaks, boolean staying) {
+  private boolean matters() {
+    return ofBytes.times(bytes(old)).value() >= LeakThresholds.LEAST_BYTES;
+  }
+
+  /**
+   * Returns whether births continue at the stacks that have an object which outlasted the longest
+   * timeout. Old objects of one stack and new ones of another make no leak, and what one stack
+   * alone has is judged without the others.
+   */
+  private boolean continueApart(List<Arrivals.Birth> births, double lag, long since) {
+    Set<Integer> sites = outlasting();
+    births.removeIf(birth -> !sites.contains(birth.site()));
+    return sites.size() > 1
+        && !births.isEmpty()
+        && new Arrivals(births, threshold, lag).continuing(since);
+  }
+
+  /** Returns the stacks that have an object which outlasted the longest timeout. */
+  private Set<Integer> outlasting() {
+    Set<Integer> sites = new HashSet<>();
+    for (SampledObject object : stale) {
+      if (window.idleSeconds(object) > window.times().longestTimeoutSeconds()) {
+        sites.add(object.site());
+      }
+    }
+    return sites;
+  }
+
+  /** Returns the test of these stacks alone: a leak has their objects. */
+  private LeakTest ofOutlasting() {
+    Set<Integer> sites = outlasting();
+    Predicate<SampledObject> theirs = object -> sites.contains(object.site());
+    return new LeakTest(those(live, theirs), those(stale, theirs), use, window, threshold);
+  }
+
+  private static Verdict verdict(boolean leaks, boolean staying) {
     if (leaks) {
-      return outlasted();
+      return Verdict.LEAK;
     }
     return staying ? Verdict.UNUSED : Verdict.POOL;
   }
 
-  /** As many as make a suspicion: one alone may be an odd one. */
-  private Verdict outlasted() {
-    long count = those(stale, window::hasOutlasted).size();
-    return count >= LeakThresholds.FEWEST_STALE ? Verdict.LEAK : Verdict.UNUSED;
+  /**
+   * Returns whether several objects outlasted the longest timeout, one of them surely; a single one
+   * may be an outlier. The sum t of the longer idle times excludes random use: with a mean gap g
+   * between uses, no use comes in t seconds with probability exp(-t / g).
+   */
+  private boolean haveOutlasted() {
+    double timeout = window.times().longestTimeoutSeconds();
+    double sure = window.times().outlastedSeconds();
+    double seconds = 0;
+    int count = 0;
+    for (SampledObject object : stale) {
+      double idle = window.idleSeconds(object);
+      seconds += idle >= sure / 2 ? idle : 0;
+      count += idle > timeout ? 1 : 0;
+    }
+    return count >= LeakThresholds.FEWEST_OUTLASTED
+        && seconds >= LeakThresholds.EXCLUDED_GAPS * sure
+        && stale.stream().anyMatch(window::hasOutlasted);
   }
 
-  /** Whether they are unused so far: nothing is known yet of timeouts, scans and swaps. */
-  private Judgement judgeSoon() {
-    List<SampledObject> old = those(live, object -> isOlder(object, threshold));
-    Share ofBytes = share(old, stale, SampledObject::bytes);
-    Share ofObjects = share(old, stale, LeakTest::one);
-    Estimate bytes = ofBytes.times(bytes(old));
-    Idle idle = idle(old);
+  /** Judges whether objects are unused so far. Timeouts, scans and swaps are not excluded yet. */
+  private Assessment judgeSoon() {
+    Idle idle = idle();
     double scale = window.times().scale();
     boolean unused =
         idle.count() >= LeakThresholds.FEWEST_STALE
             && idle.longestSeconds() >= LeakThresholds.LONGEST_UNUSED_SECONDS / scale
             && idle.objectSeconds() >= LeakThresholds.UNUSED_OBJECT_SECONDS / scale
             && ofObjects.share() >= LeakThresholds.UNUSED_SHARE
-            && bytes.value() >= LeakThresholds.LEAST_BYTES;
+            && ofBytes.times(bytes(old)).value() >= LeakThresholds.LEAST_BYTES;
     Verdict verdict = unused ? Verdict.UNUSED : Verdict.HEALTHY;
-    Suspected suspected = suspected(ofBytes, ofObjects);
-    return new Judgement(verdict, idle, suspected, Double.NaN, null, false, null, null, null);
+    return new Assessment(verdict, idle, suspected(), null, false, null, null, null);
   }
 
   /**
@@ -221,22 +300,22 @@ final class LeakTest {
    * epochs have no part in the verdict, but they count here, because the same code allocates and
    * uses them.
    */
-  private Suspected suspected(Share ofBytes, Share ofObjects) {
+  private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);
     return new Suspected(
         ofBytes.times(bytes(all)),
         ofObjects.times(objects(all)),
         threshold,
-        leastIdleSeconds(),
+        stale.stream().mapToDouble(window::idleSeconds).min().orElseThrow(),
         medianAge(),
-        oldestSeconds());
+        stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow());
   }
 
   /**
    * Returns how many objects are idle, or could be idle even if they were used while they were
    * initialized.
    */
-  private int watched(List<SampledObject> old) {
+  private int watched() {
     double least = threshold + LeakThresholds.EPOCHS * window.epochSeconds();
     return stale.size()
         + those(
@@ -248,7 +327,7 @@ final class LeakTest {
             .size();
   }
 
-  private Idle idle(List<SampledObject> old) {
+  private Idle idle() {
     double longest = 0;
     double all = 0;
     for (SampledObject object : stale) {
@@ -256,11 +335,11 @@ final class LeakTest {
       longest = Math.max(longest, seconds);
       all += seconds;
     }
-    return new Idle(stale.size(), watched(old), longest, all, isUntouched(old));
+    return new Idle(stale.size(), watched(), longest, all, isUntouched());
   }
 
-  /** Whether none was ever used later than some epochs after it was allocated. */
-  private boolean isUntouched(List<SampledObject> old) {
+  /** Returns whether no object was used later than some epochs after it was allocated. */
+  private boolean isUntouched() {
     double least = LeakThresholds.EPOCHS * window.epochSeconds();
     return use.gaps().count() == 0
         && those(old, object -> object.inSlot() && usedFor(object) > least).isEmpty();
@@ -274,23 +353,7 @@ final class LeakTest {
     return 1;
   }
 
-  private double oldestSeconds() {
-    double oldest = Double.NEGATIVE_INFINITY;
-    for (SampledObject object : stale) {
-      oldest = Math.max(oldest, window.ageSeconds(object));
-    }
-    return oldest;
-  }
-
-  private double leastIdleSeconds() {
-    double least = Double.POSITIVE_INFINITY;
-    for (SampledObject object : stale) {
-      least = Math.min(least, window.idleSeconds(object));
-    }
-    return least;
-  }
-
-  /** How many cannot be idle yet. */
+  /** Returns how many live samples are too young to be idle. */
   private long youngerThan(double seconds) {
     long count = 0;
     for (SampledObject object : live) {
@@ -306,7 +369,7 @@ final class LeakTest {
     return ceased ? Acquittal.CEASED : Acquittal.TOO_FEW;
   }
 
-  /** For how long most of the idle objects were used, in seconds. */
+  /** Returns how long most of the idle objects were used, in seconds. */
   private double usualUse() {
     double[] used = new double[stale.size()];
     for (int i = 0; i < used.length; i++) {
@@ -316,21 +379,15 @@ final class LeakTest {
     return used[(int) (LeakThresholds.USED_QUANTILE * (used.length - 1))];
   }
 
-  /** Of idle objects that are old enough; of all that are, if most of these are idle. */
+  /** Returns the births of the old enough idle objects, or of all if most of these are idle. */
   private List<Arrivals.Birth> births(double lag) {
     List<SampledObject> old = those(live, object -> isOlder(object, lag));
     List<SampledObject> idle = those(stale, object -> isOlder(object, lag));
     boolean mostly = share(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
-    return mostly
-        ? births(observable(live, window, lag), this::birth)
-        : births(idle, this::birthInSlot);
-  }
-
-  private static List<Arrivals.Birth> births(
-      List<SampledObject> objects, Function<SampledObject, Arrivals.Birth> birth) {
-    List<Arrivals.Birth> births = new ArrayList<>(objects.size());
-    for (SampledObject object : objects) {
-      births.add(birth.apply(object));
+    List<Arrivals.Birth> births = new ArrayList<>();
+    for (SampledObject object : mostly ? observable(live, window, lag) : idle) {
+      double weight = mostly ? object.weight() : object.slotWeight();
+      births.add(new Arrivals.Birth(object.site(), window.ageSeconds(object), weight));
     }
     return births;
   }
@@ -350,15 +407,7 @@ final class LeakTest {
                         && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES));
   }
 
-  private Arrivals.Birth birth(SampledObject object) {
-    return new Arrivals.Birth(window.ageSeconds(object), object.weight(), object.probability());
-  }
-
-  private Arrivals.Birth birthInSlot(SampledObject object) {
-    return new Arrivals.Birth(window.ageSeconds(object), object.slotWeight(), object.probability());
-  }
-
-  /** At least so old, and in a slot, or so young and small that it could have been in one. */
+  /** Returns whether an object has at least this age, and is or could be in a slot. */
   private boolean isOlder(SampledObject object, double seconds) {
     return window.ageSeconds(object) >= seconds && (object.inSlot() || isComparable(object));
   }
@@ -386,22 +435,6 @@ final class LeakTest {
     return window.ageSeconds(youngestFirst.get(i));
   }
 
-  /** Bytes that arrived each hour of late, used or not. */
-  private double growth(Arrivals arrivals, double lag) {
-    double most = Math.max(LeakThresholds.GROWTH_FLOORS * window.times().floorSeconds(), threshold);
-    double rate = rate(lag, Math.min(2 * arrivals.seconds() / 3, most));
-    return Double.isNaN(rate) ? rate(lag, arrivals.seconds()) : rate;
-  }
-
-  /** {@code NaN} if there are too few. */
-  private double rate(double lag, double seconds) {
-    List<SampledObject> recent =
-        those(observable(live, window, lag), object -> window.ageSeconds(object) <= lag + seconds);
-    return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
-        ? Double.NaN
-        : bytes(recent).value() / seconds * HOUR;
-  }
-
   static Estimate bytes(List<SampledObject> objects) {
     return total(objects, SampledObject::bytes);
   }
@@ -410,7 +443,7 @@ final class LeakTest {
     return total(objects, LeakTest::one);
   }
 
-  /** What samples stand for (Horvitz and Thompson). */
+  /** Returns the total that samples stand for (Horvitz and Thompson). */
   private static Estimate total(
       List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
     double value = 0;

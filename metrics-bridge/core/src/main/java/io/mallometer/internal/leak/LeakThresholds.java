@@ -1,11 +1,11 @@
 package io.mallometer.internal.leak;
 
 /**
- * Every number by which sites are judged, the same for all programs and sites. {@code
- * docs/explanation/leaks.md} says them in words; only the floor, by the profile, and the time scale
- * can be set.
+ * The numbers by which sites are judged, the same for all programs and sites. {@code
+ * docs/explanation/leaks.md} explains them. Only the floor (by the profile) and the time scale can
+ * be set.
  *
- * <p>A leak is a site of which all of this holds:
+ * <p>A site is a leak if all of this holds:
  *
  * <ol>
  *   <li>At least {@link #FEWEST_STALE} sampled objects have been idle longer than a threshold.
@@ -24,19 +24,18 @@ package io.mallometer.internal.leak;
  *   <li>Idle objects stay so: of those that were ever idle for the threshold, a share of {@link
  *       #PLATEAU} or more is estimated (Kaplan and Meier) to be neither used nor freed afterwards,
  *       as far as that has been seen.
- *   <li>They outlasted the longest timeout by {@link #OUTLASTED_SECONDS}.
+ *   <li>{@link #FEWEST_OUTLASTED} outlasted the longest timeout, one of them by {@link
+ *       #OUTLASTED_SECONDS}, and those that were idle for half as long were so for {@link
+ *       #EXCLUDED_GAPS} times as long together.
  *   <li>It matters: {@link #LEAST_BYTES} or more.
  * </ol>
  *
- * <p>Without the fifth it is unused; without the fourth, a pool; without some of the third, unused.
+ * <p>Without the third or the fifth, the site is unused; without the fourth, a pool.
  */
 public final class LeakThresholds {
 
-  /** SWAT's and any fixed idle time are fooled by a few odd objects. */
+  /** The fewest idle samples of a leak: a few outliers mislead any fixed idle time (SWAT). */
   static final int FEWEST_STALE = 5;
-
-  /** Stacks that are judged together are picked for having idle objects: chance has many tries. */
-  static final int FEWEST_STALE_TOGETHER = 10;
 
   static final double IDLE_QUANTILE = 0.95;
   static final double IDLE_FACTOR = 4;
@@ -45,102 +44,102 @@ public final class LeakThresholds {
   static final double GAP_QUANTILE = 0.99;
   static final double GAP_FACTOR = 3;
 
-  /** The kernel may clear a bit itself once: several epochs have to agree. */
+  /** The least threshold in epochs. The kernel may clear a bit itself, so several must agree. */
   static final double EPOCHS = 3;
 
   /**
-   * What is made when a program starts arrives within less. A threshold above a third of the time
-   * of observation leaves no room for it.
+   * The least time of arrivals, in thresholds. Objects of a program's start arrive within less. A
+   * threshold above a third of the time of observation leaves too little.
    */
   static final double ARRIVAL_SPAN = 2;
 
-  /** Steady arrivals have a share of 0.67; those that fall off like 1/t one of 0.27 and less. */
+  /**
+   * The least lower bound of the share of the last two thirds: 0.67 for steady arrivals, at most
+   * 0.27 for those that fall off like 1/t.
+   */
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * Of what was born in the first third and the last, the last has this share at least, unless that
-   * may be chance: steady arrivals have a half.
+   * The least share of the last third in the arrivals of the first and last third, unless it may be
+   * chance. Steady arrivals have a half.
    */
   static final double FALLEN_SHARE = 0.25;
 
-  /** Standard errors between a share and its bounds: 84 %, one-sided. */
+  /** The standard errors between a share and its bounds: 84 %, one-sided. */
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * Where so large a share of the objects that are old enough is idle, all of these are arrivals,
-   * also those that are not in slots: there are many more of them.
+   * If this share of the old enough objects is idle, all of them count as arrivals, also those that
+   * are not in slots, because there are many more of them.
    */
   static final double MOSTLY_IDLE = 0.8;
 
-  /** Of idle objects this share had been used for no longer than others are waited for. */
+  /** The quantile of the idle objects' time of use; arrivals are older than it by the threshold. */
   static final double USED_QUANTILE = 0.75;
 
   static final int FEWEST_IN_LAST_THIRD = 2;
 
-  /** Three phases of a program that each make something for good are not a leak yet. */
+  /** The fewest moments of arrivals: three phases that each keep something are no leak yet. */
   static final int FEWEST_MOMENTS = 4;
 
-  /** Births within this share of the time of arrivals are one moment. */
+  /** The length of a moment, as a share of the time of arrivals. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
-  /** Arrivals have ended if it would be quiet for so long with less than this probability. */
+  /** Arrivals have ended if steady arrivals pause this long with less than this probability. */
   static final double ENDED = 0.02;
 
   /**
-   * Sites are sampled less the more they allocate: so many times as seldom at the most in as many
-   * times the time.
+   * The factor by which the mean gap between a site's samples may grow while its age grows by it:
+   * sites that allocate more are sampled less.
    */
   static final double FEWER_SAMPLES = 2;
 
   static final double PLATEAU = 0.7;
 
-  /** The estimate ends where fewer than this share of those idle for the threshold are left. */
+  /** The estimate ends when less than this share of the objects idle for the threshold is left. */
   static final double PLATEAU_HORIZON = 0.2;
 
-  /** Programs leave crumbs; the JVM does. */
+  /** The fewest bytes of a leak. Programs and the JVM leave smaller amounts unfreed. */
   static final double LEAST_BYTES = 1 << 20;
 
-  /** What the allocator counts of an object that fills the largest slot. */
+  /** The bytes, as the allocator counts them, of an object that fills the largest slot. */
   static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
-  /** Growth is what became idle in the last so many floors, if that is not before two thirds. */
-  static final double GROWTH_FLOORS = 12;
-
-  /** Of fewer samples in that time no growth is told. */
+  /** The fewest live samples for a growth rate. */
   static final int FEWEST_FOR_GROWTH = 3;
 
   /**
-   * How fast a suspect grows is told of the last minutes, or of the latest samples. Half of that
-   * time without a sample is the least for which it is said not to grow.
+   * The shortest time over which a suspect's growth rate is computed, in seconds, divided by the
+   * time scale; longer if samples are few. A site without a sample for half of it may be at rest.
    */
   static final double PACE_OF_GROWTH_SECONDS = 180;
 
   static final int LATEST_SAMPLES = 20;
 
   /**
-   * So many times as long as samples were apart, none came: with steady arrivals that happens by
-   * chance in 1 of 400 looks.
+   * A site has stopped growing if no sample came for this many mean gaps. Steady arrivals pause
+   * that long in 1 of 400 evaluations.
    */
   static final double QUIET_GAPS = 6;
 
   // ---- Growing
 
   /**
-   * Births are looked at over as many seconds, divided by the time scale, the fewest first: what
-   * comes often is told soon, and large objects that come seldom need longer.
+   * The windows of growth, in seconds, divided by the time scale, shortest first. Frequent births
+   * show growth soon; large objects that are born seldom need longer.
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
-  /** So many live samples were born in that time. */
+  /** The fewest live samples born in the window. */
   static final int FEWEST_BORN = 8;
 
-  /** Where weights differ, as many equal ones would tell as much (Kish). */
+  /** The fewest equally weighted samples to which the born ones are equivalent (Kish). */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
-  /** No quarter of the time has more of them: a burst does not go on. */
+  /** The largest share of the born samples in one quarter of the window; more is a burst. */
   static final double MOST_IN_A_QUARTER = 0.6;
 
-  /** Of what was born and is live, so much is more than before: the rest replaces what is gone. */
+  /** The least increase, as a share of the bytes born and live: the rest replaces freed objects. */
   static final double KEPT_OF_BORN = 0.5;
 
   // ---- After an attach
@@ -159,75 +158,108 @@ public final class LeakThresholds {
 
   // ---- Unused
 
-  /** An object is unused from as many seconds on, divided by the time scale. */
+  /** The least idle time of an unused object, in seconds, divided by the time scale. */
   static final double UNUSED_SECONDS = 90;
 
-  /** The one that is longest unused is so for as many. */
+  /** The least value of the longest idle time, in seconds, divided by the time scale. */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
-  /** Together they were watched for as many: ten object-minutes. */
+  /** The least sum of idle times, in seconds, divided by the time scale: ten object-minutes. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
-  /** Of the objects that are old enough such a share is unused. */
+  /** The least unused share of the objects that are old enough. */
   static final double UNUSED_SHARE = 0.5;
 
+  /** The fewest idle objects of a call site that stays unused. */
+  static final int FEWEST_STALE_LEFT = 3;
+
+  /** The least share of the observed objects that is idle while a call site stays unused. */
+  static final double UNUSED_SHARE_LEFT = 0.25;
+
   /**
-   * Random use once in a mean gap g would leave objects alone for t seconds together with
-   * probability exp(-t / g), which is 1 % for g = t / 4.6.
+   * Idle times of t seconds in all exclude random use with a mean gap g below t over this number:
+   * no use comes in t with probability exp(-t / g), which is 1 % for g = t / 4.6.
    */
   static final double EXCLUDED_GAPS = 4.6;
 
   // ---- Outlasted
 
-  /** A leak is unused for so many seconds, divided by the time scale, more than any timeout. */
+  /** An object of a leak outlasts any timeout by these seconds, divided by the time scale. */
   static final double OUTLASTED_SECONDS = 300;
+
+  /** The largest probability that void time hid an access. */
+  static final double HIDDEN = 0.01;
+
+  /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */
+  static final int FEWEST_OUTLASTED = 2;
 
   // ---- Lost
 
-  /** Two searches of memory, divided by the time scale, begin in as many seconds at the most. */
-  static final double SEARCH_PAIR_SECONDS = 3_600;
+  /** The share of one processor that searches may take over time. */
+  static final double SEARCH_SHARE = 0.001;
 
-  /** The second begins so many seconds after the first has ended, divided by the time scale. */
+  /**
+   * The most CPU time that searches may accumulate, in seconds, and their initial credit: that of
+   * one search of {@link #SEARCHED_BYTES}.
+   */
+  static final double SEARCH_CREDIT_SECONDS = 6;
+
+  /** The shortest time between two searches, in seconds, divided by the time scale. */
   static final double SEARCH_PAUSE_SECONDS = 60;
 
-  /** No more is searched: six seconds of processor time. */
+  /**
+   * The time after which memory is searched again regardless of changes and of the credit, in
+   * seconds, divided by the time scale.
+   */
+  static final double SEARCH_REPEAT_SECONDS = 3_600;
+
+  /**
+   * A search follows a collection if the unproved unused bytes are this many times those of the
+   * search before, because a collection may have changed nothing.
+   */
+  static final double SEARCH_GROWTH = 1.25;
+
+  /** The most bytes that one search reads: six seconds of CPU time. */
   static final long SEARCHED_BYTES = 16L << 30;
 
-  /** What goes away while it is searched; more would be a limit that was reached. */
+  /** The resident share that a search may miss, freed meanwhile. More means that it hit a limit. */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** Both search for so many objects of a site. */
+  /** The fewest objects of a site for which both searches looked. */
   static final int FEWEST_SOUGHT = 5;
 
-  /** Of which this share has no address. */
+  /** The least share of these objects without an address. */
   static final double LOST_SHARE = 0.5;
 
-  /** The lost ones stand for more objects: a thread may have some in its registers. */
+  /**
+   * The lost objects must be more than this many for each thread whose registers could not be read,
+   * because a thread may have some of their addresses there.
+   */
   static final double LOST_FOR_EACH_THREAD = 4;
 
   // ---- Known
 
   /**
-   * Where the stack was a leak in an earlier run, the one that is longest unused is so for as many
-   * seconds, divided by the time scale, while the site grows.
+   * The least value of the longest idle time of a growing site that was a leak in an earlier run,
+   * in seconds, divided by the time scale.
    */
   static final double KNOWN_SECONDS = 300;
 
   // ---- Hysteresis
 
-  /** Seconds between two evaluations, divided by the time scale. */
+  /** The time between two evaluations, in seconds, divided by the time scale. */
   static final double PACE_SECONDS = 15;
 
-  /** As many evaluations in a row must say so before a site has another verdict. */
+  /** The evaluations in a row that must agree before a verdict changes. */
   static final int AGREEING = 3;
 
-  /** As many must speak against a leak before it is none any more. */
+  /** The evaluations in a row that must speak against a leak before it is given up. */
   static final int AGREEING_TO_CLEAR = 20;
 
   /**
-   * How likely a site is a leak whose objects outlasted the longest timeout: the share of such
-   * verdicts that were right in simulations, rounded down. {@code VerdictSimulationTest} measures
-   * it again. It holds as far as no timeout is longer than the options say.
+   * The probability that objects that outlasted the longest timeout are a leak: the share of right
+   * verdicts in {@code VerdictSimulationTest}, rounded down. It holds if no timeout is longer than
+   * the options say.
    */
   static final double CONFIDENCE = 0.95;
 

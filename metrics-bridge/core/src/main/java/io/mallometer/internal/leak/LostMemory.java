@@ -1,71 +1,123 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.Interposer;
-import io.mallometer.internal.interposer.MemorySearch;
-import io.mallometer.internal.interposer.SoughtObject;
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.text.Log;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which sites lose memory: no address of most of their sampled objects exists in the process, so
- * nobody can use or free them, whatever its timeouts. Has the library search for addresses, twice
- * in an hour at the most, and believes what both searches say. One alone may miss an object whose
- * only address is in a register, or on its way from one place to another.
+ * Finds the call sites that lose memory: no address of most of their sampled objects exists in the
+ * process, so no code can use or free them.
+ *
+ * <p>Garbage of the Java heap still contains addresses of lost objects. So a search follows a
+ * collection, and the objects allocated before the collection are judged by themselves: garbage may
+ * contain addresses of younger ones. A collection that a call site waits for is followed by a
+ * search at once; a later one, if it freed memory of the old generation or if unused bytes have
+ * grown. All searches stay within a budget of CPU time.
+ *
+ * <p>If a search finds no address of most objects of a call site, a second one must agree. One
+ * alone may miss an address that moves while it reads.
  */
 final class LostMemory {
 
-  /** How names of sites begin that no Java method asked for. */
+  /** The prefix of sites that no Java method asked for. */
   private static final String JVM = "libjvm.so!";
+
+  private static final String NOT_PROVED = "not proved: ";
 
   private final double scale;
 
   private Map<Integer, List<Integer>> stacks = Map.of();
-  private List<Integer> sought = List.of();
   private @Nullable MemorySearch first;
   private boolean running;
+  private String told = "";
+  private String words = NOT_PROVED + "no call site is unused";
+  private Map<Integer, Lost> found = Map.of();
+  private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
+
+  // ---- The latest first search of a pair
+
+  private List<Integer> sought = List.of();
+
+  /** The stacks of each unused verdict that was not proved lost before this search. */
+  private List<List<Integer>> unproved = List.of();
+
+  /** The suspected bytes of these verdicts. */
+  private double stake;
+
+  /** Whether too few objects of a call site were allocated before the latest collection. */
+  private boolean awaitsCollection;
+
+  /** Whether garbage was collected since, and whether memory of the old generation was freed. */
+  private boolean collected;
+
+  private boolean freedOld;
+
+  // ---- Collections
+
+  private @Nullable GarbageCollections collections;
+  private long collectionsNanos;
+
+  /** The latest moments known to be before a collection, and before one of the whole heap. */
+  private long beforeCollection = Long.MIN_VALUE;
+
+  private long beforeWhole = Long.MIN_VALUE;
+
+  /** The two moments, as of this search. */
+  private long eligibleNanos = Long.MIN_VALUE;
+
+  private long provingNanos = Long.MIN_VALUE;
+
+  // ---- Pacing
+
   private boolean everSearched;
   private long nextNanos;
-  private long nextPairNanos;
-  private String told = "";
-  private String words = "not searched yet: nothing is unused";
-  private Map<Integer, Lost> found = Map.of();
+  private long repeatNanos;
+  private double creditSeconds = LeakThresholds.SEARCH_CREDIT_SECONDS;
+  private long creditNanos;
+  private double costSeconds;
 
   /**
-   * Nothing is known.
+   * Creates an instance without lost memory.
    *
-   * @param scale by what all times are divided
+   * @param scale the divisor of all times
    */
   LostMemory(double scale) {
     this.scale = scale;
   }
 
   /**
-   * Takes which sites each verdict is on.
+   * Stores the sites of each verdict.
    *
-   * @param stacks the numbers of all sites of a verdict by its site's; verdicts on one site are
-   *     left out
+   * @param stacks the numbers of all sites of a verdict, by the number of its first one; a verdict
+   *     on one site has no entry
    */
   void take(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
   }
 
-  /** What is known of a site that loses memory; null of others. */
+  /** Returns the lost objects of a site; null if it loses none. */
   @Nullable Lost of(int site) {
     return found.get(site);
   }
 
-  /** Whether a verdict on the site, on whichever of its stacks it stands, says memory is lost. */
+  /** Returns whether a verdict on any of the site's stacks says that memory is lost. */
   boolean isLost(LeakReport latest, int site) {
     return latest.sites().stream()
         .filter(verdict -> verdict.grounds().evidence() == LeakEvidence.LOST)
@@ -73,19 +125,24 @@ final class LostMemory {
         .anyMatch(number -> number == site);
   }
 
-  /** The outcome of the latest search, or why there was none. */
+  /** Returns the result of the latest search in words, or why nothing is proved. */
   String words() {
     return words;
   }
 
   /**
-   * Goes on: takes what a search found that has ended, and begins one if it is time and something
-   * is unused.
+   * Takes the result of a search that has ended, or begins one that is due.
    *
-   * @param threads of the process
-   * @return whether something else is lost than before
+   * @param threads the number of threads of the process
+   * @return whether the lost sites have changed
    */
-  boolean advance(Interposer library, LeakReport latest, int threads, long nowNanos) {
+  boolean advance(
+      NativeLibrary library,
+      LeakReport latest,
+      GarbageCollections now,
+      int threads,
+      long nowNanos) {
+    note(now, nowNanos);
     if (running) {
       MemorySearch search = library.memorySearch();
       if (search.state() == MemorySearch.State.RUNNING) {
@@ -96,24 +153,97 @@ final class LostMemory {
       end(search, threads, nowNanos);
       return !found.equals(before);
     }
-    if (!everSearched || nowNanos - nextNanos >= 0) {
-      sought = first == null ? candidates(latest) : sought;
-      if (!sought.isEmpty()) {
+    if (everSearched && nowNanos - nextNanos < 0) {
+      return false;
+    }
+    if (first != null) {
+      begin(library, nowNanos);
+    } else if (choose(latest, nowNanos)) {
+      if (nowNanos - repeatNanos >= 0 || isAffordable(nowNanos)) {
+        eligibleNanos = beforeCollection;
+        provingNanos = beforeWhole;
+        collected = false;
+        freedOld = false;
+        repeatNanos = nowNanos + nanos(LeakThresholds.SEARCH_REPEAT_SECONDS);
         begin(library, nowNanos);
+      } else {
+        words = NOT_PROVED + "the next search waits for its share of processor time";
       }
     }
     return false;
   }
 
-  private void begin(Interposer library, long nowNanos) {
-    if (first == null) {
-      nextPairNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAIR_SECONDS);
+  /** Notes collections. A collection counts as after the previous reading of the counts. */
+  private void note(GarbageCollections now, long nowNanos) {
+    GarbageCollections before = collections;
+    if (before != null && now.all() > before.all()) {
+      beforeCollection = collectionsNanos;
+      collected = true;
     }
+    if (before != null && now.whole() > before.whole()) {
+      beforeWhole = collectionsNanos;
+    }
+    freedOld |= before != null && now.oldBytes() < before.oldBytes();
+    collections = now;
+    collectionsNanos = nowNanos;
+  }
+
+  // ---- The choice of a search
+
+  /**
+   * Chooses the sites of a search. Returns false if none is due: no memory is newly unused, no
+   * collection may have made a proof possible, and the latest result is not old.
+   */
+  private boolean choose(LeakReport latest, long nowNanos) {
+    List<List<Integer>> unused = new ArrayList<>();
+    double bytes = 0;
+    for (SiteVerdict site : latest.sites()) {
+      List<Integer> numbers = numbers(site.site().number()).toList();
+      if (isUnused(site) && mayBeLost(site) && numbers.stream().noneMatch(found::containsKey)) {
+        unused.add(numbers);
+        bytes += site.suspected().bytes().value();
+      }
+    }
+    boolean repeats = nowNanos - repeatNanos >= 0;
+    if (everSearched && !repeats && !isWorthwhile(unused, bytes)) {
+      return false;
+    }
+    List<Integer> chosen = candidates(latest);
+    if (chosen.isEmpty()) {
+      return false;
+    }
+    sought = chosen;
+    unproved = unused;
+    stake = bytes;
+    return true;
+  }
+
+  private boolean isWorthwhile(List<List<Integer>> unused, double bytes) {
+    Set<Integer> before = unproved.stream().flatMap(List::stream).collect(Collectors.toSet());
+    boolean isNew = unused.stream().anyMatch(stacks -> stacks.stream().noneMatch(before::contains));
+    boolean hasGrown = bytes >= LeakThresholds.SEARCH_GROWTH * stake;
+    return isNew || !unused.isEmpty() && collected && (freedOld || awaitsCollection || hasGrown);
+  }
+
+  /**
+   * Returns whether the credit pays for a pair of searches. Searches earn a thousandth of one
+   * processor; a pair that exceeds the largest credit is made once an hour.
+   */
+  private boolean isAffordable(long nowNanos) {
+    double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;
+    creditSeconds = Math.min(LeakThresholds.SEARCH_CREDIT_SECONDS, creditSeconds + earned);
+    creditNanos = nowNanos;
+    return creditSeconds >= 2 * costSeconds;
+  }
+
+  private void begin(NativeLibrary library, long nowNanos) {
     everSearched = true;
     String refusal = library.searchMemory(sought, LeakThresholds.SEARCHED_BYTES);
     running = refusal.isEmpty();
     if (!running) {
       giveUp(refusal);
+    } else if (first == null) {
+      words = NOT_PROVED + "a search is under way";
     }
   }
 
@@ -122,41 +252,104 @@ final class LostMemory {
       told = reason;
       Log.MALLOMETER.info("Lost memory is not searched for: " + reason);
     }
-    words = "not known: " + reason;
+    words = NOT_PROVED + reason;
     first = null;
-    nextNanos = nextPairNanos;
+    nextNanos = repeatNanos;
   }
 
   private void end(MemorySearch search, int threads, long nowNanos) {
+    nextNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAUSE_SECONDS);
+    costSeconds = search.cpuSeconds();
+    creditSeconds -= costSeconds;
     MemorySearch before = first;
     Optional<String> obstacle = obstacle(search);
     if (obstacle.isPresent()) {
       giveUp(obstacle.get());
-    } else if (before == null) {
+      return;
+    }
+    Map<Integer, Count> counts = counts(before == null ? search : before, search);
+    Map<Integer, Lost> proved = proved(counts, unreadThreads(before, search, threads));
+    if (before == null && !found.keySet().containsAll(proved.keySet())) {
       first = search;
-      nextNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAUSE_SECONDS);
-      words = searched(search) + "; a second search must confirm it";
-    } else {
-      first = null;
-      nextNanos = nextPairNanos;
-      found = compare(before, search, threads);
+      words = NOT_PROVED + searched(search) + "; a second search must confirm it";
+      return;
+    }
+    first = null;
+    Map<Integer, Lost> lost = new HashMap<>(found);
+    lost.keySet().removeIf(site -> isRefuted(site, search));
+    if (before != null) {
+      lost.putAll(proved);
+      proved.keySet().forEach(site -> lostObjects.put(site, counts.get(site).lostObjects));
+    }
+    lostObjects.keySet().retainAll(lost.keySet());
+    found = Map.copyOf(lost);
+    conclude(search, counts);
+  }
+
+  /**
+   * Returns whether most of the objects that two searches took for lost were freed, or have an
+   * address. Other objects of the site refute nothing: garbage has the addresses of young ones.
+   */
+  private boolean isRefuted(int site, MemorySearch search) {
+    Set<Long> known = lostObjects.getOrDefault(site, Set.of());
+    int balance = 0;
+    for (SoughtObject object : search.objects()) {
+      if (object.site() == site && known.contains(object.id())) {
+        balance += object.lost() ? -1 : 1;
+      }
+    }
+    return balance > 0;
+  }
+
+  private static int unreadThreads(
+      @Nullable MemorySearch before, MemorySearch search, int threads) {
+    int unread = Math.max(before == null ? 0 : before.unreadThreads(), search.unreadThreads());
+    boolean known = search.unreadThreads() >= 0 && (before == null || before.unreadThreads() >= 0);
+    return known ? Math.min(unread, threads) : threads;
+  }
+
+  // ---- The result in words
+
+  /** Sets the result. Addresses may lie in garbage until the whole heap has been collected. */
+  private void conclude(MemorySearch search, Map<Integer, Count> counts) {
+    List<Count> open =
+        unproved.stream()
+            .filter(stacks -> stacks.stream().noneMatch(found::containsKey))
+            .map(stacks -> Count.sum(stacks, counts))
+            .toList();
+    awaitsCollection = open.stream().anyMatch(Count::awaitsCollection);
+    if (!found.isEmpty()) {
       words = searched(search) + " twice: " + lost(found.size());
+    } else if (!open.isEmpty() && open.stream().allMatch(Count::provesNothingLost)) {
+      words = searched(search) + " after a collection of the whole heap: nothing is lost";
+    } else {
+      words = NOT_PROVED + searched(search) + "; " + whyNotProved(open);
     }
   }
 
+  private String whyNotProved(List<Count> open) {
+    if (awaitsCollection) {
+      return "no garbage was collected since unused objects were allocated";
+    }
+    if (open.stream().anyMatch(count -> count.collected.lost >= LeakThresholds.FEWEST_SOUGHT)) {
+      return "objects without an address may be in registers of running threads";
+    }
+    return open.isEmpty() || open.stream().anyMatch(Count::hasTooFew)
+        ? "too few objects of a call site are observed"
+        : "garbage may have the addresses that were found, until the whole heap is collected";
+  }
+
   private static String lost(int sites) {
-    return switch (sites) {
-      case 0 -> "nothing is lost";
-      case 1 -> "1 call site loses memory";
-      default -> sites + " call sites lose memory";
-    };
+    return sites == 1 ? "1 call site loses memory" : sites + " call sites lose memory";
   }
 
   private static String searched(MemorySearch search) {
     return "searched " + Sentence.bytes(search.searchedBytes());
   }
 
-  /** Why a search says nothing: an address may lie where it did not look. */
+  // ---- The result of a search
+
+  /** Returns why a search is inconclusive: an address may lie where it did not look. */
   private static Optional<String> obstacle(MemorySearch search) {
     if (search.state() != MemorySearch.State.DONE) {
       return Optional.of(search.reason());
@@ -176,13 +369,13 @@ final class LostMemory {
   }
 
   /**
-   * None while nothing is unused. Suspects come first. The others are searched for as well: what
-   * they lose is told when they are suspects, which may be long before the next search.
+   * Returns the sites to search for; none while nothing is unused. Suspects come first. The others
+   * follow, because they may become suspects long before the next search.
    */
   private List<Integer> candidates(LeakReport latest) {
     List<SiteVerdict> possible =
         latest.sites().stream().filter(LostMemory::mayBeLost).collect(Collectors.toList());
-    if (possible.stream().noneMatch(site -> site.verdict() == Verdict.UNUSED)) {
+    if (possible.stream().noneMatch(LostMemory::isUnused)) {
       return List.of();
     }
     possible.sort(
@@ -191,8 +384,8 @@ final class LostMemory {
             .reversed());
     return possible.stream()
         .flatMap(site -> numbers(site.site().number()))
-        .distinct() // a verdict that could not be made anew may have a site of another
-        .limit(Interposer.MOST_SOUGHT_SITES)
+        .distinct() // a verdict kept after a failure may list a site of another
+        .limit(NativeLibrary.MOST_SOUGHT_SITES)
         .toList();
   }
 
@@ -200,7 +393,11 @@ final class LostMemory {
     return stacks.getOrDefault(site, List.of(site)).stream();
   }
 
-  /** HotSpot's own objects may be known by encoded addresses. */
+  private static boolean isUnused(SiteVerdict site) {
+    return site.verdict() == Verdict.UNUSED;
+  }
+
+  /** Returns whether addresses can be found: HotSpot may encode those of its own objects. */
   private static boolean mayBeLost(SiteVerdict site) {
     return !site.acknowledged() && !site.site().name().startsWith(JVM);
   }
@@ -209,31 +406,89 @@ final class LostMemory {
     return site.verdict().compareTo(Verdict.GROWING) <= 0;
   }
 
-  /** What is known of other sites stays. */
-  private Map<Integer, Lost> compare(MemorySearch first, MemorySearch second, int threads) {
+  /** Counts the objects of each site that both searches looked for. */
+  private Map<Integer, Count> counts(MemorySearch first, MemorySearch second) {
     Map<Long, SoughtObject> before = new HashMap<>();
     first.objects().forEach(object -> before.put(object.id(), object));
     Map<Integer, Count> counts = new HashMap<>();
     for (SoughtObject object : second.objects()) {
       SoughtObject known = before.get(object.id());
       if (known != null && !object.freed()) {
-        counts
-            .computeIfAbsent(object.site(), site -> new Count())
-            .add(object, known.lost() && object.lost());
+        Count count = counts.computeIfAbsent(object.site(), site -> new Count());
+        boolean isLost = known.lost() && object.lost();
+        count.all.add(object, isLost);
+        if (isLost) {
+          count.lostObjects.add(object.id());
+        }
+        if (object.bornNanos() < eligibleNanos) {
+          count.collected.add(object, isLost);
+        }
+        count.proving += object.bornNanos() < provingNanos ? 1 : 0;
       }
     }
-    Map<Integer, Lost> lost = new HashMap<>(found);
-    lost.keySet().removeAll(sought);
-    counts.forEach(
-        (site, count) -> {
-          if (count.proves(threads)) {
-            lost.put(site, count.lost());
-          }
-        });
-    return Map.copyOf(lost);
+    return counts;
   }
 
+  /** Returns the sites that lose memory. */
+  private static Map<Integer, Lost> proved(Map<Integer, Count> counts, int unreadThreads) {
+    Map<Integer, Lost> proved = new HashMap<>();
+    counts.forEach(
+        (site, count) -> {
+          if (count.collected.proves(unreadThreads)) {
+            proved.put(site, count.lost(count.collected));
+          } else if (count.all.proves(unreadThreads)) {
+            proved.put(site, count.lost(count.all));
+          }
+        });
+    return proved;
+  }
+
+  /** The objects of a site, or of the sites of a verdict. */
   private static final class Count {
+    private final Sums all = new Sums();
+
+    /** The objects allocated before a collection. */
+    private final Sums collected = new Sums();
+
+    /** The number of objects allocated before a collection of the whole heap. */
+    private int proving;
+
+    private final Set<Long> lostObjects = new HashSet<>();
+
+    static Count sum(List<Integer> stacks, Map<Integer, Count> counts) {
+      Count sum = new Count();
+      for (int stack : stacks) {
+        Count count = counts.get(stack);
+        if (count != null) {
+          sum.all.sought += count.all.sought;
+          sum.collected.sought += count.collected.sought;
+          sum.collected.lost += count.collected.lost;
+          sum.proving += count.proving;
+        }
+      }
+      return sum;
+    }
+
+    boolean hasTooFew() {
+      return all.sought < LeakThresholds.FEWEST_SOUGHT;
+    }
+
+    boolean awaitsCollection() {
+      return !hasTooFew() && collected.sought < LeakThresholds.FEWEST_SOUGHT;
+    }
+
+    boolean provesNothingLost() {
+      return proving >= LeakThresholds.FEWEST_SOUGHT
+          && collected.lost < LeakThresholds.FEWEST_SOUGHT;
+    }
+
+    /** Returns the lost objects. The shares are of all objects: garbage may hold the others. */
+    Lost lost(Sums proof) {
+      return new Lost(proof.sought, proof.lost, all.bytes.share(), all.objects.share());
+    }
+  }
+
+  private static final class Sums {
     private int sought;
     private int lost;
     private final Sum objects = new Sum();
@@ -246,15 +501,11 @@ final class LostMemory {
       bytes.add(object.bytes() / object.probability(), isLost);
     }
 
-    Lost lost() {
-      return new Lost(sought, lost, bytes.share(), objects.share());
-    }
-
-    /** More objects than may be in the registers of all threads. */
-    boolean proves(int threads) {
+    /** Returns whether more objects are lost than unread registers may hold. */
+    boolean proves(int unreadThreads) {
       return sought >= LeakThresholds.FEWEST_SOUGHT
           && lost >= LeakThresholds.LOST_SHARE * sought
-          && objects.lost > LeakThresholds.LOST_FOR_EACH_THREAD * threads;
+          && objects.lost > LeakThresholds.LOST_FOR_EACH_THREAD * unreadThreads;
     }
   }
 

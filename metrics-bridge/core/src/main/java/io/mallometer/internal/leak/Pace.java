@@ -1,12 +1,10 @@
 package io.mallometer.internal.leak;
 
 /**
- * How fast a site grows, by its live samples of the last minutes.
+ * The growth rate of a site, by its live samples of the last minutes.
  *
- * @param bytesPerHour by how much its live bytes rise; 0 if they do not; {@code NaN} if too little
- *     is known
- * @param quietSeconds for how long they have not risen; 0 if they rise, {@code NaN} if too little
- *     is known
+ * @param bytesPerHour the increase of live bytes; 0 without one; {@code NaN} if unknown
+ * @param quietSeconds the time without an increase; 0 if the site grows, {@code NaN} if unknown
  */
 record Pace(double bytesPerHour, double quietSeconds) {
 

@@ -1,25 +1,25 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.Durations;
-import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
 import java.util.List;
 
 /**
- * Of the objects that were ever idle for a time, the share that is neither used nor freed
- * afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time, given that it
- * reached a threshold. What ended is in the sketches of gaps and of idle time before the free; what
- * is idle now is censored. Both by weights.
+ * Estimates which share of the objects that were ever idle for a threshold is neither used nor
+ * freed afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time. Ended
+ * idle times are in the sketches of gaps and of idle time before the free; those of idle objects
+ * are censored. Both count by weight.
  */
 final class Plateau {
 
   private Plateau() {}
 
   /**
-   * The share, at the horizon to which it can be told.
+   * Returns the share, at the longest idle time for which it can be estimated.
    *
-   * @param live the site's live objects; those in slots tell
-   * @param threshold seconds
+   * @param live the site's live objects, of which those in slots count
+   * @param threshold the least idle time, in seconds
    */
   static double of(List<SampledObject> live, SiteUse use, double threshold, Window window) {
     int first = Durations.bucket(threshold);

@@ -1,7 +1,7 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Tells by live samples which sites grow: many of a site's samples were born in the last minutes,
+ * Finds growing sites by live samples: many of a site's samples were born in the last minutes,
  * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
@@ -34,7 +34,7 @@ final class RecentGrowth {
   private static final double APART_SECONDS = 150;
 
   /**
-   * One reading of all sites' live samples.
+   * A reading of all sites' live samples.
    *
    * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
    *     since, its bytes make the growth of the next site in its place look smaller
@@ -44,12 +44,15 @@ final class RecentGrowth {
   private record Reading(
       double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean stays) {
 
-    double of(int site) {
-      return of(bytes, site);
+    double of(List<Integer> sites) {
+      double sum = 0;
+      for (int site : sites) {
+        sum += of(bytes, SampledObject.placeOf(site));
+      }
+      return sum;
     }
 
-    static float of(float[] figures, int site) {
-      int place = SampledObject.placeOf(site);
+    static float of(float[] figures, int place) {
       return place < figures.length ? figures[place] : 0;
     }
   }
@@ -88,7 +91,7 @@ final class RecentGrowth {
     }
   }
 
-  /** The last is the only one that is older than the longest time. */
+  /** Returns the second oldest reading. Only the oldest may be older than the longest window. */
   private Reading secondToLast() {
     Iterator<Reading> oldestFirst = latestFirst.descendingIterator();
     Reading last = oldestFirst.next();
@@ -106,15 +109,17 @@ final class RecentGrowth {
   }
 
   /**
-   * Returns the increase of a site over the shortest window in which it grows; empty if it does
-   * not.
+   * Returns the increase of sites over the shortest window in which they grow together; empty if
+   * they do not.
+   *
+   * @param live the live samples of these sites
    */
-  Optional<Increase> of(int site, List<SampledObject> live) {
+  Optional<Increase> of(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_BORN) {
       return Optional.empty();
     }
     for (double window : LeakThresholds.GROWTH_SECONDS) {
-      Optional<Increase> found = since(window / timeScale, site, live);
+      Optional<Increase> found = since(window / timeScale, sites, live);
       if (found.isPresent()) {
         return found;
       }
@@ -122,11 +127,11 @@ final class RecentGrowth {
     return Optional.empty();
   }
 
-  private Optional<Increase> since(double least, int site, List<SampledObject> live) {
+  private Optional<Increase> since(double least, List<Integer> sites, List<SampledObject> live) {
     Reading now = latestFirst.element();
     for (Reading then : latestFirst) {
       if (then.seconds() <= now.seconds() - least) {
-        return increase(then, now, site, live);
+        return increase(then, now, sites, live);
       }
     }
     return Optional.empty();
@@ -165,10 +170,7 @@ final class RecentGrowth {
     if (seconds < shortest / 2) {
       return Pace.UNKNOWN;
     }
-    double more = -replacedSince(then).least(sites);
-    for (int site : sites) {
-      more += now.of(site) - then.of(site);
-    }
+    double more = now.of(sites) - then.of(sites) - replacedSince(then).least(sites);
     return more > 0 ? Pace.growing(more / seconds * HOUR) : Pace.still(seconds);
   }
 
@@ -201,7 +203,7 @@ final class RecentGrowth {
   }
 
   private Optional<Increase> increase(
-      Reading then, Reading now, int site, List<SampledObject> live) {
+      Reading then, Reading now, List<Integer> sites, List<SampledObject> live) {
     double window = now.seconds() - then.seconds();
     long[] quarters = new long[QUARTERS];
     double bornBytes = 0;
@@ -216,16 +218,15 @@ final class RecentGrowth {
         bornBytes += object.weight() * object.bytes();
       }
     }
-    double increase = now.of(site) - then.of(site);
+    double increase = now.of(sites) - then.of(sites);
     Replaced olderObjects = replacedSince(then);
     boolean grows =
         isEven(quarters)
             && weights * weights / squares >= LeakThresholds.FEWEST_EFFECTIVE_BORN
             && increase >= LeakThresholds.KEPT_OF_BORN * bornBytes
-            && increase >= LeakThresholds.LEAST_BYTES + olderObjects.most(site);
+            && increase >= LeakThresholds.LEAST_BYTES + olderObjects.most(sites);
     return grows
-        ? Optional.of(
-            new Increase(window, increase - olderObjects.least(List.of(site)), sum(quarters)))
+        ? Optional.of(new Increase(window, increase - olderObjects.least(sites), sum(quarters)))
         : Optional.empty();
   }
 

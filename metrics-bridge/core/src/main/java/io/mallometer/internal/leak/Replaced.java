@@ -1,6 +1,6 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.SampledObject;
 
 /**
  * The bytes of sites' increases between two readings that replace objects from before an attach.
@@ -49,13 +49,16 @@ final class Replaced {
   }
 
   /**
-   * Returns the most bytes that a site can have replaced: all freed bytes, plus the error from the
-   * other sites' samples. The site's own error cancels, because its increase is part of the
+   * Returns the most bytes that sites together can have replaced: all freed bytes, plus the error
+   * from the other sites' samples. Their own error cancels, because their increase is part of the
    * estimate. An increase above this bound is growth.
    */
-  double most(int site) {
-    double others = Math.max(0, variance - of(variances, site));
-    return within(freed + LeakThresholds.REPLACED_ERRORS * Math.sqrt(others));
+  double most(Iterable<Integer> sites) {
+    double others = variance;
+    for (int site : sites) {
+      others -= of(variances, site);
+    }
+    return within(freed + LeakThresholds.REPLACED_ERRORS * Math.sqrt(Math.max(0, others)));
   }
 
   /**

@@ -1,6 +1,6 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.Arrays;
 import java.util.List;
 
@@ -84,6 +84,11 @@ final class SamplesBySite {
 
   /** Returns whether any sample of a site is in a slot. */
   boolean anyInSlot(int site) {
-    return of(site).stream().anyMatch(SampledObject::inSlot);
+    for (SampledObject object : of(site)) {
+      if (object.inSlot()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -22,7 +22,7 @@ public final class Sentence {
 
   /**
    * Returns a sentence such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in
-   * 41,000 objects that were not accessed for 12 min or more; +190 MiB/h}.
+   * 41,000 objects that were not accessed for 12 min or more; +3.2 MiB/min}.
    *
    * @param begun the allocation of the oldest live object, if no object was allocated since growth
    *     stopped; else null
@@ -30,32 +30,32 @@ public final class Sentence {
   static String of(
       Verdict verdict,
       String who,
-      Judgement judged,
+      Assessment shown,
       Growth growth,
       @Nullable Instant begun,
       boolean seen,
       Times times) {
     String holds = who + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
-      case LEAK -> proven(who, judged, growth, times) + growing(growth);
+      case LEAK -> proven(who, shown, growth, times) + growing(growth);
       case UNUSED ->
-          begun != null && judged.idle().untouched()
-              ? holds + allocated(growth, begun) + unused(judged) + noLeak(judged.acquittal())
-              : holds + unused(judged) + growing(growth) + noLeak(judged.acquittal());
-      case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
-      case GROWING -> holds + use(judged, seen) + growing(judged.increase(), growth);
+          begun != null && shown.idle().untouched()
+              ? holds + allocated(growth, begun) + unused(shown) + noLeak(shown.acquittal())
+              : holds + unused(shown) + growing(growth) + noLeak(shown.acquittal());
+      case POOL -> who + keeps(shown) + noLeak(shown.acquittal());
+      case GROWING -> holds + use(shown, seen) + growing(shown.increase(), growth);
       case HEALTHY -> holds + "; nothing points to a leak";
     };
   }
 
-  private static String proven(String who, Judgement judged, Growth growth, Times times) {
-    Lost lost = judged.lost();
-    KnownLeak known = judged.known();
+  private static String proven(String who, Assessment shown, Growth growth, Times times) {
+    Lost lost = shown.lost();
+    KnownLeak known = shown.known();
     String holds = who + " holds " + bytes(growth.liveBytes());
     if (lost == null) {
       return known == null
-          ? who + keeps(judged) + outlasted(judged, times)
-          : holds + again(known) + unused(judged);
+          ? who + keeps(shown) + outlasted(shown, times)
+          : holds + again(known) + unused(shown);
     }
     return holds
         + ": no address of "
@@ -73,8 +73,8 @@ public final class Sentence {
         + "), and is unused again";
   }
 
-  private static String outlasted(Judgement judged, Times times) {
-    String oldest = "; the longest for " + atLeast(judged.idle().longestSeconds());
+  private static String outlasted(Assessment shown, Times times) {
+    String oldest = "; the longest for " + atLeast(shown.idle().longestSeconds());
     return times.longestTimeoutSeconds() > 0
         ? oldest
             + ", beyond any timeout of this program ("
@@ -83,16 +83,16 @@ public final class Sentence {
         : oldest;
   }
 
-  /** What is excluded holds for objects that were never used: others have a gap of their own. */
-  private static String unused(Judgement judged) {
-    String longest = atLeast(judged.idle().longestSeconds());
+  /** Describes idle objects. Random use is excluded only for objects that were never used. */
+  private static String unused(Assessment shown) {
+    String longest = atLeast(shown.idle().longestSeconds());
     return ": "
-        + judged.idle().count()
+        + shown.idle().count()
         + " of "
-        + judged.idle().watched()
+        + shown.idle().watched()
         + " observed objects were not accessed "
-        + (judged.idle().untouched()
-            ? "since they were allocated, up to " + longest + excluded(judged)
+        + (shown.idle().untouched()
+            ? "since they were allocated, up to " + longest + excluded(shown)
             : "for up to " + longest)
         + "; a timeout, scan or swap later than "
         + longest
@@ -112,8 +112,8 @@ public final class Sentence {
     return begin.equals(end) ? "at " + end : "between " + begin.replace(" UTC", "") + " and " + end;
   }
 
-  private static String excluded(Judgement judged) {
-    double seconds = judged.idle().objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
+  private static String excluded(Assessment shown) {
+    double seconds = shown.idle().objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
     return seconds < 1
         ? ""
         : "; random use more often than every " + atLeast(seconds) + " is excluded";
@@ -123,8 +123,8 @@ public final class Sentence {
     return increase == null
         ? growing(growth)
         : "; grows "
-            + bytes(increase.bytes() / increase.seconds() * MINUTE)
-            + "/min for "
+            + rate(increase.bytes() / increase.seconds())
+            + " for "
             + atLeast(increase.seconds())
             + ": "
             + increase.born()
@@ -135,21 +135,21 @@ public final class Sentence {
     if (growth.stopped().isPresent()) {
       return "; has not grown since " + timeOfDay(growth.stopped().get());
     }
-    return growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "";
+    return growth.bytesPerHour() > 0 ? "; +" + rate(growth.bytesPerHour() / HOUR) : "";
   }
 
-  private static String use(Judgement judged, boolean seen) {
+  private static String use(Assessment shown, boolean seen) {
     if (!seen) {
       return ", whether used or not is not known";
     }
-    if (judged.idle().count() == 0) {
-      int watched = judged.idle().watched();
+    if (shown.idle().count() == 0) {
+      int watched = shown.idle().watched();
       return watched > 0 ? ", none of " + watched + " observed objects unused" : "";
     }
     return ", of which "
-        + bytes(judged.suspected().bytes().value())
+        + bytes(shown.suspected().bytes().value())
         + " were not accessed for "
-        + atLeast(judged.suspected().idleSeconds())
+        + atLeast(shown.suspected().idleSeconds())
         + " or more";
   }
 
@@ -157,17 +157,17 @@ public final class Sentence {
     return acquittal == null ? "" : "; " + acquittal.words();
   }
 
-  private static String keeps(Judgement judged) {
+  private static String keeps(Assessment shown) {
     return " keeps "
-        + bytes(judged.suspected().bytes().value())
+        + bytes(shown.suspected().bytes().value())
         + " in "
-        + count(judged.suspected().objects().value())
+        + count(shown.suspected().objects().value())
         + " objects that were not accessed for "
-        + atLeast(judged.suspected().idleSeconds())
+        + atLeast(shown.suspected().idleSeconds())
         + " or more";
   }
 
-  /** Who allocates: the innermost Java method, and the site's name where that is another. */
+  /** Returns the innermost Java method, and the name of the site if that is another. */
   static String who(String name, List<StackFrame> frames) {
     String site = Words.shortName(name);
     for (StackFrame frame : frames) {
@@ -181,7 +181,7 @@ public final class Sentence {
     return site;
   }
 
-  /** Such as {@code 1.3 GiB}, in the units of all other sentences. */
+  /** Returns bytes such as {@code 1.3 GiB}. */
   public static String bytes(double bytes) {
     int unit = 0;
     double value = bytes;
@@ -193,7 +193,18 @@ public final class Sentence {
     return number + " " + UNITS[unit];
   }
 
-  /** Two digits, as more are not known. */
+  /** Formats a rate, such as {@code 61 MiB/min}; below 1 MiB/min by the hour. */
+  public static String rate(double bytesPerSecond) {
+    double seconds = secondsOfRate(bytesPerSecond);
+    return bytes(bytesPerSecond * seconds) + (seconds == MINUTE ? "/min" : "/h");
+  }
+
+  /** Returns the time over which {@link #rate} states a rate: a minute or an hour, in seconds. */
+  public static double secondsOfRate(double bytesPerSecond) {
+    return bytesPerSecond * MINUTE >= 1 << 20 ? MINUTE : HOUR;
+  }
+
+  /** Returns a number with two digits, the precision of estimates. */
   static String count(double objects) {
     double scale = objects < 100 ? 1 : Math.pow(10, Math.floor(Math.log10(objects)) - 1);
     StringBuilder digits = new StringBuilder(whole(Math.round(objects / scale) * scale));
@@ -211,7 +222,7 @@ public final class Sentence {
     return time(Math.floor(seconds / unit) * unit);
   }
 
-  /** Such as {@code 7 h}. */
+  /** Returns a time such as {@code 7 h}. */
   static String time(double seconds) {
     if (seconds < 2 * MINUTE) {
       return whole(seconds) + " s";
@@ -222,13 +233,13 @@ public final class Sentence {
     return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
   }
 
-  /** Such as {@code 14:35 UTC}. */
+  /** Returns a time of day such as {@code 14:35 UTC}. */
   static String timeOfDay(Instant time) {
     long minutes = Math.floorMod(Math.floorDiv(time.getEpochSecond(), 60L), 1440L);
     return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
   }
 
-  // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay.
+  // ---- Numbers. A Formatter would load the data of locales: thousands of objects that stay live.
 
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));

@@ -7,7 +7,7 @@ import io.mallometer.model.Estimate;
  * property is known.
  *
  * @param share 0 to 1
- * @param variance of the share
+ * @param variance the variance of the share
  */
 record Share(double share, double variance) {
 
@@ -21,7 +21,7 @@ record Share(double share, double variance) {
   static Share of(double some, double all, double squares) {
     double share = all > 0 ? Math.min(1, some / all) : 0;
     double count = all > 0 ? all * all / squares : 0;
-    // One object of each kind is added, so that the variance of few samples is not 0.
+    // Adding an object of each kind keeps the variance of few samples above 0.
     double doubtful = (share * count + 1) / (count + 2);
     return new Share(share, doubtful * (1 - doubtful) / (count + 3));
   }

@@ -4,12 +4,11 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Setting;
 
 /**
- * How long objects are waited for, as the options say.
+ * The times by which idle objects are judged, from the options.
  *
- * @param floorSeconds the least idle time from which on leaks and pools are told apart
- * @param longestTimeoutSeconds the longest for which the program leaves an object alone that it
- *     still needs
- * @param scale by what all times are divided
+ * @param floorSeconds the least threshold of idle time for leaks and pools
+ * @param longestTimeoutSeconds the longest idle time of an object that the program still needs
+ * @param scale the divisor of all times
  */
 record Times(double floorSeconds, double longestTimeoutSeconds, double scale) {
 
@@ -21,7 +20,7 @@ record Times(double floorSeconds, double longestTimeoutSeconds, double scale) {
         scale);
   }
 
-  /** From how long an idle time on no timeout explains it. */
+  /** Returns the least idle time that no timeout explains. */
   double outlastedSeconds() {
     return longestTimeoutSeconds + LeakThresholds.OUTLASTED_SECONDS / scale;
   }

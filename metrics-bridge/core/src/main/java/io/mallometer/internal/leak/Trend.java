@@ -3,29 +3,29 @@ package io.mallometer.internal.leak;
 import java.util.Arrays;
 
 /**
- * Whether a series of figures grows, and how fast.
+ * Estimates whether a series of figures grows, and how fast.
  *
- * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points, which a
- * compiler that takes and returns 30 MiB does not move (Journal of the American Statistical
- * Association 63, 1968). It counts as growth only if most pairs rise, which those of noise, of one
- * step and of a pool's sawtooth do not; if the last third of the time rises at least half as fast,
- * which a cache that is nearly full does not; and if it comes to something. {@code
- * docs/explanation/leaks.md} states how often that is wrong.
+ * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points (Journal
+ * of the American Statistical Association 63, 1968). A compiler that takes and returns 30 MiB does
+ * not change it. It counts as growth only if most pairs rise, unlike those of noise, of one step
+ * and of a pool's sawtooth; if the last third rises at least half as fast, unlike a cache that is
+ * nearly full; and if the rise is large enough. {@code docs/explanation/leaks.md} states the error
+ * rates.
  */
 public final class Trend {
 
-  /** Of all pairs of figures this share rises: of three even steps 0.75 do. */
+  /** The least share of rising pairs of figures; three even steps have 0.75. */
   private static final double RISING_PAIRS = 0.8;
 
-  /** The slope of the last third is such a share of that of the whole time. */
+  /** The least slope of the last third, as a share of the slope of the whole time. */
   private static final double STILL_RISING = 0.5;
 
-  /** Of a normal distribution, 95 % are within so many standard deviations. */
+  /** The standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
   /**
-   * How fast a series grows, in figures per second, with an interval of 95 %; all {@code NaN} if it
-   * does not grow.
+   * The growth rate of a series, in figures per second, with an interval of 95 %; all {@code NaN}
+   * if it does not grow.
    */
   public record Slope(double lower, double value, double upper) {
     private static final Slope NONE = new Slope(Double.NaN, Double.NaN, Double.NaN);
@@ -37,8 +37,8 @@ public final class Trend {
    * Returns how fast a series grows. The interval is Sen's, from the ranks of the slopes.
    *
    * @param seconds the times, rising
-   * @param figures one for each time
-   * @param least by how much a series rises at least over its whole time, if it grows
+   * @param figures the figures, one for each time
+   * @param least the least rise over the whole time of a series that grows
    */
   public static Slope slope(double[] seconds, double[] figures, double least) {
     if (!mostPairsRise(figures)) {
@@ -73,7 +73,7 @@ public final class Trend {
     return (int) Math.max(0, (pairs(points) - DEVIATIONS * deviation) / 2);
   }
 
-  /** Stops as soon as it is known, since most series do not grow. */
+  /** Returns whether most pairs rise. Stops early, since most series do not grow. */
   private static boolean mostPairsRise(double[] figures) {
     int all = pairs(figures.length);
     double most = all - RISING_PAIRS * all;

@@ -1,35 +1,39 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.model.Observation;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * When nothing was seen: in an epoch in which the kernel itself cleared accessed bits a use leaves
- * no trace, so that time is no idle time. Idle times end with the latest epoch that says something,
- * so void epochs count from the next such end on. At most {@value #MOST} spans are kept; the oldest
- * two become one.
+ * The time without evidence: in an epoch in which the kernel itself cleared accessed bits, an
+ * access leaves no trace, so this time is no idle time. Idle times end with the latest valid epoch,
+ * so void epochs count from the end of the next one. At most {@value #MOST} spans are kept; the
+ * oldest two become one.
  */
 final class VoidTime {
 
   static final int MOST = 256;
 
-  /** No time was void. */
+  /** An instance without void time. */
   static final VoidTime NONE = new VoidTime();
 
-  private record Span(long endNanos, long voidNanos) {}
+  /** The probability below which further uses do not matter. */
+  private static final double NEGLIGIBLE = 1e-4;
+
+  /** Void time that lies somewhere between two moments. */
+  private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
   private long known;
 
-  /** Void time after the latest epoch that says something. */
+  /** The void time after the latest valid epoch. */
   private long pendingNanos;
 
   private long lastEndNanos;
 
-  /** Notes what became void since this was last called. */
+  /** Adds the void time since the last call. */
   void add(Evidence evidence) {
     Observation observation = evidence.observation();
     long epochNanos = (long) (observation.epochSeconds() * 1e9);
@@ -39,13 +43,13 @@ final class VoidTime {
     long advance = end - Math.max(lastEndNanos, observation.startedNanos());
     if (advance > 0) {
       long after = Math.min(pendingNanos, wholeEpochs(evidence.nanos() - end, epochNanos));
-      put(new Span(end, Math.min(advance, pendingNanos - after)));
+      put(new Span(end - advance, end, Math.min(advance, pendingNanos - after)));
       pendingNanos = after;
       lastEndNanos = end;
     }
   }
 
-  /** Epochs that ended since the latest that says something say nothing. */
+  /** Returns the whole epochs since the end of the latest valid one; all of them are void. */
   private static long wholeEpochs(long nanos, long epochNanos) {
     return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
   }
@@ -58,28 +62,54 @@ final class VoidTime {
     if (spans.size() > MOST) {
       Span first = spans.removeFirst();
       Span second = spans.removeFirst();
-      spans.addFirst(new Span(second.endNanos(), first.voidNanos() + second.voidNanos()));
+      spans.addFirst(
+          new Span(first.beginNanos(), second.endNanos(), first.voidNanos() + second.voidNanos()));
     }
   }
 
   /**
-   * Whether a use in void time may have parted the time from one moment to another into two that
-   * are both shorter than so many seconds. That several did is not reckoned with.
+   * Returns the largest probability that all uses between two moments were in void time, if each
+   * use follows the one before within a timeout, and void time is random.
+   *
+   * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of them came
+   * within k timeouts after the first moment, and within n + 1 - k before the second. It was in
+   * void time with the void part of that span. If one more has come, all n + 1 were in void time,
+   * each with the void part of all the time. The latest uses come first, and the product ends when
+   * it is small enough.
+   *
+   * @param timeout the timeout in seconds; 0 if nothing is used later
    */
-  boolean mayPart(long from, long to, double seconds) {
-    for (Span span : spans) {
-      long end = Math.min(span.endNanos(), to);
-      double before = (end - span.voidNanos() - from) / 1e9;
-      double after = (to - end) / 1e9;
-      boolean within = end - from > 0;
-      if (within && before < seconds && after < seconds) {
-        return true;
-      }
+  double hides(long from, long to, double timeout) {
+    double all = voidPart(from, to);
+    if (!(all > 0) || !(timeout > 0)) {
+      return 0;
     }
-    return false;
+    int uses = (int) ((to - from) / 1e9 / timeout);
+    double fewest = 1;
+    for (int k = uses; k > 0 && fewest > NEGLIGIBLE; k--) {
+      long begin = to - (long) ((uses + 1 - k) * timeout * 1e9);
+      long end = from + (long) (k * timeout * 1e9);
+      fewest *= voidPart(begin, end);
+    }
+    return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** How much of the time since a moment was void, in seconds. */
+  /** Returns the largest part of the time between two moments that may be void. */
+  private double voidPart(long from, long to) {
+    long sum = 0;
+    Iterator<Span> latestFirst = spans.descendingIterator();
+    while (latestFirst.hasNext()) {
+      Span span = latestFirst.next();
+      if (span.endNanos() - from <= 0) {
+        break;
+      }
+      long both = Math.min(span.endNanos(), to) - Math.max(span.beginNanos(), from);
+      sum += Math.max(0, Math.min(span.voidNanos(), both));
+    }
+    return Math.min(1, sum / (double) Math.max(1, to - from));
+  }
+
+  /** Returns the void time since a moment, in seconds. */
   double since(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

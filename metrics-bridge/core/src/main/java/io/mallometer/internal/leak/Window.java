@@ -1,16 +1,16 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.model.Observation;
 
 /**
- * The time over which sites are judged.
+ * The time of observation by which sites are judged.
  *
- * @param startedNanos when observation began, by {@link System#nanoTime()}
- * @param endNanos when the latest epoch ended that says something
- * @param epochSeconds how long epochs were on average
- * @param times how long objects are waited for
- * @param voidTime when nothing was seen
+ * @param startedNanos the begin of observation, by {@link System#nanoTime()}
+ * @param endNanos the end of the latest valid epoch
+ * @param epochSeconds the mean length of epochs
+ * @param times the times by which idle objects are judged
+ * @param voidTime the time without evidence
  */
 record Window(
     long startedNanos, long endNanos, double epochSeconds, Times times, VoidTime voidTime) {
@@ -26,35 +26,35 @@ record Window(
         voidTime);
   }
 
-  /** The present epoch may be an odd one, and thresholds should not jump. */
+  /** Returns the mean length of epochs: a single one may be an outlier and change thresholds. */
   private static double meanEpoch(Observation observation) {
     long telling = observation.epochs() - observation.voidEpochs();
     double seconds = (observation.epochEndNanos() - observation.startedNanos()) / NANOS;
     return telling > 0 ? seconds / telling : observation.epochSeconds();
   }
 
-  /** Since when use is observed. */
+  /** Returns the length of the observation. */
   double observedSeconds() {
     return (endNanos - startedNanos) / NANOS;
   }
 
-  /** For how long an object in a slot is known not to have been touched. */
+  /** Returns the time for which an object in a slot was surely not accessed. */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
     return Math.max(0, idle - voidTime.since(object.lastAccessNanos()));
   }
 
   /**
-   * Whether an object was idle for longer than any timeout. A use that nobody saw, because the time
-   * was void, must not make two waits one.
+   * Returns whether an object was idle for longer than any timeout, and void time hardly hid its
+   * uses.
    */
   boolean hasOutlasted(SampledObject object) {
-    double seconds = times.outlastedSeconds();
-    return idleSeconds(object) >= seconds
-        && !voidTime.mayPart(object.lastAccessNanos(), endNanos, seconds);
+    return idleSeconds(object) >= times.outlastedSeconds()
+        && voidTime.hides(object.lastAccessNanos(), endNanos, times.longestTimeoutSeconds())
+            <= LeakThresholds.HIDDEN;
   }
 
-  /** How old an object is; below zero if it is younger than the latest epoch. */
+  /** Returns the age of an object; below zero if it is younger than the latest epoch. */
   double ageSeconds(SampledObject object) {
     return (endNanos - object.bornNanos()) / NANOS;
   }

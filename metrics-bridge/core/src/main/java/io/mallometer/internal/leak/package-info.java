@@ -1,6 +1,6 @@
 /**
- * From what was seen of the use of sampled objects to verdicts: which call sites leak. Knows the
- * records of {@code io.mallometer} and nothing of where the evidence comes from.
+ * Judges by observed accesses to sampled objects which call sites leak. Uses the records of {@code
+ * io.mallometer} and does not know where the evidence comes from.
  */
 @NullMarked
 package io.mallometer.internal.leak;

@@ -1,7 +1,8 @@
 package io.mallometer.internal.owner;
 
-import io.mallometer.internal.owner.HeapGraph.HeapObject;
-import io.mallometer.internal.owner.HeapGraph.Hold;
+import io.mallometer.internal.library.HeapGraph;
+import io.mallometer.internal.library.HeapGraph.HeapObject;
+import io.mallometer.internal.library.HeapGraph.Hold;
 import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Path;
 import io.mallometer.model.OwnerReport.Way;
@@ -18,20 +19,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * From what a search has found to who holds the samples. A field counts if it has addresses of at
+ * Finds the owners of samples in the result of a walk. A field counts if it has addresses of at
  * least two samples and of 30 % of them: fewer can be numbers that look like addresses.
  */
 public final class Owners {
 
-  /** With fewer samples there is no answer: one address alone can be chance. */
+  /** The fewest samples of an answer: one address alone can be chance. */
   public static final int FEWEST_SAMPLES = 2;
 
   private static final double LEAST_SHARE = 0.3;
 
-  /** Two standard deviations, nearly: 95 %. */
+  /** The 97.5 % quantile of the normal distribution, for intervals of 95 %. */
   private static final double Z = 1.96;
 
-  /** JNA's list of all its memory, by weak references: it says that memory is there, not why. */
+  /** JNA's list of all its memory, which refers to it weakly: it does not own the memory. */
   private static final String BOOKKEEPER = "com.sun.jna.Memory";
 
   private static final String BOOKS = "allocatedMemory";
@@ -52,7 +53,7 @@ public final class Owners {
   /**
    * Returns the ways in which the samples that are still live are held, firmest first.
    *
-   * @param linked whether links were followed; otherwise nothing is known of what keeps the holders
+   * @param linked whether references were followed; otherwise it is unknown what keeps the holders
    */
   public static List<Way> ways(HeapGraph graph, boolean linked) {
     int live = graph.samples() - graph.freed();
@@ -67,7 +68,7 @@ public final class Owners {
     List<Way> ways = new ArrayList<>();
     Set<Integer> firm = new HashSet<>();
     Map<Field, Group> ofGarbage = new LinkedHashMap<>();
-    Climb climb = new Climb(graph.objects());
+    RetentionPathFinder climb = new RetentionPathFinder(graph.objects());
     groups.forEach(
         (field, group) -> {
           if (isEnough(group.samples.size(), live)) {
@@ -82,7 +83,7 @@ public final class Owners {
             }
           }
         });
-    // What cleans up after an owner that is kept says nothing more, nor does a stale address.
+    // A cleaner of an owner that is kept adds nothing, nor does a stale address.
     ofGarbage.forEach(
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
@@ -104,12 +105,12 @@ public final class Owners {
     return ways;
   }
 
-  /** Of as many holders the one whose path is easier to read comes first. */
+  /** Returns the length of the first path: of ways with as many holders the shorter comes first. */
   private static int length(Way way) {
     return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
-  /** Whether nothing refers to the holder. Addresses are used again, so it may have a stale one. */
+  /** Returns whether nothing refers to the holder, which may have a stale, reused address. */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
       return false;
@@ -145,20 +146,26 @@ public final class Owners {
     return way.paths().stream().anyMatch(path -> path.text().endsWith(BOOKKEEPING));
   }
 
-  /** Most samples have a holder, and these come first. */
+  /** Returns whether the samples without a holder are the minority, which comes last. */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
   }
 
   private static Way way(
-      Field field, Group group, int live, boolean linked, Climb climb, List<HeapObject> objects) {
-    Map<Integer, Climb.Found> found = linked ? found(group, climb, objects) : Map.of();
+      Field field,
+      Group group,
+      int live,
+      boolean linked,
+      RetentionPathFinder climb,
+      List<HeapObject> objects) {
+    Map<Integer, RetentionPathFinder.Found> found =
+        linked ? found(group, climb, objects) : Map.of();
     Holding holding = group.isStatic ? Holding.KEPT : mostFrequent(group, found);
     List<Path> paths = paths(found, holding);
     return way(holding, group.holder, group.samples.size(), live, field.throughNative(), paths);
   }
 
-  /** With Wilson's interval for the share. */
+  /** Returns a way with Wilson's interval for the share. */
   private static Way way(
       Holding holding, String holder, int some, int all, boolean throughNative, List<Path> paths) {
     double share = (double) some / all;
@@ -177,11 +184,11 @@ public final class Owners {
   }
 
   /**
-   * The firmest word for each sample that a followed holder has, and of these the most frequent; of
-   * as many the firmer one. That only garbage has an address is not said where another holder was
-   * not followed: addresses are used again, and garbage may have them from before.
+   * Returns the most frequent of the firmest results for each sample with a followed holder; of
+   * equal ones the firmer. If only garbage has an address, that is a result only if all its holders
+   * were followed: addresses are reused, and garbage may have stale ones.
    */
-  private static Holding mostFrequent(Group group, Map<Integer, Climb.Found> found) {
+  private static Holding mostFrequent(Group group, Map<Integer, RetentionPathFinder.Found> found) {
     Map<Holding, Integer> samples = new EnumMap<>(Holding.class);
     for (Set<Integer> holders : group.samples.values()) {
       Optional<Holding> firmest =
@@ -204,10 +211,10 @@ public final class Owners {
     return most;
   }
 
-  /** What keeps each holder that was followed. */
-  private static Map<Integer, Climb.Found> found(
-      Group group, Climb climb, List<HeapObject> objects) {
-    Map<Integer, Climb.Found> found = new LinkedHashMap<>();
+  /** Returns what keeps each holder that was followed. */
+  private static Map<Integer, RetentionPathFinder.Found> found(
+      Group group, RetentionPathFinder climb, List<HeapObject> objects) {
+    Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();
     group.samples.values().stream()
         .flatMap(Set::stream)
         .distinct()
@@ -216,7 +223,7 @@ public final class Owners {
     return found;
   }
 
-  private static String text(List<Climb.Step> links) {
+  private static String text(List<RetentionPathFinder.Step> links) {
     boolean isBookkeeping =
         !links.isEmpty()
             && links.get(links.size() - 1).link().reference() == HeapGraph.Reference.STATIC
@@ -226,8 +233,8 @@ public final class Owners {
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
-  /** Those of the way's own word come first. */
-  private static List<Path> paths(Map<Integer, Climb.Found> found, Holding holding) {
+  /** Returns the paths, those with the result of the way first. */
+  private static List<Path> paths(Map<Integer, RetentionPathFinder.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
     found
         .values()
@@ -243,9 +250,9 @@ public final class Owners {
         .toList();
   }
 
-  /** Whether of all holders that were chosen a root is known, or that there is none. */
+  /** Returns whether for all followed holders a root is known, or that there is none. */
   public static boolean isConcluded(HeapGraph graph) {
-    Climb climb = new Climb(graph.objects());
+    RetentionPathFinder climb = new RetentionPathFinder(graph.objects());
     return graph.holds().stream()
         .filter(hold -> hold.object() != HeapGraph.NONE)
         .map(Hold::object)
@@ -255,7 +262,7 @@ public final class Owners {
         .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
-  /** Returns why so few samples have no answer. */
+  /** Returns why there is no answer for few samples. */
   public static String tooFew(int live) {
     return ("%d sampled %s too few for an answer, which takes at least %d: one address alone can be"
             + " chance")

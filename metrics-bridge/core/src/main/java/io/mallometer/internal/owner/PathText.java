@@ -1,7 +1,7 @@
 package io.mallometer.internal.owner;
 
-import io.mallometer.internal.owner.Climb.Step;
-import io.mallometer.internal.owner.HeapGraph.HeapObject;
+import io.mallometer.internal.library.HeapGraph.HeapObject;
+import io.mallometer.internal.owner.RetentionPathFinder.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Paths for people, such as {@code Deflater.zsRef <- ArrayList <- static ReportCache.open}: classes
- * without their packages, and a container's insides are the container.
+ * without their packages, and containers without their inner objects.
  */
 final class PathText {
 
   private static final String ARROW = " <- ";
   private static final String ARRAY = "[]";
 
-  /** {@code HashMap$Node[]} and {@code HashMap.table} are HashMap. */
+  /** Classes of containers: {@code HashMap$Node[]} and {@code HashMap.table} are HashMap. */
   private static final Pattern CONTAINER =
       Pattern.compile("java\\.util\\.(?:concurrent\\.)?([A-Z]\\w*)(?:[$.\\[].*)?");
 
@@ -25,7 +25,7 @@ final class PathText {
 
   private PathText() {}
 
-  /** Returns a class and a field of it; of an array the array alone. */
+  /** Returns a class and a field of it; for an array only the array. */
   static String field(String className, @Nullable String field) {
     String name = simple(className);
     return field == null || field.isEmpty() ? name : name + "." + field;
@@ -81,7 +81,7 @@ final class PathText {
     return local ? "ThreadLocal" : field(className, field);
   }
 
-  /** Without the package, and of a lambda without what is new in each run. */
+  /** Returns a class name without the package and what differs between runs for a lambda. */
   private static String simple(String className) {
     String whole = LAMBDA.matcher(className).replaceFirst("$1");
     int dimensions = whole.indexOf('[');
@@ -89,7 +89,7 @@ final class PathText {
     return whole.substring(element.lastIndexOf('.') + 1);
   }
 
-  /** The class and the method, without the package. */
+  /** Returns the class and the method, without the package. */
   private static String method(String name) {
     int dot = name.lastIndexOf('.');
     return simple(name.substring(0, Math.max(0, dot))) + name.substring(Math.max(0, dot));

@@ -17,17 +17,17 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
 
   private static final double GIB = 1L << 30;
 
-  /** Seconds of processor time for each GiB. */
+  /** Rates in seconds of CPU time for each GiB. */
   private static final double ONE_CLASS = 1.2;
 
   private static final double ONE_CLASS_MARKING = 2.8;
   private static final double SEVERAL_CLASSES = 5;
 
-  /** Until all threads stand still, and for what does not depend on the heap. */
+  /** The seconds until all threads stand still, and for work that does not depend on the heap. */
   private static final double LEAST_SECONDS = 0.02;
 
   /**
-   * Returns seconds for a walk.
+   * Returns the estimated seconds of a walk.
    *
    * @param severalClasses whether it looks for what refers to objects of several classes
    */
@@ -35,7 +35,7 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
     return uncorrected(severalClasses) * correction;
   }
 
-  /** Returns the estimate that the time of a walk corrects. */
+  /** Returns the correction after a walk: its duration as a multiple of its estimate. */
   public double corrected(boolean severalClasses, double measuredSeconds) {
     return measuredSeconds / uncorrected(severalClasses);
   }

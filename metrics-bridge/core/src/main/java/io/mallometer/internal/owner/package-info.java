@@ -1,4 +1,4 @@
-/** From a heap's objects and references to who keeps native memory. */
+/** Finds the Java objects that keep native memory, from a heap's objects and references. */
 @NullMarked
 package io.mallometer.internal.owner;
 

@@ -1,13 +1,13 @@
 package io.mallometer.internal.process;
 
-/** What a process may do with a mapping. */
+/** Access of a process to a mapping. */
 enum Access {
   NONE,
-  /** Read and write, and not execute. */
+  /** Read and write access, without execution. */
   WRITABLE,
   OTHER;
 
-  /** From the kernel's letters, such as {@code rw-}. */
+  /** Returns the access for the kernel's letters, such as {@code rw-}. */
   static Access of(int read, int write, int execute) {
     if (execute == '-' && read == 'r' && write == 'w') {
       return WRITABLE;

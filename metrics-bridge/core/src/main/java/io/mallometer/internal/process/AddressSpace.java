@@ -4,13 +4,13 @@ import java.util.BitSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What can be looked up in this process' memory by address. */
+/** This process' memory, by address. */
 interface AddressSpace {
 
-  /** Bytes of a page on the systems that this runs on. */
+  /** The bytes of a page. */
   long PAGE = 4096;
 
-  /** The word of eight bytes at an address; empty if it cannot be read. */
+  /** Returns the word of eight bytes at an address; empty if it cannot be read. */
   OptionalLong word(long address);
 
   /** Returns the words of a page; empty if the page cannot be read. */
@@ -19,12 +19,12 @@ interface AddressSpace {
   }
 
   /**
-   * Which pages between two addresses at page boundaries are resident, by number from the first;
+   * Returns the resident pages between two addresses at page boundaries, by number from the first;
    * empty if unknown.
    */
   Optional<BitSet> residentPages(long start, long end);
 
-  /** Tells nothing. */
+  /** Returns memory that cannot be read. */
   static AddressSpace unreadable() {
     return new AddressSpace() {
       @Override

@@ -12,13 +12,13 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The version of the application that this process runs, where nobody states it: {@code
+ * The version of the application that this process runs, if no option states it: {@code
  * service.version} of OpenTelemetry's environment variable, or else the Implementation-Version in
  * the manifest of the jar that {@code java -jar} runs.
  */
 public final class ApplicationVersion {
 
-  /** Characters. */
+  /** The most characters of a version. */
   static final int LONGEST = 64;
 
   static final String VARIABLE = "OTEL_RESOURCE_ATTRIBUTES";
@@ -28,7 +28,7 @@ public final class ApplicationVersion {
 
   private ApplicationVersion() {}
 
-  /** Looks for it once. Never throws. */
+  /** Returns the version of this process' application; empty if unknown. Never throws. */
   public static Optional<String> ofThisProcess() {
     try {
       return of(
@@ -47,7 +47,7 @@ public final class ApplicationVersion {
     return jar.isPresent() ? ofJar(jar.get()) : stated;
   }
 
-  /** A version as it may be shown: no control characters, at most 64 others; empty if blank. */
+  /** Returns a version without control characters, cut to 64 characters; empty if blank. */
   public static Optional<String> clean(String version) {
     String clean = version.replaceAll(NOT_SHOWN, "").strip();
     if (clean.length() > LONGEST) {
@@ -58,7 +58,7 @@ public final class ApplicationVersion {
   }
 
   /**
-   * Of attributes in the form {@code key=value,key=value}, whose values are percent-encoded.
+   * Reads attributes of the form {@code key=value,key=value}, whose values are percent-encoded.
    *
    * @see <a href="https://opentelemetry.io/docs/specs/otel/resource/sdk/">OpenTelemetry, Resource
    *     SDK: Specifying resource information via an environment variable</a>
@@ -73,7 +73,7 @@ public final class ApplicationVersion {
     return Optional.empty();
   }
 
-  /** Empty if the encoding is broken. A plus sign is itself, unlike in a form. */
+  /** Decodes a value; empty if it is invalid. A plus sign is itself, unlike in a form. */
   private static Optional<String> decoded(String value) {
     try {
       return Optional.of(URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8));
@@ -83,8 +83,8 @@ public final class ApplicationVersion {
   }
 
   /**
-   * The jar that {@code java -jar} runs. It is then the first entry of the class path, which agents
-   * only append to, and the command begins with it instead of a class.
+   * Returns the jar that {@code java -jar} runs. It is then the first entry of the class path,
+   * which agents only append to, and the command begins with it instead of a class.
    */
   static Optional<File> jar(String command, String classPath) {
     String first = classPath.split(File.pathSeparator, 2)[0];
@@ -92,7 +92,7 @@ public final class ApplicationVersion {
     return runs ? Optional.of(new File(first)) : Optional.empty();
   }
 
-  /** Empty if the file is missing or broken, or has no version. */
+  /** Returns the version of a jar; empty if the file is missing or invalid, or has no version. */
   static Optional<String> ofJar(File file) {
     try (JarFile jar = new JarFile(file, false)) {
       @Nullable Manifest manifest = jar.getManifest();

@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * What this process may come to need, item by item.
+ * Memory that this process may need, item by item.
  *
- * <p>An item that somebody bounded counts with its bound, because it may grow to it without
- * anything being wrong. An item without a bound of its own counts with what it takes now.
+ * <p>An item with a limit that a person set counts with that limit, because it may grow to it
+ * without a fault. An item without a limit of its own counts with its present size.
  */
 final class BudgetTable {
 
@@ -24,20 +24,20 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
-   * Something that may grow.
+   * An item that may grow.
    *
-   * @param limit set by somebody; empty if nobody did
-   * @param now what it takes
-   * @param most what the JVM lets it grow to if nobody set a limit; empty if nothing bounds it
+   * @param limit the limit that a person set; empty without one
+   * @param now the present size
+   * @param most the bound of the JVM without a set limit; empty if nothing bounds the item
    */
   record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
 
   /**
-   * What is configured, and what is used of what may not be.
+   * The configured limits, and the present sizes of items that may have none.
    *
    * @param maximumHeapBytes the largest heap, set or chosen by the JVM
-   * @param heapSetting what it follows from
-   * @param sharedHeapBytes what of the heap the kernel charges as shared memory: 0 but under ZGC
+   * @param heapSetting the setting or default that determines it
+   * @param sharedHeapBytes the heap that is charged as shared memory: 0 except with ZGC
    * @param metaspace MaxMetaspaceSize, and what is committed, class space included
    * @param codeCache ReservedCodeCacheSize, and what is committed
    * @param direct MaxDirectMemorySize, and the buffers' capacity
@@ -59,7 +59,7 @@ final class BudgetTable {
   private BudgetTable() {}
 
   /**
-   * Returns the table with the limit that somebody set. The cgroup's limit covers everything that
+   * Returns the table with the limit that a person set. The cgroup's limit covers everything that
    * is charged to the cgroup; a stated limit covers this process only.
    */
   static MemoryBudget of(
@@ -81,14 +81,14 @@ final class BudgetTable {
         verdict(total, held(resident), limit.bytes(), memory.machineBytes()));
   }
 
-  /** What native code holds, which is what may leak. */
+  /** Returns the memory that native code holds and that may be a leak. */
   private static long held(ResidentMemory resident) {
     return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
         + resident.of(ResidentPart.MALLOC).orElse(0L);
   }
 
   /**
-   * What follows from the sums, one sentence.
+   * Returns the result of the sums in one sentence.
    *
    * @param heldBytes the part of the total that would be less without a leak, if there is one
    */
@@ -121,7 +121,8 @@ final class BudgetTable {
               ResidentPart.JAVA_HEAP.tag(),
               heap.getAsLong(),
               CONFIGURED,
-              configuration.heapSetting()));
+              configuration.heapSetting(),
+              heap.getAsLong()));
     }
     add(ResidentPart.METASPACE.tag(), "-XX:MaxMetaspaceSize", configuration.metaspace());
     add(ResidentPart.CODE_CACHE.tag(), "-XX:ReservedCodeCacheSize", configuration.codeCache());
@@ -134,13 +135,15 @@ final class BudgetTable {
               ResidentPart.THREAD_STACKS.tag(),
               threads * stack,
               CONFIGURED,
-              threads + " threads x " + stack / 1024 + " KiB"));
+              threads + " threads x " + stack / 1024 + " KiB",
+              Double.NaN));
     }
   }
 
   private void add(String item, String setting, Growing growing) {
     if (growing.limit().isPresent()) {
-      lines.add(new Line(item, growing.limit().getAsLong(), CONFIGURED, setting));
+      long limit = growing.limit().getAsLong();
+      lines.add(new Line(item, limit, CONFIGURED, setting, limit));
     } else if (growing.now().isPresent()) {
       String bound =
           growing.most().isPresent()
@@ -151,7 +154,8 @@ final class BudgetTable {
               item,
               growing.now().getAsLong(),
               MEASURED,
-              "now; " + setting + " is not set, " + bound));
+              "now; " + setting + " is not set, " + bound,
+              growing.most().isPresent() ? growing.most().getAsLong() : Double.NaN));
     }
   }
 
@@ -170,7 +174,11 @@ final class BudgetTable {
     }
     lines.add(
         new Line(
-            "native", bytes, MEASURED, "now resident: JVM structures, malloc, copied file pages"));
+            "native",
+            bytes,
+            MEASURED,
+            "now resident: JVM structures, malloc, copied file pages",
+            Double.NaN));
   }
 
   private void addShared(ResidentMemory resident) {
@@ -180,10 +188,15 @@ final class BudgetTable {
         .ifPresent(
             bytes ->
                 lines.add(
-                    new Line(ResidentPart.SHARED_MEMORY.tag(), bytes, MEASURED, "now resident")));
+                    new Line(
+                        ResidentPart.SHARED_MEMORY.tag(),
+                        bytes,
+                        MEASURED,
+                        "now resident",
+                        Double.NaN)));
   }
 
-  /** A heap that is charged as shared memory counts as heap already. */
+  /** Adds charged memory beside this process. A heap in shared memory is in the table already. */
   private void addBeside(CgroupMemory cgroup, long sharedHeap) {
     long bytes = Math.max(0, cgroup.parts().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
     for (ChargedPart part :
@@ -192,7 +205,11 @@ final class BudgetTable {
     }
     lines.add(
         new Line(
-            "beside", bytes, MEASURED, "now charged: other processes, kernel, sockets, tmpfs"));
+            "beside",
+            bytes,
+            MEASURED,
+            "now charged: other processes, kernel, sockets, tmpfs",
+            Double.NaN));
   }
 
   private static String mebibytes(double bytes) {

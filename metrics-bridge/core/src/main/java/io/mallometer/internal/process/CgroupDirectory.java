@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the files of this process' memory cgroup are.
+ * The directory with the files of this process' memory cgroup.
  *
  * @param version 1 or 2
  * @param path the directory
- * @param mount the mount point above it, as far up as this process can see
+ * @param mount the mount point above it, the highest directory that this process can see
  */
 record CgroupDirectory(int version, Path path, Path mount) {
 
@@ -21,8 +21,8 @@ record CgroupDirectory(int version, Path path, Path mount) {
   private static final int FIRST_OPTIONAL = 6;
 
   /**
-   * Finds the directory as cgroups(7) describes. A machine may have both versions mounted; the one
-   * that controls memory is the one that {@code /proc/self/cgroup} lists it for.
+   * Finds the directory as cgroups(7) describes. A machine may have both versions mounted; {@code
+   * /proc/self/cgroup} tells which one controls memory.
    *
    * @param cgroups the text of {@code /proc/self/cgroup}
    * @param mountinfo the text of {@code /proc/self/mountinfo}
@@ -43,7 +43,7 @@ record CgroupDirectory(int version, Path path, Path mount) {
         : ofVersion2.flatMap(cgroup -> mounted(2, cgroup, mountinfo));
   }
 
-  /** This directory and those above it up to the mount point, innermost first. */
+  /** Returns this directory and those above it up to the mount point, innermost first. */
   List<Path> upwards() {
     List<Path> all = new ArrayList<>();
     for (Path at = path; at != null && at.startsWith(mount); at = at.getParent()) {
@@ -81,8 +81,8 @@ record CgroupDirectory(int version, Path path, Path mount) {
   }
 
   /**
-   * The cgroup relative to what is mounted. A container without a namespace of its own sees the
-   * host's path in one file and has only its own part mounted.
+   * Returns the path of the cgroup relative to the mounted one. A container without a namespace of
+   * its own sees the host's path in one file and has only its own part mounted.
    */
   private static String below(String cgroup, String root) {
     String relative = cgroup;

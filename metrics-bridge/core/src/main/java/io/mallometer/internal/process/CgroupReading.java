@@ -16,13 +16,13 @@ import java.util.regex.Pattern;
 /**
  * Reads the files of a memory cgroup.
  *
- * <p>The kernel keeps the total exactly and its items a little behind, so the items may add up to
- * more or less than the total. What is missing is {@link ChargedPart#OTHER}; what is too much is
- * taken from the page cache, which moves most, then from the parts in their order.
+ * <p>The kernel updates the items a little later than the exact total, so their sum may be higher
+ * or lower. A missing amount becomes {@link ChargedPart#OTHER}. An excess is subtracted from the
+ * page cache, which changes most, then from the parts in their order.
  */
 final class CgroupReading {
 
-  /** Version 1 writes the largest multiple of a page for "no limit". */
+  /** The smallest number that means "no limit": version 1 writes the largest multiple of a page. */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
 
   private static final Pattern PRESSURE =
@@ -38,7 +38,7 @@ final class CgroupReading {
   }
 
   /**
-   * Reads the cgroup; empty if the kernel does not say how much is charged, as in the root cgroup.
+   * Reads the cgroup; empty if the kernel does not report the charge, as in the root cgroup.
    *
    * @param text reads a file; empty if it cannot
    * @param anonymousBytes resident anonymous memory of this process
@@ -129,7 +129,7 @@ final class CgroupReading {
     }
   }
 
-  /** The kernel counts shared memory as cached files. */
+  /** Adds files and shared memory, which the kernel counts as cached files. */
   private void addFiles(OptionalLong files, OptionalLong shared) {
     if (files.isPresent() && shared.isPresent()) {
       long tmpfs = Math.min(shared.getAsLong(), files.getAsLong());
@@ -138,7 +138,7 @@ final class CgroupReading {
     }
   }
 
-  /** The sum came with Linux 5.18; before, what there is of its items. */
+  /** Returns the kernel's memory. Linux before 5.18 has no sum, so its known items are added. */
   private static OptionalLong kernel(Map<String, String> stat) {
     OptionalLong sum = value(stat, "kernel");
     if (sum.isPresent() || value(stat, "slab").isEmpty()) {
@@ -146,7 +146,7 @@ final class CgroupReading {
     }
     long items = 0;
     for (String item : new String[] {"slab", "kernel_stack", "pagetables", "percpu", "vmalloc"}) {
-      items = Figures.sum(items, value(stat, item));
+      items = TextNumbers.sum(items, value(stat, item));
     }
     return OptionalLong.of(items);
   }
@@ -154,7 +154,7 @@ final class CgroupReading {
   private void balance(long charged) {
     long itemised = 0;
     for (long bytes : parts.values()) {
-      itemised = Figures.sum(itemised, OptionalLong.of(bytes));
+      itemised = TextNumbers.sum(itemised, OptionalLong.of(bytes));
     }
     long excess = take(ChargedPart.PAGE_CACHE, itemised - charged);
     for (ChargedPart part : ChargedPart.values()) {
@@ -177,7 +177,7 @@ final class CgroupReading {
     putIfKnown(parts, part, bytes);
   }
 
-  /** The lowest limit of this cgroup and those above; "max" is none. */
+  /** Returns the lowest limit of this cgroup and those above; "max" is none. */
   private OptionalLong lowest(String file) {
     OptionalLong lowest = OptionalLong.empty();
     for (Path cgroup : directory.upwards()) {
@@ -234,10 +234,10 @@ final class CgroupReading {
 
   private OptionalLong number(Path file) {
     Optional<String> read = text.apply(file);
-    return read.isPresent() ? Figures.decimal(read.get()) : OptionalLong.empty();
+    return read.isPresent() ? TextNumbers.decimal(read.get()) : OptionalLong.empty();
   }
 
-  /** Lines of a name and a number, of which few are read as such. */
+  /** Returns lines of a name and a number. The numbers are text, because few of them are needed. */
   private Map<String, String> table(String file) {
     Map<String, String> table = new HashMap<>();
     for (String line : text.apply(directory.path().resolve(file)).orElse("").split("\n")) {
@@ -251,7 +251,7 @@ final class CgroupReading {
 
   private static OptionalLong value(Map<String, String> table, String name) {
     String value = table.get(name);
-    return value == null ? OptionalLong.empty() : Figures.decimal(value);
+    return value == null ? OptionalLong.empty() : TextNumbers.decimal(value);
   }
 
   private static double orUnknown(OptionalLong value) {

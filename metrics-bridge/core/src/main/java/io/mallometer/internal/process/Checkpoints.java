@@ -10,31 +10,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells parts of mallometer of the checkpoints of a JVM with CRaC, which takes none while the
- * process has files or sockets open that the JVM does not know how to restore.
+ * Notifies parts of mallometer of the checkpoints of a JVM with CRaC, which takes none while the
+ * process has files or sockets open that the JVM cannot restore.
  *
- * <p>Such a JVM has the package {@code jdk.crac}. It is used by reflection, so that mallometer
- * depends on nothing; a JVM without it is asked for one class, once for each class loader.
+ * <p>Such a JVM has the package {@code jdk.crac}, which is used by reflection, without a
+ * dependency. On another JVM only one class is looked up, once for each class loader.
  */
 public final class Checkpoints {
 
   private static final String PACKAGE = "jdk.crac.";
   private static final Optional<Class<?>> CORE = core();
 
-  /** The JVM refers to its resources weakly. */
+  /** The registered resources, to which the JVM refers only weakly. */
   private static final Set<Object> RESOURCES = ConcurrentHashMap.newKeySet();
 
   private Checkpoints() {}
 
-  /** Whether this JVM takes checkpoints. */
+  /** Returns whether this JVM takes checkpoints. */
   public static boolean possible() {
     return CORE.isPresent();
   }
 
   /**
-   * Has one function called before each checkpoint and the other one after it: after the restore,
-   * and also if no checkpoint came about. Does nothing on a JVM without CRaC. What a function
-   * throws is a warning in the log and keeps no checkpoint from being taken.
+   * Registers a function to call before each checkpoint and one to call after it: after the
+   * restore, and also if the checkpoint failed. Does nothing on a JVM without CRaC. An exception of
+   * a function is logged as a warning and does not prevent the checkpoint.
    */
   public static void around(Runnable before, Runnable after) {
     if (CORE.isPresent()) {
@@ -42,7 +42,7 @@ public final class Checkpoints {
     }
   }
 
-  /** Not the application's class loader: a library may have classes of these names. */
+  /** Looks the class up in the platform's class loader: a library may have one of this name. */
   private static Optional<Class<?>> core() {
     try {
       return Optional.of(
@@ -65,7 +65,7 @@ public final class Checkpoints {
         .invoke(core.getMethod("getGlobalContext").invoke(null), resource);
   }
 
-  /** A {@code jdk.crac.Resource}. */
+  /** A resource of type {@code jdk.crac.Resource}. */
   private record Resource(Runnable before, Runnable after) implements InvocationHandler {
 
     @Override

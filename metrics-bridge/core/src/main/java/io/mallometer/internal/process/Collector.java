@@ -4,30 +4,30 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * Garbage collectors, and how large the tables are that they keep for a heap and that have no shape
- * to be recognised by: when all of the heap is committed, they are plain anonymous memory.
+ * Garbage collectors, with the size of those of their tables that cannot be recognised: when all of
+ * the heap is committed, they are plain anonymous memory.
  *
  * <p>A mark bitmap has one bit for 8 bytes of the heap, 1/64; a card or offset table one byte for
- * 512, 1/512. From HotSpot's sources, the larger of JDK 17 and 25.
+ * 512, 1/512. The numbers of tables are from HotSpot's sources, the larger of JDK 17 and 25.
  */
 enum Collector {
-  /** Two bitmaps; cards, card counts, block offsets, regions. */
+  /** G1: two bitmaps; cards, card counts, block offsets, regions. */
   G1(2, 4),
-  /** Two bitmaps in one; cards, block offsets, data of regions. */
+  /** Parallel: two bitmaps in one; cards, block offsets, data of regions. */
   PARALLEL(2, 4),
-  /** One bitmap of two bits; cards when generational, the collection set. */
+  /** Shenandoah: one bitmap of two bits; cards when generational, the collection set. */
   SHENANDOAH(2, 4),
-  /** Cards and block offsets. */
+  /** Serial: cards and block offsets. */
   SERIAL(0, 2),
-  /** Its tables are parts of reservations. */
+  /** ZGC: its tables are parts of reservations. */
   Z(0, 0),
-  /** As much as any. */
+  /** An unknown collector, with as many tables as any other. */
   OTHER(2, 4);
 
-  /** Whatever does not grow with the heap. */
+  /** The bytes of structures that do not grow with the heap. */
   private static final long FIXED = 4L << 20;
 
-  /** Found once: a look at the beans takes longer than all that is asked of it. */
+  /** The collector of this JVM, looked up once: a search takes longer than a use. */
   private static final class OfThisJvm {
 
     static final Collector FOUND = find();
@@ -43,12 +43,12 @@ enum Collector {
     this.tables = tables;
   }
 
-  /** What such structures may take for a heap, in bytes. */
+  /** Returns the most bytes that such structures take for a heap. */
   long largestStructures(long heapBytes) {
     return heapBytes / 64 * bitmaps + heapBytes / 512 * tables + FIXED;
   }
 
-  /** The collector of this JVM. */
+  /** Returns the collector of this JVM. */
   static Collector ofThisJvm() {
     return OfThisJvm.FOUND;
   }
@@ -63,7 +63,7 @@ enum Collector {
     return OTHER;
   }
 
-  /** By the name of one of its beans. */
+  /** Returns a collector by the name of one of its beans. */
   static Collector named(String bean) {
     if (bean.startsWith("G1 ")) {
       return G1;

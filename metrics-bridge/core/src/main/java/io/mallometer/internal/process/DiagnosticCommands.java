@@ -14,12 +14,12 @@ import javax.management.RuntimeMBeanException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the JVM what {@code jcmd} would ask, in process. Another JVM than HotSpot, or one without
- * module {@code jdk.management}, answers nothing.
+ * Runs commands of {@code jcmd} in this JVM. A JVM other than HotSpot, or without module {@code
+ * jdk.management}, returns no output.
  *
- * <p>The platform's MBean server, which answers everywhere, takes a quarter of a second of
- * processor time to start, and starts {@code java.util.logging}. What is behind it is asked
- * directly where its package is open to this class, as the agent can have it.
+ * <p>The platform's MBean server offers these commands on every JVM, but its start takes a quarter
+ * of a second of CPU time, and starts {@code java.util.logging}. The class behind it is used
+ * directly if its package is open to this class, as the agent can open it.
  */
 final class DiagnosticCommands {
 
@@ -29,7 +29,7 @@ final class DiagnosticCommands {
   /** Origins of an option that neither the command line nor a file set. */
   private static final Set<String> NOBODYS = Set.of("DEFAULT", "ERGONOMIC");
 
-  /** What can be asked. */
+  /** The commands in use. */
   enum Command {
     HEAP("GC.heap_info", "gcHeapInfo"),
     CODE_CACHE("Compiler.codecache", "compilerCodecache"),
@@ -50,11 +50,11 @@ final class DiagnosticCommands {
    * An option of the JVM.
    *
    * @param value as text
-   * @param byDefault whether nobody set it: the JVM's default or its own choice
+   * @param byDefault whether the value is the JVM's default or its own choice
    */
   record Option(String value, boolean byDefault) {}
 
-  /** Found when it is first needed, which is after the agent has opened the package. */
+  /** The class behind the server, looked up at the first use: the agent opens the package first. */
   private static final class Direct {
 
     static final @Nullable Object COMMANDS;
@@ -64,7 +64,7 @@ final class DiagnosticCommands {
       Object commands = null;
       Method execute = null;
       try {
-        // Loads the native methods with it.
+        // Loads the native methods of the class, too.
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         Class<?> type = Class.forName(BEHIND);
         Method instance = type.getDeclaredMethod("getDiagnosticCommandMBean");
@@ -82,7 +82,7 @@ final class DiagnosticCommands {
     private Direct() {}
   }
 
-  /** Found once: looking for it among all of the platform's beans takes longer than asking it. */
+  /** The diagnostics bean, looked up once: a search takes longer than a use. */
   private static final class Diagnostics {
 
     static final @Nullable HotSpotDiagnosticMXBean BEAN = bean();
@@ -100,12 +100,12 @@ final class DiagnosticCommands {
 
   private DiagnosticCommands() {}
 
-  /** Whether commands are answered without the platform's MBean server. */
+  /** Returns whether commands run without the platform's MBean server. */
   static boolean areDirect() {
     return Direct.COMMANDS != null;
   }
 
-  /** Runs a command; its output, or nothing. */
+  /** Runs a command and returns its output, or an empty text. */
   static String run(Command command) {
     Method execute = Direct.EXECUTE;
     if (execute == null || !areDirect()) {
@@ -114,7 +114,7 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // Nor would the server know the command.
+      // A command that fails otherwise is unknown to the server, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);
@@ -136,7 +136,7 @@ final class DiagnosticCommands {
     }
   }
 
-  /** An option by name; empty if this JVM has none of that name. */
+  /** Returns an option by name; empty if this JVM does not have it. */
   static Optional<Option> option(String name) {
     try {
       HotSpotDiagnosticMXBean diagnostics = Diagnostics.BEAN;

@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** What this JVM says about itself, through the platform's MBeans. */
+/** Figures of this JVM from the platform's MBeans. */
 final class HotSpot {
 
-  /** Found once: looking for a bean among all of the platform's takes longer than asking it. */
+  /** The beans, looked up once: a search takes longer than a use. */
   private static final class Beans {
 
     static final @Nullable BufferPoolMXBean DIRECT_BUFFERS = directBuffers();
@@ -32,7 +32,7 @@ final class HotSpot {
 
   private HotSpot() {}
 
-  /** What a split needs. */
+  /** Returns the facts that a split needs. */
   static JvmFacts facts() {
     return new JvmFacts(
         JvmRanges.parse(
@@ -44,7 +44,7 @@ final class HotSpot {
         NativeMemoryTracking.parse(DiagnosticCommands.run(Command.NATIVE_MEMORY)));
   }
 
-  /** What a budget needs. */
+  /** Returns the configuration that a budget needs. */
   static BudgetTable.Configuration configuration(OptionalLong threads) {
     return new BudgetTable.Configuration(
         maximumHeapBytes(),
@@ -53,7 +53,7 @@ final class HotSpot {
         new Growing(ifSet("MaxMetaspaceSize"), committed("Metaspace"), OptionalLong.empty()),
         new Growing(
             ifSet("ReservedCodeCacheSize"), committed("Code"), number("ReservedCodeCacheSize")),
-        // Its default is what Runtime.maxMemory() says.
+        // The default is Runtime.maxMemory().
         new Growing(
             ifSet("MaxDirectMemorySize"),
             directBytes(),
@@ -62,7 +62,7 @@ final class HotSpot {
         kilobytes("ThreadStackSize"));
   }
 
-  /** A percentage also counts if it is the JVM's default: then nobody set anything. */
+  /** Returns the setting of the heap's size. A percentage by the JVM's default is no setting. */
   private static String heapSetting() {
     if (ifSet("MaxHeapSize").isPresent()) {
       return "-Xmx";
@@ -86,7 +86,7 @@ final class HotSpot {
             : OptionalLong.empty());
   }
 
-  /** The bean leaves out a survivor space where only one of two can be in use. */
+  /** Returns the largest heap. The bean is second choice: it may omit a survivor space. */
   private static OptionalLong maximumHeapBytes() {
     OptionalLong option = number("MaxHeapSize");
     if (option.orElse(0) > 0) {
@@ -96,7 +96,7 @@ final class HotSpot {
     return maximum < 0 ? OptionalLong.empty() : OptionalLong.of(maximum);
   }
 
-  /** ZGC keeps its heap in a memfd, all committed pages of which are charged. */
+  /** Returns the committed heap of ZGC, which is in a memfd, whose pages are all charged. */
   private static long sharedHeapBytes() {
     return Collector.ofThisJvm() == Collector.Z
         ? ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted()
@@ -108,7 +108,7 @@ final class HotSpot {
     return pool == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, pool.getMemoryUsed()));
   }
 
-  /** Of the pools whose names begin like this. */
+  /** Returns the committed bytes of the pools whose names begin like this. */
   private static OptionalLong committed(String beginning) {
     OptionalLong sum = OptionalLong.empty();
     for (MemoryPoolMXBean pool : Beans.POOLS) {
@@ -124,13 +124,13 @@ final class HotSpot {
     if (set.isEmpty() || set.get().byDefault()) {
       return OptionalLong.empty();
     }
-    OptionalLong value = Figures.decimal(set.get().value());
+    OptionalLong value = TextNumbers.decimal(set.get().value());
     return value.orElse(0) > 0 ? value : OptionalLong.empty();
   }
 
   private static OptionalLong number(String option) {
     Optional<Option> set = DiagnosticCommands.option(option);
-    return set.isPresent() ? Figures.decimal(set.get().value()) : OptionalLong.empty();
+    return set.isPresent() ? TextNumbers.decimal(set.get().value()) : OptionalLong.empty();
   }
 
   private static OptionalLong kilobytes(String option) {

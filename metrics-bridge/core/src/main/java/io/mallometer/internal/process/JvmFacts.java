@@ -4,12 +4,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What the JVM says about itself and a split needs.
+ * Facts about the JVM that a split needs.
  *
- * @param ranges where heap and code lie
+ * @param ranges the ranges of heap and code
  * @param metadata its class metadata
  * @param stackBytes size of a Java thread's stack; empty if unknown
- * @param largestStructures what the collector's tables and the like may take for this heap
+ * @param largestStructures the most bytes of the collector's tables and the like for this heap
  * @param directBytes capacity of the direct buffers; empty if unknown
  * @param tracking the JVM's own account, if native memory tracking is on
  */

@@ -7,8 +7,8 @@ import java.util.OptionalLong;
  * Facts about malloc that a split needs, from the native library.
  *
  * @param liveBytes live bytes of malloc; empty while nothing is counted
- * @param footprintBytes what the library occupies at most besides its file; 0 without it
- * @param tableBytes the part of that which is one mapping of its own; 0 if there is none
+ * @param footprintBytes the most bytes that the library takes besides its file; 0 without it
+ * @param tableBytes the part of the footprint in one mapping of its own; 0 if there is none
  * @param slots the addresses of sampled objects that the library has put on pages of their own
  * @param glibc whether glibc serves malloc: only its arenas can be recognised
  */

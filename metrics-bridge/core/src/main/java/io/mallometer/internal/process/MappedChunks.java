@@ -100,13 +100,6 @@ final class MappedChunks {
     this.searched = searched;
   }
 
-  /** Returns consecutive objects from the beginning of a mapping on. */
-  List<Range> inRow(Mapping mapping) {
-    List<Range> found = new ArrayList<>();
-    addRow(mapping, found);
-    return found;
-  }
-
   /** Adds consecutive objects from the beginning of a mapping on. */
   void addRow(Mapping mapping, List<Range> to) {
     long at = mapping.start();

@@ -3,19 +3,19 @@ package io.mallometer.internal.process;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One mapping of the process, a block of {@code /proc/self/smaps}.
+ * A mapping of the process, one block of {@code /proc/self/smaps}.
  *
  * @param start first address
  * @param end address after the last
  * @param access what the process may do with it
- * @param anonymous private memory without a file behind it; the kernel may have a name for it
+ * @param anonymous whether it is private memory without a file; the kernel may have a name for it
  * @param name path or the kernel's name in brackets; empty if there is none
  * @param residentBytes {@code Rss}
  * @param noReserve {@code VmFlags} has nr: reserved without a promise of memory
- * @param copiedBytes {@code Anonymous} where there is a file: pages that this process has written,
- *     which are its own and no longer the file's
- * @param hugeBytes {@code AnonHugePages}: resident in transparent huge pages; -1 where the kernel
- *     does not tell. A piece of a mapping has what the whole has
+ * @param copiedBytes {@code Anonymous} of a mapped file: pages that this process has written, of
+ *     which it has copies
+ * @param hugeBytes {@code AnonHugePages}: resident in transparent huge pages; -1 if the kernel does
+ *     not report them. A piece of a mapping has the number of the whole
  */
 record Mapping(
     long start,
@@ -30,28 +30,8 @@ record Mapping(
 
   private static final String PREFIX_OF_ANONYMOUS = "[anon:";
 
-  /** A mapping without such pages, with permissions such as {@code rw-p}. */
-  Mapping(
-      long start,
-      long end,
-      String permissions,
-      String name,
-      long residentBytes,
-      boolean noReserve) {
-    this(
-        start,
-        end,
-        Access.of(permissions.charAt(0), permissions.charAt(1), permissions.charAt(2)),
-        isAnonymous(permissions.charAt(3), name),
-        name,
-        residentBytes,
-        noReserve,
-        0,
-        -1);
-  }
-
   /**
-   * Whether nothing but the process itself is behind a mapping.
+   * Returns whether a mapping is private memory without a file.
    *
    * @param sharing the last letter of its permissions
    */
@@ -59,14 +39,14 @@ record Mapping(
     return sharing == 'p' && (name.isEmpty() || isNameOfAnonymous(name));
   }
 
-  /** Whether the kernel gives such names to anonymous memory. */
+  /** Returns whether the kernel gives such names to anonymous memory. */
   static boolean isNameOfAnonymous(String name) {
     return name.startsWith(PREFIX_OF_ANONYMOUS);
   }
 
   /**
-   * Written out, as is equals: the JVM puts together what a record has by itself at the first call,
-   * which takes 20 ms each.
+   * Returns the hash code. This method and equals are written out because the first call of a
+   * record's own takes the JVM 20 ms each.
    */
   @Override
   public int hashCode() {
@@ -99,12 +79,12 @@ record Mapping(
     return access == Access.WRITABLE;
   }
 
-  /** Writable memory that the kernel has promised, as malloc and the JVM obtain it. */
+  /** Returns whether it is writable memory promised by the kernel, as malloc and the JVM get. */
   boolean committed() {
     return anonymous && writable() && !noReserve;
   }
 
-  /** Addresses that the JVM keeps for later. */
+  /** Returns whether the JVM keeps the addresses for later. */
   boolean reserved() {
     return anonymous && inaccessible() && noReserve;
   }
@@ -115,7 +95,7 @@ record Mapping(
         start, end, access, anonymous, name, residentBytes, true, copiedBytes, hugeBytes);
   }
 
-  /** A piece of this. */
+  /** Returns a piece of this mapping. */
   Mapping part(long from, long to, long resident, String called) {
     return new Mapping(
         from,
@@ -127,10 +107,6 @@ record Mapping(
         noReserve,
         Math.min(copiedBytes, resident),
         hugeBytes);
-  }
-
-  boolean contains(Range range) {
-    return start <= range.start() && range.end() <= end;
   }
 
   boolean startsAtEndOf(Mapping other) {

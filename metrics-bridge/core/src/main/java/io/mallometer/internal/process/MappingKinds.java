@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Tells what a mapping is; the first rule that fits decides:
+ * Finds the kind of a mapping; the first rule that fits decides:
  *
  * <ol>
  *   <li>The address lies in a range that the JVM names: Java heap, code cache. ZGC's heap has a
@@ -20,7 +20,7 @@ import java.util.OptionalLong;
  */
 final class MappingKinds {
 
-  /** What a mapping is. */
+  /** Kind of a mapping. */
   enum Kind {
     JAVA_HEAP,
     CLASS_SPACE,
@@ -44,10 +44,10 @@ final class MappingKinds {
 
   private static final String LIBRARY = "libmallometer";
 
-  /** Of ZGC. */
+  /** A part of the name of ZGC's heap. */
   private static final String JAVA_HEAP = "java_heap";
 
-  /** Names for what is cut out, as the kernel would show them. */
+  /** Names for pieces that were cut out, in the kernel's form. */
   static final String CLASS_SPACE = "[anon: class space]";
 
   static final String METASPACE = "[anon: metaspace]";
@@ -61,16 +61,16 @@ final class MappingKinds {
   private final OptionalLong stackBytes;
   private final long tableBytes;
 
-  /** Some hundred mappings have some ten names. */
+  /** Kinds by name: some hundred mappings have some ten names. */
   private final Map<String, Kind> byName;
 
   /**
-   * Of a process' mappings.
+   * Creates the kinds of a process' mappings.
    *
-   * @param mappings all of them, ascending by address, cut where something else begins
-   * @param jvm what the JVM says
+   * @param mappings all mappings, ascending by address, cut where something else begins
+   * @param jvm facts about the JVM
    * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
-   * @param byName what names were found to tell, and will be
+   * @param byName the kinds of names that are known so far
    */
   MappingKinds(List<Mapping> mappings, JvmFacts jvm, long tableBytes, Map<String, Kind> byName) {
     this.mappings = mappings;
@@ -81,7 +81,7 @@ final class MappingKinds {
     this.byName = byName;
   }
 
-  /** The kind of the mapping with an index. */
+  /** Returns the kind of the mapping with an index. */
   Kind of(int index) {
     Mapping mapping = mappings.get(index);
     if (inAny(heap, mapping)) {
@@ -100,12 +100,12 @@ final class MappingKinds {
     return named == Kind.UNKNOWN ? Kind.FILE : named;
   }
 
-  /** Whether a mapping lies in a range that the JVM names. */
+  /** Returns whether a mapping lies in a range that the JVM names. */
   boolean namedByJvm(Mapping mapping) {
     return inAny(heap, mapping) || inAny(code, mapping);
   }
 
-  /** What a name tells; unknown if that is nothing. */
+  /** Returns the kind that a name shows; unknown if it shows none. */
   private Kind byName(String name) {
     if (name.isEmpty()) {
       return Kind.UNKNOWN;
@@ -173,7 +173,7 @@ final class MappingKinds {
     return isStructure(index, mapping) ? Kind.STRUCTURE : Kind.UNKNOWN;
   }
 
-  /** Between pages that are no memory, so it has exactly this size. */
+  /** Returns whether it is the library's tables: guards around them keep exactly this size. */
   private boolean isTable(Mapping mapping) {
     return mapping.bytes() == tableBytes && mapping.writable();
   }
@@ -190,7 +190,7 @@ final class MappingKinds {
         && (!below.noReserve() || isWholeStack(below, mapping));
   }
 
-  /** Guard pages that the JVM has taken back and mapped anew are a reservation like any other. */
+  /** Returns whether both are a stack: a guard that the JVM maps anew looks like a reservation. */
   private boolean isWholeStack(Mapping guard, Mapping stack) {
     return stack.end() - guard.start() == stackBytes.orElse(0);
   }

@@ -1,7 +1,7 @@
 package io.mallometer.internal.process;
 
-import io.mallometer.internal.interposer.Experimental;
-import io.mallometer.internal.interposer.TaskInfo;
+import io.mallometer.internal.library.abi.TaskInfo;
+import io.mallometer.internal.library.load.Experimental;
 import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
@@ -10,12 +10,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * What the facade asks where memory goes. Tests feed the facade through it. Called by one thread at
- * a time.
+ * Source of the memory figures of the operating system. Tests feed the facade through it. Used by
+ * one thread at a time.
  */
 public interface MemorySource {
 
-  /** Whether there is anything to read. Never changes. */
+  /** Returns whether there is anything to read. Never changes. */
   boolean present();
 
   /**
@@ -28,16 +28,16 @@ public interface MemorySource {
    */
   ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit);
 
-  /** Makes the next {@link #read} read everything again, unless that was asked for just before. */
+  /** Makes the next {@link #read} read everything anew, unless that was requested just before. */
   default void renew() {}
 
   /**
-   * The resident set now. May be called by any thread, at any time; takes about a millisecond for
-   * each gigabyte. Empty if unknown.
+   * Returns the resident set now. May be called by any thread, at any time; takes about a
+   * millisecond for each gigabyte. Empty if unknown.
    */
   OptionalLong residentBytes();
 
-  /** This process, where there is a {@code /proc}, or on macOS if that is asked for. */
+  /** Returns the source for this process: {@code /proc}, or the experimental one on macOS. */
   static MemorySource ofThisProcess() {
     if (Experimental.onMacos()) {
       return new TaskMemorySource(TaskInfo::read, TaskMemorySource::machineBytes, SystemTime.NANOS);
@@ -53,7 +53,7 @@ public interface MemorySource {
         });
   }
 
-  /** Nothing to read. */
+  /** Returns a source without figures. */
   static MemorySource none() {
     return new MemorySource() {
       @Override

@@ -3,11 +3,11 @@ package io.mallometer.internal.process;
 import java.util.OptionalLong;
 
 /**
- * What the JVM says about its class metadata.
+ * Class metadata, as the JVM reports it.
  *
  * @param classSpaceReserved size of the compressed class space; empty without one
- * @param classSpaceCommitted committed of it; empty if unknown
- * @param othersCommitted committed outside of it; empty if unknown
+ * @param classSpaceCommitted committed bytes in it; empty if unknown
+ * @param othersCommitted committed bytes outside of it; empty if unknown
  */
 record Metadata(
     OptionalLong classSpaceReserved,

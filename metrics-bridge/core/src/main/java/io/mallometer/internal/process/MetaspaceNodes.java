@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Finds where class metadata lies.
+ * Finds the mappings of class metadata.
  *
  * <p>The JVM reserves nodes that start at a multiple of 16 MiB, the largest chunk, and are as large
- * as the class space or 64 MiB; they hold nothing but committed granules of 64 KiB and uncommitted
- * rest, and their first granule is always committed (in the class space it may be protected, and
- * then the second is). Other memory has that shape by chance, and a node may have grown together
- * with what was mapped beside it. But the JVM says how much is committed in all nodes together: of
- * all places that may be nodes those are, whose committed bytes add up to it.
+ * as the class space or 64 MiB. They contain only committed granules of 64 KiB and uncommitted
+ * rest. Their first granule is always committed (in the class space it may be protected, and then
+ * the second is). Other memory has that shape by chance, and the kernel may join a node to its
+ * neighbours. But the JVM reports the committed bytes of all nodes together: the nodes are those of
+ * the candidates whose committed bytes add up to them.
  */
 final class MetaspaceNodes {
 
@@ -20,22 +20,22 @@ final class MetaspaceNodes {
   private static final long NODE = 64L << 20;
   private static final long GRANULE = 64L << 10;
 
-  /** 64 GiB of metadata; more is no metaspace. */
+  /** The most nodes: 64 GiB of metadata. */
   private static final int MOST = 1_024;
 
-  /** Combinations that are tried. */
+  /** The most combinations that are tried. */
   private static final int MOST_STEPS = 50_000;
 
-  /** What may be committed between the reading of the mappings and that of the JVM's account. */
+  /** The most bytes committed between the readings of the mappings and of the JVM's figures. */
   private static final long TOLERANCE = 4L << 20;
 
-  /** A place that may be a node; in doubt it is, if a mapping begins there. */
+  /** A place that may be a node; in doubt it is one if a mapping begins there. */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 
   private final List<Candidate> candidates;
   private final int most;
 
-  /** Of the search: what is missing at best, and with which candidates. */
+  /** The smallest missing amount so far, and the ranges that leave it. */
   private long missing = Long.MAX_VALUE;
 
   private List<Range> best = List.of();
@@ -47,7 +47,7 @@ final class MetaspaceNodes {
   }
 
   /**
-   * The compressed class space.
+   * Returns the compressed class space.
    *
    * @param mappings without those that are known to be something else
    */
@@ -59,7 +59,7 @@ final class MetaspaceNodes {
   }
 
   /**
-   * The nodes outside of the class space.
+   * Returns the nodes outside of the class space.
    *
    * @param mappings without those that are known to be something else
    */
@@ -76,7 +76,7 @@ final class MetaspaceNodes {
     return nodes.missing <= TOLERANCE ? nodes.best : nodes.inDoubt();
   }
 
-  /** Takes or leaves each candidate from a number on, so that little remains. */
+  /** Takes or leaves each candidate from a number on, to minimise the remaining bytes. */
   private void choose(int number, long remaining, List<Range> taken) {
     if (Math.abs(remaining) < missing) {
       missing = Math.abs(remaining);
@@ -114,7 +114,7 @@ final class MetaspaceNodes {
     return ranges.get(ranges.size() - 1);
   }
 
-  /** Ascending by address. They may overlap. */
+  /** Returns the candidates, ascending by address. They may overlap. */
   private static List<Candidate> candidates(List<Mapping> mappings, long bytes) {
     List<Candidate> found = new ArrayList<>();
     for (int i = 0; i < mappings.size(); i++) {
@@ -137,7 +137,7 @@ final class MetaspaceNodes {
     return found;
   }
 
-  /** Adds a range if its mappings, the first of which has an index, have the shape. */
+  /** Adds a range if its mappings, the first of which has an index, have the shape of a node. */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);
     long committed = Math.min(last.end(), range.end()) - Math.max(last.start(), range.start());

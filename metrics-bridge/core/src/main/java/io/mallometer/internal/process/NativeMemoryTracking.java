@@ -6,21 +6,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the JVM says about its own native memory: the summary of native memory tracking.
+ * The JVM's own native memory, from the summary of native memory tracking.
  *
- * <p>Only the summary. The detailed report names addresses, but resolves symbols for every call
- * site and takes a second of processor time.
+ * <p>The detailed report has addresses, but it resolves symbols for every call site and takes a
+ * second of CPU time.
  *
- * @param mallocBytes what the JVM's own code obtained from malloc. Without category {@code Other},
- *     which holds what Java code asked for: direct buffers and Unsafe
- * @param structureBytes what it mapped and committed for itself: all but heap, classes, code,
- *     stacks and class data archives, which are recognised by their addresses
+ * @param mallocBytes the bytes that the JVM's own code has from malloc, without category {@code
+ *     Other} of direct buffers and Unsafe, which Java code requests
+ * @param structureBytes the bytes that it mapped and committed for itself: all but heap, classes,
+ *     code, stacks and class data archives, which are recognised by their addresses
  */
 record NativeMemoryTracking(long mallocBytes, long structureBytes) {
 
   private static final Pattern CATEGORY = Pattern.compile("^-\\s*(.+?) \\(reserved=");
 
-  /** {@code (malloc=12 #3)} of JDK 17, {@code (malloc=12 tag=GC #3)} of later ones. */
+  /** Matches {@code (malloc=12 #3)} of JDK 17, {@code (malloc=12 tag=GC #3)} of later ones. */
   private static final Pattern MALLOC = Pattern.compile("^\\s*\\((?:malloc|arena)=(\\d+)");
 
   private static final Pattern OVERHEAD = Pattern.compile("^\\s*\\(tracking overhead=(\\d+)");
@@ -32,7 +32,7 @@ record NativeMemoryTracking(long mallocBytes, long structureBytes) {
       Set.of("Java Heap", "Class", "Metaspace", "Code", "Thread", "Shared class space");
 
   /**
-   * Reads the report of {@code VM.native_memory summary scale=1}; empty if it is none, such as
+   * Reads the report of {@code VM.native_memory summary scale=1}; empty for another text, such as
    * "Native memory tracking is not enabled".
    */
   static Optional<NativeMemoryTracking> parse(String report) {
@@ -47,11 +47,11 @@ record NativeMemoryTracking(long mallocBytes, long structureBytes) {
         any = true;
       } else if (!category.isEmpty()) {
         if (!category.equals(REQUESTED_BY_JAVA)) {
-          malloc = Figures.sum(malloc, Figures.first(MALLOC, line));
-          malloc = Figures.sum(malloc, Figures.first(OVERHEAD, line));
+          malloc = TextNumbers.sum(malloc, TextNumbers.first(MALLOC, line));
+          malloc = TextNumbers.sum(malloc, TextNumbers.first(OVERHEAD, line));
         }
         if (!RECOGNISED_BY_ADDRESS.contains(category)) {
-          structures = Figures.sum(structures, Figures.first(MAPPED, line));
+          structures = TextNumbers.sum(structures, TextNumbers.first(MAPPED, line));
         }
       }
     }

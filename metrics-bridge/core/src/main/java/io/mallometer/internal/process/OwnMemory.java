@@ -9,18 +9,18 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * This process' own memory through {@code /proc/self/mem} and {@code /proc/self/pagemap}: an
- * address that is no longer mapped is an error of a read and not a crash.
+ * This process' own memory through {@code /proc/self/mem} and {@code /proc/self/pagemap}: reading
+ * an address that is not mapped fails without a crash.
  */
 final class OwnMemory implements AddressSpace, AutoCloseable {
 
-  /** Of a gigabyte, whose entries are 2 MiB; what is larger is not worth the reading. */
+  /** The most pages of one request, 1 GiB; their entries are 2 MiB. */
   private static final long MOST_PAGES = (1L << 30) / PAGE;
 
-  /** The JDK needs no buffer of its own for 8 KiB. */
+  /** The entries of one read, 8 KiB, for which the JDK needs no buffer of its own. */
   private static final int ENTRIES_AT_ONCE = 1_024;
 
-  /** The byte of a page's entry whose sign tells that the page is present. */
+  /** The byte of a page's entry whose sign shows that the page is present. */
   private static final int HIGHEST =
       ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
 

@@ -1,9 +1,9 @@
 package io.mallometer.internal.process;
 
-/** How long to wait after work that was measured, so that it takes a small share of the time. */
+/** The pause after measured work, so that the work takes a small share of the time. */
 public final class Pause {
 
-  /** The pause is so many times as long as the work: at most 0.1 % of a processor. */
+  /** The pause as a multiple of the work: at most 0.1 % of a processor. */
   private static final long TIMES = 1_000;
 
   private Pause() {}

@@ -6,10 +6,10 @@ import java.util.List;
 /**
  * Mappings, cut where something else begins.
  *
- * <p>The kernel makes one mapping of neighbours that are alike, so what it shows may begin or end
- * in the middle of what somebody mapped. Whoever knows where a thing lies cuts it out here.
- * Resident bytes are divided by a look at the page table, at that of the smaller side; where it
- * cannot be read the smaller side is taken for resident. The sum stays what it was.
+ * <p>The kernel joins similar neighbours to one mapping, whose ends need not be those of the memory
+ * that was mapped. Rules that know the bounds of something cut it out here. Resident bytes are
+ * divided by the page table of the smaller side; if that cannot be read, the smaller side counts as
+ * resident. The sum does not change.
  */
 final class Pieces {
 
@@ -21,7 +21,7 @@ final class Pieces {
     this.all = mappings;
   }
 
-  /** All pieces, ascending by address. */
+  /** Returns all pieces, ascending by address. */
   List<Mapping> all() {
     return all;
   }
@@ -31,7 +31,7 @@ final class Pieces {
     divide(ranges, "");
   }
 
-  /** Cuts ranges out and gives what lies in them a name. */
+  /** Cuts ranges out and names the pieces in them. */
   void cutOut(List<Range> ranges, String name) {
     divide(ranges, name);
   }
@@ -52,7 +52,7 @@ final class Pieces {
     all = divided;
   }
 
-  /** The first mapping from a number on that ends above an address. */
+  /** Returns the index of the first mapping, from an index on, that ends above an address. */
   private static int firstAbove(long address, List<Mapping> ascending, int from) {
     int low = from;
     int high = ascending.size();
@@ -67,7 +67,7 @@ final class Pieces {
     return low;
   }
 
-  /** Adds what lies in a range and returns which mapping is the first that has more above it. */
+  /** Adds the pieces in a range; returns the first mapping with a rest above the range. */
   private int divide(List<Mapping> rest, int from, Range range, String name, List<Mapping> to) {
     int next = from;
     for (; next < rest.size() && rest.get(next).start() < range.end(); next++) {
@@ -84,7 +84,7 @@ final class Pieces {
     return next;
   }
 
-  /** Adds what lies below an address and returns the rest. */
+  /** Adds the piece below an address and returns the rest. */
   private Mapping cutOff(Mapping mapping, long at, String nameBelow, List<Mapping> to) {
     long below = at - mapping.start();
     long above = mapping.end() - at;
@@ -98,10 +98,10 @@ final class Pieces {
   }
 
   /**
-   * What of a mapping's resident bytes lies between two addresses. Not looked up where it follows:
-   * of what is wholly resident each piece is.
+   * Returns the resident bytes of a mapping between two addresses. The page table is not read if
+   * the result follows: each piece of a wholly resident mapping is resident.
    *
-   * @param beside how large the rest of the mapping is
+   * @param beside the size of the rest of the mapping
    */
   private long resident(long start, long end, long ofMapping, long beside) {
     long least = Math.max(0, ofMapping - beside);

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Counts of what the JVM has: figures that explain memory and are no bytes.
+ * Numbers of threads and classes, which explain memory.
  *
  * @param threads live Java threads
  * @param pools live Java threads by name, with {@code #} for each number in it; empty if there are
@@ -22,7 +22,7 @@ public record ProcessCounts(int threads, Map<String, Integer> pools, int classes
 
   private static final Pattern NUMBER = Pattern.compile("\\d+");
 
-  /** The counts of nothing. */
+  /** Counts of 0. */
   public static final ProcessCounts NONE = new ProcessCounts(0, Map.of(), 0);
 
   public ProcessCounts {

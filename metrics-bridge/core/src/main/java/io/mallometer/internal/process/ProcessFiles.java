@@ -13,14 +13,14 @@ import java.util.Optional;
 /**
  * Files that the kernel writes about this process.
  *
- * <p>Read by streams and not by channels: an interrupt of the reading thread, which others may send
- * to any thread of the application, would close a channel.
+ * <p>They are read by streams and not by channels: an interrupt of the reading thread, which code
+ * of the application may send to any thread, would close a channel.
  */
 class ProcessFiles {
 
   private static final Path SELF = Path.of("/proc/self");
 
-  /** Whether this system has them, and they may be read. */
+  /** Returns whether this system has the files, and they may be read. */
   boolean present() {
     try {
       return Files.isReadable(SELF.resolve("smaps"));
@@ -29,7 +29,7 @@ class ProcessFiles {
     }
   }
 
-  /** The text of a file; empty if it is not there or may not be read. */
+  /** Returns the text of a file; empty if it is missing or may not be read. */
   Optional<String> text(Path path) {
     try (InputStream in = new FileInputStream(path.toFile())) {
       return Optional.of(text(in));
@@ -38,7 +38,7 @@ class ProcessFiles {
     }
   }
 
-  /** {@code readAllBytes} takes several times as much memory for files as small as these. */
+  /** Reads a stream. {@code readAllBytes} takes several times as much memory for small files. */
   private static String text(InputStream in) throws IOException {
     byte[] bytes = new byte[2048];
     int filled = 0;
@@ -51,12 +51,12 @@ class ProcessFiles {
     return new String(bytes, 0, filled, StandardCharsets.UTF_8);
   }
 
-  /** The text of a file of {@code /proc/self}. */
+  /** Returns the text of a file of {@code /proc/self}. */
   Optional<String> own(String name) {
     return text(SELF.resolve(name));
   }
 
-  /** All mappings of this process; empty if they may not be read. */
+  /** Returns all mappings of this process; empty if they may not be read. */
   Optional<List<Mapping>> mappings() {
     try (InputStream in = new FileInputStream(SELF.resolve("smaps").toFile())) {
       return Optional.of(Smaps.parse(in));

@@ -19,18 +19,18 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads this process, each thing as often as it is worth its cost.
+ * Reads the memory of this process, expensive figures less often.
  *
- * <p>A few small files at each reading, but not more than once a second. The split of resident
- * memory walks all page tables: it is made every 15 s, or as seldom as keeps it under a thousandth
- * of one processor, by the processor time that it takes itself.
+ * <p>Each reading reads a few small files, at most once a second. The split of resident memory
+ * walks all page tables. It is made every 15 s, or less often to stay below a thousandth of one
+ * processor by its own CPU time.
  */
 final class ProcessMemorySource implements MemorySource {
 
-  /** Every 15 s is as often as Prometheus usually looks. */
+  /** The shortest time between two splits, 15 s: the usual interval of Prometheus. */
   static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
 
-  /** The longest that a thousandth of a processor is kept to: an hour. */
+  /** The longest time between two splits, an hour, even if they then exceed their share. */
   static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
 
   static final long SHORTEST_READING_NANOS = 1_000_000_000L;
@@ -41,7 +41,7 @@ final class ProcessMemorySource implements MemorySource {
   private final LongSupplier nanoTime;
   private final LongSupplier processorNanos;
 
-  /** Of another allocator than glibc in the name of a mapped file. */
+  /** Parts of the names of mapped files of allocators other than glibc. */
   private static final List<String> OTHER_ALLOCATORS =
       List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
 
@@ -76,7 +76,7 @@ final class ProcessMemorySource implements MemorySource {
       long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
       renewed = false;
       if (splitDue) {
-        // One that fails is as expensive and is not repeated sooner.
+        // A split that fails is as expensive, and is not repeated sooner.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
       String machine = files.text(MEMINFO).orElse("");
@@ -104,8 +104,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * A split that is renewed is borrowed from the next ones, which come so much later; not more than
-   * two, so that figures which swing around a threshold cost no more than those that do not.
+   * Requests a split. It delays the next ones by as much time, and at most two are ahead of time,
+   * so that figures that swing around a threshold cost no more than others.
    */
   @Override
   public void renew() {
@@ -113,7 +113,7 @@ final class ProcessMemorySource implements MemorySource {
     renewed = due(nextSplit, nanoTime.getAsLong()) || nextSplit - nanoTime.getAsLong() <= 2 * pause;
   }
 
-  /** By the page tables: on newer kernels the number in status lags by some megabytes. */
+  /** Returns the resident set by the page tables: on new kernels status lags by some megabytes. */
   @Override
   public OptionalLong residentBytes() {
     OptionalLong walked = StatusFile.parse(files.own("smaps_rollup").orElse("")).residentBytes();
@@ -132,12 +132,12 @@ final class ProcessMemorySource implements MemorySource {
         split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, memory));
   }
 
-  /** The first split loads classes, which no later one does: it tells nothing about their cost. */
+  /** Returns the cost of a split; 0 for the first, which loads classes as no later one does. */
   private double costs(Optional<ResidentMemory> resident) {
     return split && resident.isPresent() ? resident.get().costSeconds() : 0;
   }
 
-  /** How long to wait after a split of a given cost, in nanoseconds. */
+  /** Returns the pause after a split of a given cost, in nanoseconds. */
   private static long interval(double costSeconds) {
     return Pause.after((long) (costSeconds * 1e9), SHORTEST_SPLIT_NANOS, LONGEST_SPLIT_NANOS);
   }
@@ -146,7 +146,7 @@ final class ProcessMemorySource implements MemorySource {
     return next == Long.MIN_VALUE || now - next >= 0;
   }
 
-  /** The directory is looked for again when it cannot be read: the process may have been moved. */
+  /** Reads the cgroup. If that fails, looks its directory up again: the process may have moved. */
   private Optional<CgroupMemory> charged(StatusFile status) {
     Optional<CgroupMemory> read = reading(status);
     if (read.isEmpty()) {
@@ -247,7 +247,7 @@ final class ProcessMemorySource implements MemorySource {
     return OTHER_ALLOCATORS.stream().anyMatch(name::contains);
   }
 
-  /** Of the calling thread; elapsed time where the JVM does not measure it, which is more. */
+  /** Returns the CPU time of the calling thread, or else the elapsed time, which is longer. */
   static long processorNanos() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()

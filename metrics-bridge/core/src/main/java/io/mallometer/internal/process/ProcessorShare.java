@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * The share of a processor that one thread of this process would get if all its other threads stood
  * still: the part that the cgroup's quota and other processes leave.
  *
- * <p>The load average does not tell this share: it includes this process's own threads, and the
+ * <p>The load average does not show this share: it includes this process's own threads, and the
  * kernel divides processors between groups of threads, not between threads. So a thread spins for
  * {@link #PROBE_NANOS} of its own CPU time, and its share is this time divided by the time that
  * passed. The measurement lasts a few turns of the kernel's scheduler. A shorter one would end
@@ -38,13 +38,13 @@ public final class ProcessorShare {
   private final LongSupplier threadNanos;
   private final LongSupplier processNanos;
 
-  /** Measures by the clocks of this process. */
+  /** Creates a measurement by the clocks of this process. */
   public ProcessorShare() {
     this(System::nanoTime, ProcessMemorySource::processorNanos, DiagnosticCommands::processNanos);
   }
 
   /**
-   * Measures by other clocks.
+   * Creates a measurement by other clocks.
    *
    * @param threadNanos the CPU time of the current thread; below 0 if unknown
    * @param processNanos the CPU time of all threads of the process; below 0 if unknown

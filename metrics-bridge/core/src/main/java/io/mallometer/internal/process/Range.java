@@ -16,12 +16,12 @@ record Range(long start, long end) {
     return end - start;
   }
 
-  /** Whether a mapping begins in this range. */
+  /** Returns whether a mapping begins in this range. */
   boolean contains(Mapping mapping) {
     return start <= mapping.start() && mapping.start() < end;
   }
 
-  /** The same addresses, ascending and without overlaps. */
+  /** Returns the same addresses, ascending and without overlaps. */
   static List<Range> withoutOverlaps(List<Range> ranges) {
     List<Range> ascending = new ArrayList<>(ranges);
     ascending.sort(Comparator.comparingLong(Range::start));

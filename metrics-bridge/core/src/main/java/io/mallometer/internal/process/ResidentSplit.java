@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
  * Divides the resident set into parts that add up to it.
  *
  * <p>First the mappings are cut, because the kernel joins neighbours to one mapping. Cuts are at
- * the bounds of what the JVM and the library name, of malloc's heaps and singly mapped objects, and
- * of metaspace. Each piece then has one kind ({@link MappingKinds}).
+ * the bounds of named ranges of the JVM and the library, of malloc's heaps and singly mapped
+ * objects, and of metaspace. Each piece then has one kind ({@link MappingKinds}).
  *
  * <p>The remaining pieces are anonymous memory that no rule knows. The JVM's tables lie in it, so
  * the JVM gets the bytes that tables for this heap may take, or fewer if the JVM states fewer. If
@@ -45,7 +45,7 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** Bytes of singly mapped objects, which are in use, that are not resident. */
+  /** Bytes of singly mapped objects, which are live, that are not resident. */
   private long untouched;
 
   private long unknownResident;
@@ -67,11 +67,11 @@ final class ResidentSplit {
   }
 
   /**
-   * Divides.
+   * Divides the resident set.
    *
-   * @param mappings all of the process, ascending by address
+   * @param mappings all mappings of the process, ascending by address
    * @param memory the memory that they map
-   * @param searched what former splits found out
+   * @param searched the results of earlier searches
    */
   static ResidentSplit of(
       List<Mapping> mappings,
@@ -111,27 +111,27 @@ final class ResidentSplit {
     return told;
   }
 
-  /** The parts, in bytes. */
+  /** Returns the parts, in bytes. */
   Map<ResidentPart, Long> parts() {
     return parts;
   }
 
-  /** Memory that no rule knows and that counts as the JVM's, because it may own as much. */
+  /** Returns the memory that no rule knows and that is attributed to the JVM. */
   long presumedBytes() {
     return presumed;
   }
 
-  /** What of the mapped files the process has written copies of. */
+  /** Returns the pages of mapped files that the process has written. */
   long copiedFileBytes() {
     return copiedFiles;
   }
 
-  /** Returns the resident memory of malloc, whoever uses it. */
+  /** Returns the resident memory of malloc, in use or not. */
   long mallocBytes() {
     return mallocTotal;
   }
 
-  /** Returns the pages of the files with most, without copies that the process wrote. */
+  /** Returns the pages of the largest files, without copies that the process wrote. */
   Map<String, Long> largestFiles() {
     return files.entrySet().stream()
         .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
@@ -165,7 +165,7 @@ final class ResidentSplit {
     hugePages = divided;
   }
 
-  /** Returns the part before malloc's memory and what no rule knows are divided. */
+  /** Returns the part before malloc's memory and unknown memory are divided. */
   private ResidentPart partOf(Kind kind) {
     return switch (kind) {
       case JAVA_HEAP -> ResidentPart.JAVA_HEAP;
@@ -223,7 +223,7 @@ final class ResidentSplit {
     return rows;
   }
 
-  /** Anonymous memory without a name from the kernel, the JVM or us. */
+  /** Returns anonymous memory without a name from the kernel, the JVM or mallometer. */
   private List<Mapping> maybeMetadata(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
     List<Mapping> maybe = new ArrayList<>();
@@ -235,9 +235,7 @@ final class ResidentSplit {
     return maybe;
   }
 
-  /**
-   * Where objects of malloc may hide: what has no kind of its own, and stacks that are too large.
-   */
+  /** Returns pieces that may contain objects of malloc: unknown ones, structures, large stacks. */
   private List<Mapping> doubtful(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
     List<Mapping> doubtful = new ArrayList<>();
@@ -356,9 +354,9 @@ final class ResidentSplit {
   }
 
   /**
-   * What structures without a shape of their own may take: what all may, less what has one. The
-   * JVM's own account is a bound too, but a loose one where it counts what is committed and never
-   * touched: of G1's 42 MiB for a heap of 256 MiB, 32 are a stack for marking.
+   * Returns the bytes that unrecognised structures may take: the bound for all less the recognised
+   * ones. The JVM's account is a bound too, but a loose one if it counts committed memory that was
+   * never touched: of G1's 42 MiB for a heap of 256 MiB, 32 are a stack for marking.
    */
   private long unrecognisedStructures() {
     long accounted =

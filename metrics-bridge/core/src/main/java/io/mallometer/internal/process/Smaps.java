@@ -11,12 +11,12 @@ import java.util.List;
  * Reads {@code /proc/<pid>/smaps}, as described in proc(5).
  *
  * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only five
- * lines of a block become anything: the header, {@code Rss}, {@code Anonymous}, {@code
- * AnonHugePages} and {@code VmFlags}. A line that makes no sense is skipped; a block that is cut
- * off counts with what it had.
+ * lines of a block are parsed: the header, {@code Rss}, {@code Anonymous}, {@code AnonHugePages}
+ * and {@code VmFlags}. An invalid line is skipped; an incomplete block counts with the lines that
+ * it has.
  *
- * <p>The first readings are interpreted, byte by byte, so few bytes are looked at: the other lines
- * of a block are of one length, and their end is found without a search.
+ * <p>The first readings are interpreted, byte by byte, so few bytes are read: the other lines of a
+ * block have one length, and their end is found without a search.
  */
 final class Smaps {
 
@@ -26,41 +26,41 @@ final class Smaps {
   private static final byte[] FLAGS = "VmFlags:".getBytes(StandardCharsets.US_ASCII);
 
   /**
-   * The kernel pads names to 16 bytes and numbers to 8; {@code " kB"} follows. A line that does not
-   * end there is a header, has no unit or a longer number, and its end is searched for.
+   * The length of most lines: the kernel pads names to 16 bytes and numbers to 8; {@code " kB"}
+   * follows. Other lines (a header, no unit, a longer number) need a search for their end.
    */
   private static final int PADDED_LINE = 16 + 8 + 3;
 
-  /** Longer lines end here: no path that tells one kind of memory from another is as long. */
+  /** The longest line that is read: no path that shows a kind of memory is longer. */
   private static final int LONGEST_LINE = 4096;
 
-  /** The kernel gives no more than 4 KiB at once, and the JDK needs no buffer for this much. */
+  /** The bytes of one read: the kernel gives at most 4 KiB, and the JDK needs no buffer for 8. */
   private static final int READ_AT_ONCE = 8192;
 
-  /** No mapping begins or ends there. */
+  /** The value for an invalid number; no mapping begins or ends at this address. */
   private static final long NO_NUMBER = -1;
 
   private final InputStream in;
 
-  /** A line, what follows it, and room for more. */
+  /** The line, what follows it, and space for more. */
   private final byte[] text = new byte[2 * READ_AT_ONCE];
 
   private int filled;
 
-  /** The line is from here. */
+  /** The index of the first character of the line. */
   private int line;
 
-  /** To here, without its end. */
+  /** The index behind the last character of the line, without the newline. */
   private int end;
 
   private int next;
 
-  /** Within the line: what was read of it. */
+  /** The index of the next character to parse in the line. */
   private int at;
 
   private final List<Mapping> mappings = new ArrayList<>();
 
-  /** A file has several mappings, which lie next to each other: one string is enough. */
+  /** The latest name. Mappings of a file lie next to each other, so they share one string. */
   private String lastName = "";
 
   private byte[] lastNameBytes = new byte[0];
@@ -80,7 +80,7 @@ final class Smaps {
   }
 
   /**
-   * All mappings, in the order of the text: ascending addresses.
+   * Returns all mappings, in the order of the text: ascending addresses.
    *
    * @throws IOException if the stream fails
    */
@@ -98,7 +98,7 @@ final class Smaps {
     return mappings;
   }
 
-  /** By its first byte a line is mostly known to be none that counts. */
+  /** Reads a line. The first byte excludes most lines. */
   private void read(byte first) {
     if (first == 'R') {
       if (startsWith(RSS)) {
@@ -119,7 +119,7 @@ final class Smaps {
     }
   }
 
-  /** {@code 7f00-7f10 rw-p 00000000 08:01 1234 /path}. */
+  /** Reads a header: {@code 7f00-7f10 rw-p 00000000 08:01 1234 /path}. */
   private void header() {
     at = line;
     long from = hexadecimal('-');
@@ -128,7 +128,7 @@ final class Smaps {
       return;
     }
     finishBlock();
-    // The kernel's half of the addresses is negative here; it holds [vsyscall], which is not ours.
+    // The kernel's half of the addresses is negative here; its [vsyscall] is not the process's.
     if (from < 0 || to <= from) {
       return;
     }
@@ -171,7 +171,7 @@ final class Smaps {
     return lastName;
   }
 
-  /** Moves on to what follows a number of fields. */
+  /** Moves on behind a number of fields. */
   private void skipFields(int fields) {
     int i = at;
     for (int field = 0; field < fields; field++) {
@@ -185,7 +185,7 @@ final class Smaps {
     at = i;
   }
 
-  /** The number in a line such as {@code Rss: 12 kB}; 0 if there is none. */
+  /** Returns the bytes in a line such as {@code Rss: 12 kB}; 0 if there is no number. */
   private long kilobytes(int from) {
     long number = 0;
     for (int i = from; i < end && number < Long.MAX_VALUE / 20_480; i++) {
@@ -198,7 +198,7 @@ final class Smaps {
     return number * 1024;
   }
 
-  /** A number of up to 64 bits that ends with a delimiter, and moves behind it. */
+  /** Reads a number of up to 64 bits that ends with a delimiter, and moves behind it. */
   private long hexadecimal(char delimiter) {
     long number = 0;
     int i = at;
@@ -214,7 +214,7 @@ final class Smaps {
     return digits > 0 && digits <= 16 && i < end && text[i] == delimiter ? number : NO_NUMBER;
   }
 
-  /** As the kernel writes them, in lower case; less than 0 if it is none. */
+  /** Returns the value of a digit in the kernel's lower case; less than 0 for another character. */
   private static int digit(byte letter) {
     if (letter <= '9') {
       return letter - '0';
@@ -222,7 +222,7 @@ final class Smaps {
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
   }
 
-  /** Whether the line has a flag of two letters. */
+  /** Returns whether the line has a flag of two letters. */
   private boolean flag(char first, char second) {
     for (int i = line + FLAGS.length; i + 2 < end; i += 3) {
       if (text[i + 1] == first && text[i + 2] == second) {
@@ -278,7 +278,7 @@ final class Smaps {
     }
   }
 
-  /** Keeps the line, but no more of it than counts, and returns where the text goes on. */
+  /** Moves the line to the front, cut to the longest, and returns the index behind it. */
   private int moveToFront() {
     int kept = Math.min(filled - line, LONGEST_LINE);
     System.arraycopy(text, line, text, 0, kept);

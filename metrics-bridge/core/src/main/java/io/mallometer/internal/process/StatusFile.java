@@ -38,7 +38,7 @@ record StatusFile(
         : OptionalLong.empty();
   }
 
-  /** What is between a line's name and its unit. */
+  /** Returns the number between a line's name and its unit. */
   private static OptionalLong figure(String name, String unit, String status) {
     int line = status.startsWith(name) ? 0 : status.indexOf("\n" + name) + 1;
     if (line == 0 && !status.startsWith(name)) {
@@ -48,7 +48,7 @@ record StatusFile(
     int end = (newline < 0 ? status.length() : newline) - unit.length();
     int from = line + name.length();
     return from < end && status.startsWith(unit, end)
-        ? Figures.decimal(status.substring(from, end))
+        ? TextNumbers.decimal(status.substring(from, end))
         : OptionalLong.empty();
   }
 }

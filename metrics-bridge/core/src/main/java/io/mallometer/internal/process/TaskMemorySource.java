@@ -1,6 +1,6 @@
 package io.mallometer.internal.process;
 
-import io.mallometer.internal.interposer.TaskInfo;
+import io.mallometer.internal.library.abi.TaskInfo;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import java.lang.management.ManagementFactory;
@@ -13,9 +13,9 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Reads this process on macOS, where there is no {@code /proc}: the resident set as Mach tells it,
- * and the machine's memory as the JVM does. Macs have no cgroups, and do not say which mapping has
- * how many resident pages at a cost worth paying: the resident set is not divided.
+ * Reads the memory of this process on macOS, without {@code /proc}: the resident set from Mach, and
+ * the machine's memory from the JVM. macOS has no cgroups. The resident set is not divided, because
+ * the resident pages of each mapping are expensive to read.
  */
 final class TaskMemorySource implements MemorySource {
 
@@ -26,7 +26,7 @@ final class TaskMemorySource implements MemorySource {
   private long nextReading = Long.MIN_VALUE;
 
   /**
-   * A source of given figures.
+   * Creates a source of given figures.
    *
    * @param task reads the figures of the process
    * @param machineBytes reads the machine's memory; {@code NaN} if unknown
@@ -77,7 +77,7 @@ final class TaskMemorySource implements MemorySource {
         .orElse(OptionalLong.empty());
   }
 
-  /** By the platform's MBean, whose class not every runtime has. */
+  /** Returns the machine's memory by the platform's MBean, whose class some runtimes lack. */
   static double machineBytes() {
     try {
       ObjectName system = new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME);

@@ -1,19 +1,19 @@
 package io.mallometer.internal.symbol;
 
-/** The bytes of a file by their offset, or those of a process by their address. */
+/** The bytes of a file by their offset, or the bytes of a process by their address. */
 public interface Bytes extends AutoCloseable {
 
   /**
    * Copies bytes.
    *
-   * @param position that of the first; any number
+   * @param position the position of the first byte; any number
    * @param into receives them from its beginning
-   * @param length how many, at most the length of {@code into}
-   * @return whether all of them are there; if not, {@code into} may hold anything
+   * @param length the number of bytes, at most the length of {@code into}
+   * @return whether all bytes could be read; if not, {@code into} may hold anything
    */
   boolean read(long position, byte[] into, int length);
 
-  /** Never throws: what was read is known. */
+  /** Closes the source. Never throws. */
   @Override
   default void close() {}
 }

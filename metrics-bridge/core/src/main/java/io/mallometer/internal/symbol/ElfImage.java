@@ -11,10 +11,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A library or executable in ELF, 64 bits and little-endian, as it is in a file or as the loader
- * has mapped it. The two differ in where an address of the object is found, and in that only files
- * have section headers and with them {@code .symtab}. Whatever the bytes say, reading ends soon and
- * takes little memory: each count is bounded, and what lies outside is not there.
+ * A library or executable in ELF, 64 bits and little-endian, in a file or in memory, as the loader
+ * mapped it. The two differ in the position of an address of the object, and only files have
+ * section headers and with them {@code .symtab}. Corrupt bytes cannot make reading long or large:
+ * each count is bounded, and bytes outside the image are absent.
  */
 final class ElfImage {
 
@@ -24,7 +24,7 @@ final class ElfImage {
   private static final int SYMBOL_BYTES = 24;
   private static final int DYNAMIC_BYTES = 16;
 
-  /** The ELF magic, 64 bits, little-endian, version 1. */
+  /** The first bytes of an ELF file: the magic, then class 64 bits, little-endian, version 1. */
   private static final int MAGIC = 0x464c457f;
 
   private static final int CLASS_DATA_VERSION = 0x010102;
@@ -34,7 +34,7 @@ final class ElfImage {
   private static final int MOST_NOTE_BYTES = 1 << 16;
   private static final int MOST_NAME_BYTES = 256;
 
-  /** 4 million symbols; the largest libraries have one million. */
+  /** The most symbols that are read, 4 million; the largest libraries have one million. */
   private static final int MOST_SYMBOLS = 1 << 22;
 
   private static final int LOAD = 1;
@@ -53,7 +53,7 @@ final class ElfImage {
 
   private record Segment(int type, long offset, long address, long fileBytes, long memoryBytes) {}
 
-  /** What the dynamic section says, addresses as positions; -1 for what it does not. */
+  /** The dynamic section, with addresses as positions; -1 for absent entries. */
   private record Dynamic(
       long symbols, long strings, long stringsBytes, long hash, long gnuHash, long soname) {}
 
@@ -84,12 +84,12 @@ final class ElfImage {
     }
   }
 
-  /** A file; empty if it is not of this format. */
+  /** Returns the image in a file; empty if the file is not of this format. */
   static Optional<ElfImage> ofFile(Bytes file) {
     return Optional.ofNullable(read(file, 0, null));
   }
 
-  /** A module in memory; empty if it does not exist any more. */
+  /** Returns the image of a module in memory; empty if the module is not mapped any more. */
   static Optional<ElfImage> ofMemory(Bytes memory, RecordedModule module) {
     ElfImage image = read(memory, module.begin(), module);
     return image != null && image.isAt(module) ? Optional.of(image) : Optional.empty();
@@ -116,7 +116,7 @@ final class ElfImage {
         : null;
   }
 
-  /** Another library may be mapped where the module was. */
+  /** Returns whether the image is the module's: another library may be mapped at its addresses. */
   private boolean isAt(RecordedModule module) {
     if (!module.buildId().isEmpty()) {
       return module.buildId().equals(buildId());
@@ -131,12 +131,12 @@ final class ElfImage {
     return true;
   }
 
-  /** Whether both have the same program headers, which tell nearly all builds apart. */
+  /** Returns whether both have the same program headers, which differ between nearly all builds. */
   boolean hasHeadersOf(ElfImage other) {
     return Arrays.equals(programHeaders, other.programHeaders);
   }
 
-  /** In hexadecimal digits; empty if there is none. */
+  /** Returns the build id in hexadecimal digits; empty if there is none. */
   String buildId() {
     for (Segment segment : segments) {
       if (segment.type() == NOTE) {
@@ -180,7 +180,7 @@ final class ElfImage {
     return (length + 3) & ~3;
   }
 
-  /** The name by which others ask the loader for it. */
+  /** Returns the name by which other libraries request this one from the loader. */
   Optional<String> soname() {
     Dynamic dynamic = dynamic();
     if (dynamic == null || dynamic.soname() < 0 || dynamic.strings() < 0) {
@@ -190,7 +190,7 @@ final class ElfImage {
     return name.isEmpty() ? Optional.empty() : Optional.of(name);
   }
 
-  /** Empty if it has no end. */
+  /** Returns a string; empty if it has no end. */
   private String text(long position) {
     byte[] text = new byte[MOST_NAME_BYTES];
     // The string may be the last in a file or mapping.
@@ -206,7 +206,7 @@ final class ElfImage {
     return "";
   }
 
-  /** Adds the functions of all symbol tables, as far as they are asked for. */
+  /** Adds the functions of all symbol tables, as far as the table needs them. */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
       addSections(table);
@@ -231,7 +231,7 @@ final class ElfImage {
     addSection(fields, DYNAMIC_SYMBOL_TABLE, table);
   }
 
-  /** Adds the first section of a type; there is no second in a sound file. */
+  /** Adds the first section of a type; a valid file has no second one. */
   private void addSection(ByteBuffer fields, int type, SymbolTable.Builder table) {
     for (int at = 0; at < fields.limit(); at += SECTION_HEADER_BYTES) {
       if (fields.getInt(at + 4) == type) {
@@ -280,8 +280,8 @@ final class ElfImage {
   }
 
   /**
-   * A method for each, because the JVM compiles that long before it compiles the loop around it.
-   * Nearly all symbols are left out by a few looks at the array.
+   * Adds a symbol. This is a method of its own, because the JVM compiles it long before it compiles
+   * the loop around it. A few tests of the array leave nearly all symbols out.
    */
   private static void addSymbol(
       byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
@@ -303,19 +303,19 @@ final class ElfImage {
     return defined && SymbolTable.Builder.isFunction(symbols[at + 4]);
   }
 
-  /** The page on which a symbol begins, below 4 GiB. */
+  /** Returns the page on which a symbol begins, below 4 GiB. */
   private static int page(byte[] symbols, int at) {
     return (symbols[at + 9] & 0xff) >>> 4
         | (symbols[at + 10] & 0xff) << 4
         | (symbols[at + 11] & 0xff) << 12;
   }
 
-  /** Whether a symbol has the size of a page, or more. */
+  /** Returns whether a symbol has the size of a page, or more. */
   private static boolean isLarge(byte[] symbols, int at) {
     return (symbols[at + 17] & 0xf0 | symbols[at + 18] | symbols[at + 19]) != 0;
   }
 
-  /** The dynamic section does not tell how many symbols there are, but hash tables list all. */
+  /** Returns the number of symbols, which only the hash tables tell. */
   private long symbolCount(Dynamic dynamic) {
     if (dynamic.hash() >= 0) {
       return Math.max(0, word(dynamic.hash() + 4));
@@ -323,7 +323,7 @@ final class ElfImage {
     return dynamic.gnuHash() >= 0 ? symbolCount(dynamic.gnuHash()) : 0;
   }
 
-  /** The last chain's end; the lowest bit of a hash marks it. */
+  /** Returns the end of the last chain, which the lowest bit of a hash marks. */
   private long symbolCount(long gnuHash) {
     long buckets = word(gnuHash);
     long firstSymbol = word(gnuHash + 4);
@@ -351,7 +351,7 @@ final class ElfImage {
     return 0;
   }
 
-  /** 32 bits; -1 if they are not there. */
+  /** Returns 32 bits; -1 if they cannot be read. */
   private long word(long position) {
     byte[] word = new byte[Integer.BYTES];
     return bytes.read(position, word, word.length)
@@ -359,7 +359,7 @@ final class ElfImage {
         : -1;
   }
 
-  /** Null if there is no dynamic section. */
+  /** Returns the dynamic section; null if there is none. */
   private @Nullable Dynamic dynamic() {
     for (Segment segment : segments) {
       if (segment.type() == DYNAMIC) {
@@ -408,8 +408,8 @@ final class ElfImage {
   }
 
   /**
-   * Where an address of the object is. In memory it may have been replaced by what it became: glibc
-   * does so in the dynamic section, musl does not.
+   * Returns the position of an address of the object; -1 if the file does not contain it. In memory
+   * the loader may have relocated the address: glibc does so in the dynamic section, musl does not.
    */
   private long position(long address) {
     if (mapped != null) {

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frames by what was recorded of them: an open-addressing table without an object for each entry.
+ * Named frames by their recorded form: an open-addressing table without an object for each entry.
  */
 final class FrameTable {
 
@@ -19,7 +19,7 @@ final class FrameTable {
     return count;
   }
 
-  /** The frame; null if it is not in here. */
+  /** Returns the named frame; null if the table does not have it. */
   @Nullable StackFrame get(long frame) {
     return named[slot(frame)];
   }
@@ -38,7 +38,7 @@ final class FrameTable {
     named[slot] = name;
   }
 
-  /** A stack all of whose frames are in here. */
+  /** Returns the frames of a stack, all of which must be in the table. */
   List<StackFrame> frames(long[] stack) {
     StackFrame[] frames = new StackFrame[stack.length];
     for (int i = 0; i < stack.length; i++) {
@@ -47,7 +47,7 @@ final class FrameTable {
     return List.of(frames);
   }
 
-  /** Where a frame is, or belongs. */
+  /** Returns the slot of a frame, or the free slot for it. */
   private int slot(long frame) {
     int mask = recorded.length - 1;
     int slot = (int) (frame * 0x9e3779b97f4a7c15L >>> 40) & mask;

@@ -10,24 +10,23 @@ import java.util.Optional;
  * Reads the name of a function out of a symbol that a C++ compiler mangled by the Itanium C++ ABI
  * (its chapter 5.1 is the grammar that the methods follow).
  *
- * <p>What is given is the qualified name and nothing else: no parameters, no return type, no
- * template arguments, no ABI tags, no clone suffix. {@code std::vector<int>::push_back(int const&)}
- * is {@code std::vector::push_back}. A thunk has the name of the function that it leads to, a
- * lambda is {@code f::{lambda#1}}. Since template arguments are dropped, they are read only to find
- * where they end and to count the substitutions in them, and names stay short whatever refers to
- * what.
+ * <p>The result is the qualified name alone: no parameters, no return type, no template arguments,
+ * no ABI tags, no clone suffix. {@code std::vector<int>::push_back(int const&)} is {@code
+ * std::vector::push_back}. A thunk has the name of the function that it leads to, a lambda is
+ * {@code f::{lambda#1}}. Template arguments are read only to find their end and to count the
+ * substitutions in them, so names stay short however nested the references are.
  *
- * <p>One pass without a step back, so the time is linear; depth and length are bounded.
+ * <p>One pass without a step back takes linear time; depth and length are bounded.
  */
 final class ItaniumName extends MangledName {
 
-  /** Longer symbols are not read. The longest in libjvm and RocksDB has 623 characters. */
+  /** The longest symbol that is read. The longest in libjvm and RocksDB has 623 characters. */
   private static final int MOST_CHARACTERS = 1 << 13;
 
   private static final int MOST_TEXT = 1 << 11;
   private static final int MOST_DEPTH = 200;
 
-  /** In texts a character from here on stands for a template parameter that is not known yet. */
+  /** The first of the characters that stand for template parameters that are not known yet. */
   private static final char PARAMETERS = '\ue000';
 
   private static final int MOST_PARAMETERS = 256;
@@ -39,17 +38,16 @@ final class ItaniumName extends MangledName {
               + "oR |= eO ^= ls << rs >> lS <<= rS >>= eq == ne != lt < gt > le <= ge >= ss <=> "
               + "nt ! aa && oo || pp ++ mm -- cm , pm ->* pt -> cl () ix [] qu ?");
 
-  /** A tilde is a space. */
+  /** The builtin types by their codes. A tilde stands for a space. */
   private static final Map<String, String> BUILTIN_TYPES =
       pairs(
-          "v void w wchar_t b bool c char a signed~char h unsigned~char s short "
-              + "t unsigned~short i int j unsigned~int l long m unsigned~long x long~long "
-              + "y unsigned~long~long n __int128 o unsigned~__int128 f float d double "
-              + "e long~double g __float128 z ... "
-              + "Da auto Dc decltype(auto) Dn decltype(nullptr) Di char32_t Ds char16_t "
-              + "Du char8_t Dd decimal64 De decimal128 Df decimal32 Dh half");
+          "v void w wchar_t b bool c char a signed~char h unsigned~char s short t unsigned~short i"
+              + " int j unsigned~int l long m unsigned~long x long~long y unsigned~long~long n"
+              + " __int128 o unsigned~__int128 f float d double e long~double g __float128 z ... Da"
+              + " auto Dc decltype(auto) Dn decltype(nullptr) Di char32_t Ds char16_t Du char8_t Dd"
+              + " decimal64 De decimal128 Df decimal32 Dh half");
 
-  /** What {@code Sa}, {@code Ss} and the others stand for, and the template that is meant. */
+  /** Names for {@code Sa}, {@code Ss} and the others: the short one, then that of the template. */
   private static final Map<Character, String[]> ABBREVIATIONS =
       Map.of(
           'a', new String[] {"allocator", "allocator"},
@@ -59,7 +57,7 @@ final class ItaniumName extends MangledName {
           'o', new String[] {"ostream", "basic_ostream"},
           'd', new String[] {"iostream", "basic_iostream"});
 
-  /** A name or type; the last component is what its constructors are called. */
+  /** A name or type; the last component is the name of its constructors. */
   private record Name(String text, String last) {
 
     Name(String text) {
@@ -86,7 +84,7 @@ final class ItaniumName extends MangledName {
     super(symbol);
   }
 
-  /** The name of the function; empty if this is not a mangled symbol, or cannot be read. */
+  /** Returns the name of the function; empty if the symbol is not mangled, or cannot be read. */
   static Optional<String> of(String symbol) {
     if (!symbol.startsWith("_Z") || symbol.length() > MOST_CHARACTERS) {
       return Optional.empty();
@@ -123,7 +121,7 @@ final class ItaniumName extends MangledName {
 
   // Characters.
 
-  /** The characters that come next, fewer at the end. */
+  /** Returns the next characters, fewer at the end. */
   private String next(int length) {
     int start = Math.min(at, symbol.length());
     return symbol.substring(start, Math.min(start + length, symbol.length()));
@@ -159,7 +157,7 @@ final class ItaniumName extends MangledName {
     return value;
   }
 
-  /** {@code _} is 0, {@code 0_} is 1, and so on. */
+  /** Reads a number of which {@code _} is 0, {@code 0_} is 1, and so on. */
   private int compactNumber() {
     int value = peek() == '_' ? 0 : number() + 1;
     expect('_');
@@ -182,8 +180,8 @@ final class ItaniumName extends MangledName {
   // Names.
 
   /**
-   * A function or object, with its parameters if it is within another name; at the outermost level
-   * nothing comes after them, and they are not looked at.
+   * Reads a function or object, with its parameters if it is within another name. At the outermost
+   * level nothing follows the parameters, so they are not read.
    */
   private String encoding(boolean within) {
     enter();
@@ -202,7 +200,7 @@ final class ItaniumName extends MangledName {
     return text;
   }
 
-  /** What the compiler makes: thunks are functions, the rest is data. */
+  /** Reads an entity that the compiler makes: thunks are functions, all others are data. */
   private String special(boolean within) {
     at++;
     char kind = next();
@@ -298,7 +296,7 @@ final class ItaniumName extends MangledName {
     return prefix;
   }
 
-  /** The prefix with what comes next. */
+  /** Returns the prefix with the next component. */
   private Name component(Name prefix) {
     if (skip("St")) {
       return new Name("std").in(prefix.text());
@@ -339,7 +337,7 @@ final class ItaniumName extends MangledName {
     return name;
   }
 
-  /** Tells entities of the same name in one function apart. */
+  /** Skips the number that distinguishes entities of the same name in one function. */
   private void discriminator() {
     if (skip("__")) {
       number();
@@ -350,9 +348,9 @@ final class ItaniumName extends MangledName {
   }
 
   /**
-   * One component of a name.
+   * Reads one component of a name.
    *
-   * @param scope what constructors are called here
+   * @param scope the name of constructors here
    */
   private Name unqualified(String scope) {
     // A friend that is defined in its class.
@@ -447,10 +445,10 @@ final class ItaniumName extends MangledName {
   }
 
   /**
-   * What occurred before.
+   * Returns an entity that occurred before.
    *
-   * @param scope whether members of it follow: then an abbreviation stands for its template, whose
-   *     constructors are not called by the shorter name
+   * @param scope whether members of it follow: then an abbreviation stands for its template,
+   *     because constructors do not have the shorter name
    */
   private Name substitution(boolean scope) {
     expect('S');
@@ -488,7 +486,7 @@ final class ItaniumName extends MangledName {
     return name;
   }
 
-  /** A name in which template parameters, if there are any, are replaced. */
+  /** Returns a name with its template parameters, if it has any, replaced by arguments. */
   private static Name resolved(Name name, List<String> arguments) {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < name.text().length(); i++) {
@@ -506,7 +504,7 @@ final class ItaniumName extends MangledName {
 
   // Template arguments.
 
-  /** The texts of those that are types; the others are empty. */
+  /** Returns the texts of the arguments that are types, and an empty text for each other one. */
   private List<String> templateArguments() {
     enter();
     expect('I');
@@ -588,14 +586,14 @@ final class ItaniumName extends MangledName {
     return new Name(number < MOST_PARAMETERS ? String.valueOf((char) (PARAMETERS + number)) : "T");
   }
 
-  // Types. Their text matters in conversion operators only.
+  // Types, whose text matters in conversion operators only.
 
   private Name type() {
     return type(true);
   }
 
   /**
-   * A type, which becomes a substitution unless it is built in.
+   * Reads a type, which becomes a substitution unless it is built in.
    *
    * @param takesArguments whether template arguments behind a template parameter belong to it
    */
@@ -623,7 +621,7 @@ final class ItaniumName extends MangledName {
     return type;
   }
 
-  /** A type that occurred before, or a template that did, with arguments. */
+  /** Reads a type that occurred before, or a template that did, with arguments. */
   private Name repeatedType() {
     Name type = substitution(false);
     if (peek() == 'I') {
@@ -703,7 +701,7 @@ final class ItaniumName extends MangledName {
     return new Name("decltype");
   }
 
-  /** Numbers of a width: {@code _Float16}, {@code _BitInt(128)}. */
+  /** Reads a number type of a given width: {@code _Float16}, {@code _BitInt(128)}. */
   private Name sizedNumber() {
     boolean real = peek(1) == 'F';
     at += 2;
@@ -756,7 +754,7 @@ final class ItaniumName extends MangledName {
     return type().followedBy(" []");
   }
 
-  /** {@code const} and the like, as they are written behind a type. */
+  /** Reads {@code const} and the like, and returns them as they are written behind a type. */
   private String qualifiers() {
     String text = "";
     for (; isOneOf(peek(), "rVK"); at++) {
@@ -772,7 +770,7 @@ final class ItaniumName extends MangledName {
     return text;
   }
 
-  // Expressions. Only where they end and the types in them matter.
+  // Expressions, of which only the end and the types matter.
 
   private void expression() {
     enter();
@@ -897,7 +895,7 @@ final class ItaniumName extends MangledName {
           simpleName();
         }
       } else if (isDigit(peek())) {
-        // Either levels and their end, or, as older compilers write it, one type.
+        // Levels and their end, or one type, as older compilers write it.
         type();
         while (isDigit(peek()) && !skip('E')) {
           simpleName();

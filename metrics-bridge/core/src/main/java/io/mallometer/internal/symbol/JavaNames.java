@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Names of Java classes and methods without what a JVM or a framework numbered at runtime, so that
- * they are the same in every run:
+ * Names of Java classes and methods without the numbers that a JVM or a framework gave at runtime,
+ * so that they are the same in every run:
  *
  * <table>
- *   <caption>What becomes of what</caption>
+ *   <caption>Examples</caption>
  *   <tr><td>{@code Foo$$Lambda$123/0x7f00}, {@code Foo$$Lambda/0x7f00}, {@code Foo$$Lambda.0x7f00}
  *       <td>{@code Foo$$Lambda}
  *   <tr><td>{@code Foo/0x7f00} (any hidden class) <td>{@code Foo}
@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
  *   <tr><td>{@code lambda$render$0}, {@code lambda$render$1a2b$1} <td>{@code lambda$render}
  * </table>
  *
- * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. Applying it twice changes nothing.
+ * <p>Numbers of the compiler, as in {@code Foo$1}, stay. A stable name does not change again.
  */
 public final class JavaNames {
 
@@ -32,7 +32,7 @@ public final class JavaNames {
   private static final int FEWEST_HASH_DIGITS = 6;
   private static final int MOST_HASH_DIGITS = 8;
 
-  /** Compiled for the first class that has a mark. */
+  /** Patterns, compiled for the first class with a mark. */
   private static final class Patterns {
 
     static final Pattern CGLIB =
@@ -48,7 +48,7 @@ public final class JavaNames {
         Pattern.compile("(Generated(?:Method|Constructor|SerializationConstructor)Accessor)\\d+");
   }
 
-  /** Most names have none of what the patterns look for. */
+  /** The texts without which no pattern matches; most names have none of them. */
   private static final List<String> MARKS =
       List.of(
           "CGLIB",
@@ -62,13 +62,13 @@ public final class JavaNames {
 
   private JavaNames() {}
 
-  /** The stable name of a class. */
+  /** Returns the stable name of a class. */
   public static String ofClass(String name) {
     String stable = withoutLambdaNumber(withoutAddress(name));
     return hasMark(stable) ? withoutNumbers(stable) : stable;
   }
 
-  /** Without {@code /0x7f00}, which a hidden class has behind its name. */
+  /** Returns a name without {@code /0x7f00}, which a hidden class has behind its name. */
   private static String withoutAddress(String name) {
     for (int at = name.indexOf("0x", 1); at > 0; at = name.indexOf("0x", at + 1)) {
       boolean separate = "/.+".indexOf(name.charAt(at - 1)) >= 0;
@@ -106,13 +106,13 @@ public final class JavaNames {
     return false;
   }
 
-  /** The stable name of a method. */
+  /** Returns the stable name of a method. */
   public static String ofMethod(String name) {
     int numbers = name.startsWith(LAMBDA_METHOD) ? startOfNumbers(name) : name.length();
     return numbers == name.length() ? name : name.substring(0, startOfHash(name, numbers));
   }
 
-  /** Where {@code $0} or {@code $0$1} at the end begins; the length if there is none. */
+  /** Returns the start of {@code $0} or {@code $0$1} at the end; the length if there is none. */
   private static int startOfNumbers(String name) {
     int end = name.length();
     int start = startOfNumber(name, end, 10);
@@ -123,14 +123,14 @@ public final class JavaNames {
     return end;
   }
 
-  /** Where {@code $1a2b3c4d} up to an end begins; the end if there is none. */
+  /** Returns the start of {@code $1a2b3c4d} up to an end; the end if there is none. */
   private static int startOfHash(String name, int end) {
     int start = startOfNumber(name, end, 16);
     int digits = end - start - 1;
     return digits >= FEWEST_HASH_DIGITS && digits <= MOST_HASH_DIGITS ? start : end;
   }
 
-  /** Where a dollar sign is from which only digits lead to the end; the end if there is none. */
+  /** Returns the start of a dollar sign and digits up to an end; the end if there is none. */
   private static int startOfNumber(String name, int end, int radix) {
     int at = end - 1;
     while (at > 0 && isDigit(name.charAt(at), radix)) {

@@ -16,16 +16,16 @@ import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the classes of libraries from those of the application, by the place of their class files.
- * Classes of a directory, of the jar with the main class, and of packages that share two names with
- * the main class are the application's, and so is what no class path has, such as scripts. Other
+ * Tells classes of libraries from those of the application, by the place of their class files.
+ * Those of a directory, of the jar with the main class, of packages that share two names with the
+ * main class, and those outside of any class path, such as scripts, are the application's. Other
  * jars of the class path, {@code BOOT-INF/lib} and {@code WEB-INF/lib} are libraries.
  *
- * <p>No class is loaded. Thread-safe.
+ * <p>Loads no class. Thread-safe.
  */
 final class LibraryClasses implements Predicate<String> {
 
-  /** The most classes that are remembered; the others count as the application's. */
+  /** The most classes that are remembered; other classes count as the application's. */
   private static final int MOST_CLASSES = 20_000;
 
   private static final List<String> OF_APPLICATION = List.of("BOOT-INF/classes", "WEB-INF/classes");
@@ -49,7 +49,7 @@ final class LibraryClasses implements Predicate<String> {
    *
    * @param command the main class or jar, and arguments
    * @param classPath returns the place of a class file in the class path; null if it is not there
-   * @param others the same for the class loaders of the application's threads
+   * @param others returns the place in the class loaders of the application's threads, or null
    */
   LibraryClasses(
       String command,
@@ -139,7 +139,7 @@ final class LibraryClasses implements Predicate<String> {
     return second < 0 ? "" : className.substring(0, second + 1);
   }
 
-  /** Looks a class file up in the loaders that threads of the application use. */
+  /** Returns the place of a class file in the loaders that threads of the application use. */
   private static @Nullable URL resourceOfOthers(String file) {
     for (ClassLoader loader : loadersOfThreads()) {
       URL place = loader.getResource(file);

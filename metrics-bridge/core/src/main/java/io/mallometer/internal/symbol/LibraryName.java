@@ -5,17 +5,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a library is called in the tag {@code library}, the same in every run: its SONAME, else its
- * file's name without what was made up when it was unpacked.
+ * The name of a library in the tag {@code library}, the same in every run: its SONAME, else its
+ * file's name without random parts.
  *
  * <ul>
- *   <li>{@code " (deleted)"} goes.
- *   <li>UUIDs and hashes of 16 or more hexadecimal digits go, and so do numbers of 7 or more digits
- *       and all digits in front of {@code .tmp}.
- *   <li>A version beside them goes too: nobody can tell where it ends and the number begins. {@code
- *       libzstd-jni-1.5.6-31234567890.so} is {@code libzstd-jni.so}. The digits of an architecture
- *       stay: of {@code x86_641234567} remains {@code x86_64}.
- *   <li>If {@code lib} begins behind them, all before it goes: {@code
+ *   <li>{@code " (deleted)"} is dropped.
+ *   <li>UUIDs, hashes of 16 or more hexadecimal digits, numbers of 7 or more digits, and all digits
+ *       in front of {@code .tmp} are dropped.
+ *   <li>A version beside them is dropped too: the end of a version and the start of a number look
+ *       alike. {@code libzstd-jni-1.5.6-31234567890.so} is {@code libzstd-jni.so}. The digits of an
+ *       architecture stay: of {@code x86_641234567} remains {@code x86_64}.
+ *   <li>If {@code lib} begins behind them, all before it is dropped: {@code
  *       sqlite-3.46.0-<uuid>-libsqlitejdbc.so} is {@code libsqlitejdbc.so}.
  *   <li>A version that stands alone stays, except that {@code .so.1.2.3} is {@code .so.1}, as in a
  *       SONAME.
@@ -26,12 +26,12 @@ final class LibraryName {
   private static final String DELETED = " (deleted)";
   private static final int MOST_CHARACTERS = 100;
 
-  /** Stands where something random was; another one behind an architecture. Not in file names. */
+  /** The marks of a dropped part and of the end of an architecture. Neither is in file names. */
   private static final String GONE = "\0";
 
   private static final String BOUNDARY = "\1";
 
-  /** Compiled for the first file whose name may have an ending, or what was made up. */
+  /** Patterns, compiled for the first file whose name may have an ending or a random part. */
   private static final class Patterns {
 
     static final Pattern ENDING =
@@ -40,8 +40,7 @@ final class LibraryName {
     static final Pattern RANDOM =
         Pattern.compile(
             "\\p{XDigit}{8}(?:-\\p{XDigit}{4}){3}-\\p{XDigit}{12}"
-                + "|(?<!\\p{Alnum})(?=\\p{XDigit}*\\d)\\p{XDigit}{16,}(?!\\p{Alnum})"
-                + "|\\d{7,}");
+                + "|(?<!\\p{Alnum})(?=\\p{XDigit}*\\d)\\p{XDigit}{16,}(?!\\p{Alnum})|\\d{7,}");
 
     static final Pattern ARCHITECTURE =
         Pattern.compile(
@@ -57,7 +56,7 @@ final class LibraryName {
   private LibraryName() {}
 
   /**
-   * The name of a library.
+   * Returns the name of a library.
    *
    * @param soname its SONAME, if it has one
    * @param path its path; empty if unknown
@@ -101,7 +100,7 @@ final class LibraryName {
     return library == null ? matcher.group() : library;
   }
 
-  /** Such as {@code java}. */
+  /** Returns whether a name has only letters, such as {@code java}. */
   private static boolean isOfLetters(String file) {
     for (int i = 0; i < file.length(); i++) {
       if (!Character.isLetter(file.charAt(i))) {

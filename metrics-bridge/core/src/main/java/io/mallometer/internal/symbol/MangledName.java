@@ -3,7 +3,7 @@ package io.mallometer.internal.symbol;
 /** A mangled symbol that is read from its beginning to its end, character by character. */
 abstract class MangledName {
 
-  /** The symbol is not what its class reads. */
+  /** Thrown if the symbol does not follow the grammar of its class. */
   static final class Unreadable extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -15,7 +15,7 @@ abstract class MangledName {
 
   final String symbol;
 
-  /** Where the next character is: behind the two that all symbols begin with. */
+  /** The index of the next character, at first behind the two that all symbols begin with. */
   int at = 2;
 
   int depth;
@@ -34,12 +34,12 @@ abstract class MangledName {
     return peek(0);
   }
 
-  /** A character further on; 0 behind the end. */
+  /** Returns a character further on; 0 behind the end. */
   final char peek(int ahead) {
     return at + ahead < symbol.length() ? symbol.charAt(at + ahead) : 0;
   }
 
-  /** Takes the next character; 0 behind the end. */
+  /** Returns the next character and moves on; 0 behind the end. */
   final char next() {
     char c = peek();
     at++;

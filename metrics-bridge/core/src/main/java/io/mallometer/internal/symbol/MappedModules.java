@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The modules of this process by its mappings. They are used over glibc before 2.35, where the
- * native library cannot note modules while it records stacks. Modules that were unloaded since then
- * are missing.
+ * The modules of this process by its mappings, for glibc before 2.35, where the native library
+ * cannot note modules while it records stacks. Modules that were unloaded before the reading are
+ * missing.
  */
 public final class MappedModules {
 
-  /** Where an ELF file says what it is, and that it is at home at fixed addresses. */
+  /** The offset of the type in an ELF file, and the type of executables at fixed addresses. */
   private static final int TYPE = 16;
 
   private static final int FIXED = 2;
@@ -29,9 +29,9 @@ public final class MappedModules {
   }
 
   /**
-   * Each file that is mapped from its beginning and has code, with what is mapped of it behind.
+   * Returns each file that is mapped from its beginning and has code, with its mappings behind.
    *
-   * @param maps {@code /proc/self/maps}; a line that makes no sense is skipped
+   * @param maps {@code /proc/self/maps}; a line that cannot be parsed is skipped
    */
   public static List<RecordedModule> in(String maps, ModuleImages images) {
     Optional<Bytes> memory = images.memory();
@@ -49,12 +49,12 @@ public final class MappedModules {
     return List.copyOf(found.modules);
   }
 
-  /** Such as {@code 7f01-7f02 r-xp 00001000 08:01 1234 /usr/lib/libz.so.1}. */
+  /** Reads a line, such as {@code 7f01-7f02 r-xp 00001000 08:01 1234 /usr/lib/libz.so.1}. */
   private void line(String line) {
     String[] fields = line.split(" +", 6);
     int dash = fields[0].indexOf('-');
     if (fields.length < 6 || dash < 0 || !fields[5].startsWith("/")) {
-      return; // memory without a file: also between the parts of one
+      return; // memory without a file, also between the mappings of a file
     }
     try {
       long start = Long.parseUnsignedLong(fields[0].substring(0, dash), 16);
@@ -62,7 +62,7 @@ public final class MappedModules {
       long offset = Long.parseUnsignedLong(fields[2], 16);
       mapping(start, behind, offset, fields);
     } catch (NumberFormatException e) {
-      // Skipped.
+      // A line that cannot be parsed is skipped.
     }
   }
 

@@ -7,15 +7,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library names of modules, read when they are first asked for, and the symbols of addresses.
- * For addresses that are asked for together a module's symbols are gone through once, and those
- * kept in which one of them lies: a JVM has a hundred thousand, of which its stacks lead through a
- * few hundred. The latest are kept, and give way when all together are too large.
+ * The library names of modules and the symbols of addresses, read at the first request. One pass
+ * over a module's symbols serves all addresses of a request and keeps only the functions that
+ * contain one: a JVM has a hundred thousand, of which its stacks need a few hundred. If the tables
+ * become too large together, those that were not used for longest are dropped.
  *
- * <p>A file is believed only if it is the object that is mapped: it has the recorded build id, or
- * where there is none, the program headers that are in memory. A library may have been replaced by
- * a newer one under the same path. Without such a file there is what is mapped: the dynamic
- * symbols.
+ * <p>A file is used only if it is the mapped object: it has the recorded build id or, without one,
+ * the program headers in memory. A library may have been replaced by a newer one under the same
+ * path. Without such a file the dynamic symbols in memory are used.
  *
  * <p>Used by one thread at a time.
  */
@@ -28,7 +27,7 @@ final class ModuleSymbols {
   private static final long[] NOTHING = {};
   private static final SymbolTable EMPTY = new SymbolTable.Builder(0, NOTHING).build();
 
-  /** What is known of a module. */
+  /** The library name and the functions of a module. */
   private record Entry(String library, boolean named, SymbolTable table) {}
 
   private final ModuleImages images;
@@ -44,14 +43,14 @@ final class ModuleSymbols {
     this.mostBytes = mostBytes;
   }
 
-  /** The name of a module's library. */
+  /** Returns the name of a module's library. */
   String library(RecordedModule module) {
     Entry entry = entries.get(module);
     return entry == null ? load(module, null, NOTHING).library() : entry.library();
   }
 
   /**
-   * Looks for the functions of addresses that {@link #symbol} will be asked for.
+   * Reads the functions of addresses that will be requested from {@link #symbol}.
    *
    * @param addresses in the module, in ascending order
    */
@@ -63,7 +62,7 @@ final class ModuleSymbols {
     load(module, entries.get(module), asked);
   }
 
-  /** The function in which an address of a module lies. */
+  /** Returns the function in which an address of a module lies. */
   Optional<SymbolTable.Symbol> symbol(RecordedModule module, long address) {
     Entry entry = entries.get(module);
     long asked = address - module.bias();
@@ -72,7 +71,7 @@ final class ModuleSymbols {
         : entry.table().at(asked);
   }
 
-  /** What the tables take of the heap, about. */
+  /** Returns about how many bytes of heap the tables take. */
   long bytes() {
     long bytes = 0;
     for (Entry entry : entries.values()) {
@@ -83,7 +82,7 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // A library that has been unloaded since keeps the name that it gave itself.
+    // A library that was unloaded meanwhile keeps the name of its SONAME.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read
@@ -93,7 +92,7 @@ final class ModuleSymbols {
     return entry;
   }
 
-  /** Drops tables, and at last names, in the order of their last use; never those in use. */
+  /** Drops tables, then names, in the order of their last use; never those of the latest module. */
   private void shrink() {
     long bytes = bytes();
     Iterator<Map.Entry<RecordedModule, Entry>> eldest = entries.entrySet().iterator();
@@ -114,7 +113,7 @@ final class ModuleSymbols {
 
   private Entry read(RecordedModule module, long[] asked) {
     Optional<String> file = images.file(module);
-    // An executable may be known by the file only.
+    // The path of an executable may be known from the file only.
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {
@@ -142,7 +141,7 @@ final class ModuleSymbols {
     return read == null ? unread(path) : read;
   }
 
-  /** Null if there is no such file, it is not what is mapped, or it has no functions. */
+  /** Returns null if there is no such file, it is not the mapped one, or it has no functions. */
   private @Nullable Entry ofFile(
       RecordedModule module,
       Optional<String> file,
@@ -184,7 +183,7 @@ final class ModuleSymbols {
         asked.length > 0 ? functions.build() : EMPTY);
   }
 
-  /** Nothing is found there, whatever is asked for. */
+  /** Returns an entry without functions, which answers all addresses. */
   private static Entry unread(String path) {
     return new Entry(
         LibraryName.of(Optional.empty(), path), false, new SymbolTable.Builder(0).build());

@@ -6,10 +6,10 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Modules {
 
-  /** The one at an address. */
+  /** Returns the module at an address. */
   Optional<RecordedModule> at(long address);
 
-  /** Another number than before when an address may be in another module than before. */
+  /** Returns a number that changes when an address may be in another module than before. */
   default int changes() {
     return 0;
   }

@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The modules of this process. A file that was deleted or replaced while it is mapped is still
- * behind {@code /proc/self/map_files}, which only privileged processes may open; {@code
- * /proc/self/mem} has of it what is mapped, and is readable to all. An address that is not mapped
- * is an error of a read there, and no fault.
+ * The modules of this process. A mapped file that was deleted or replaced remains in {@code
+ * /proc/self/map_files}, which only privileged processes may open. {@code /proc/self/mem} has its
+ * mapped part, and every process may read it. A read of an address that is not mapped fails there
+ * without a fault.
  */
 final class OwnImages implements ModuleImages {
 
@@ -37,7 +37,7 @@ final class OwnImages implements ModuleImages {
     return mapping.isEmpty() ? Optional.empty() : Optional.of(MAPPED_FILES + "/" + mapping);
   }
 
-  /** By its own name, which is shown. */
+  /** Returns the path of the executable, which is shown as its name. */
   private static String executable() {
     try {
       return Files.readSymbolicLink(Path.of(EXECUTABLE)).toString();
@@ -46,7 +46,7 @@ final class OwnImages implements ModuleImages {
     }
   }
 
-  /** The mapping that begins at an address, as it is called in the directory; empty if none. */
+  /** Returns the directory's name for the mapping that begins at an address; empty if none. */
   private static String mapping(long begin) {
     String start = Long.toHexString(begin) + "-";
     Path maps = Path.of(MAPPINGS);
@@ -65,7 +65,7 @@ final class OwnImages implements ModuleImages {
   @Override
   public Optional<Bytes> open(String file) {
     try {
-      // A pipe or a device could keep the reader waiting.
+      // A pipe or a device could block the reader.
       return Files.isRegularFile(Path.of(file)) ? opened(file) : Optional.empty();
     } catch (InvalidPathException | SecurityException e) {
       return Optional.empty();

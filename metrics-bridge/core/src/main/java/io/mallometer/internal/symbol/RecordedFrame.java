@@ -1,9 +1,9 @@
 package io.mallometer.internal.symbol;
 
 /**
- * How the native library writes a frame into 64 bits. A native frame is its return address. A Java
- * frame has the highest bit set, which no address in a process has; below are the number of the
- * method and, in 16 bits, the bytecode index.
+ * The 64 bits of a frame as the native library records it. A native frame is its return address. A
+ * Java frame has the highest bit set, which no address in a process has; below are the number of
+ * the method and, in 16 bits, the bytecode index.
  */
 public final class RecordedFrame {
 
@@ -12,12 +12,12 @@ public final class RecordedFrame {
 
   private RecordedFrame() {}
 
-  /** Whether it is a Java frame. */
+  /** Returns whether it is a Java frame. */
   public static boolean isJava(long frame) {
     return frame < 0;
   }
 
-  /** How many frames of a stack, the last ones, are Java's. */
+  /** Returns the number of Java frames at the end of a stack. */
   public static int javaFrames(long[] stack) {
     int first = stack.length;
     while (first > 0 && isJava(stack[first - 1])) {
@@ -26,18 +26,18 @@ public final class RecordedFrame {
     return stack.length - first;
   }
 
-  /** The number of a Java frame's method. */
+  /** Returns the number of a Java frame's method. */
   public static int method(long frame) {
     return (int) (frame >>> INDEX_BITS);
   }
 
-  /** The bytecode index of a Java frame; -1 in a native method, or if it is not known. */
+  /** Returns the bytecode index of a Java frame; -1 in a native method, or if it is unknown. */
   public static int bytecodeIndex(long frame) {
     int index = (int) frame & UNKNOWN_INDEX;
     return index == UNKNOWN_INDEX ? -1 : index;
   }
 
-  /** A Java frame. */
+  /** Returns a Java frame. */
   public static long ofJava(int method, int bytecodeIndex) {
     return Long.MIN_VALUE | (method & 0xffff_ffffL) << INDEX_BITS | (bytecodeIndex & UNKNOWN_INDEX);
   }

@@ -5,8 +5,8 @@ package io.mallometer.internal.symbol;
  *
  * @param className such as {@code java.util.zip.Deflater}
  * @param method such as {@code init}
- * @param source the source file's name; empty if the class does not tell
+ * @param source the source file's name; empty if unknown
  * @param lines pairs of a bytecode index and the line that begins there, in the order of the class
- *     file; empty if it does not tell
+ *     file; empty if unknown
  */
 public record RecordedMethod(String className, String method, String source, int[] lines) {}

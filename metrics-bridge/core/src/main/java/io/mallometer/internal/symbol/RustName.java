@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads the path of a function out of a symbol of Rust's present scheme (RFC 2603), without generic
- * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. Types that are not
- * paths or built in are an underscore. References back are read again where they are met, so the
- * steps are bounded as well as the depth.
+ * Reads the path of a function out of a symbol of Rust's v0 scheme (RFC 2603), without generic
+ * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. Types other than paths
+ * and builtin types are an underscore. A back reference is read again at each use, so the number of
+ * steps is bounded as well as the depth.
  */
 final class RustName extends MangledName {
 
@@ -29,7 +29,7 @@ final class RustName extends MangledName {
     super(symbol);
   }
 
-  /** The path of the function; empty if this is not such a symbol, or cannot be read. */
+  /** Returns the path of the function; empty if the symbol is another, or cannot be read. */
   static Optional<String> of(String symbol) {
     if (!symbol.startsWith("_R")) {
       return Optional.empty();
@@ -85,7 +85,7 @@ final class RustName extends MangledName {
     return left(path);
   }
 
-  /** Where an implementation stands is not part of its name. */
+  /** Skips the place of an implementation, which is not part of its name. */
   private void implementation() {
     if (peek() == 's') {
       disambiguator();
@@ -129,14 +129,14 @@ final class RustName extends MangledName {
     return number() + 1;
   }
 
-  /** In base 62: {@code _} is 0, {@code 0_} is 1, and so on. */
+  /** Reads a number in base 62: {@code _} is 0, {@code 0_} is 1, and so on. */
   private long number() {
     if (skip('_')) {
       return 0;
     }
     long value = 0;
     while (peek() != '_') {
-      // Those that tell crates apart are hashes, and may wrap around.
+      // The numbers that distinguish crates are hashes and may overflow.
       value = value * 62 + digit(next());
     }
     at++;
@@ -156,7 +156,7 @@ final class RustName extends MangledName {
     throw new Unreadable();
   }
 
-  /** Goes back to where a reference points; gives where it ends. */
+  /** Moves to the target of a reference, and returns the end of the reference. */
   private int reference() {
     int start = at - 1;
     long target = number();

@@ -9,54 +9,56 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who allocates, in a name short enough for a tag. The first of these that a stack has, from its
- * innermost frame on:
+ * Names call sites, in few enough characters for a tag. The name is the first of these that a stack
+ * has, from its innermost frame on:
  *
  * <ol>
  *   <li>the {@code Class.method} of a Java frame in an application package; if none is stated, of a
- *       class that is not in a {@linkplain LibraryClasses library},
- *   <li>that of a Java frame that is not plumbing: not of the JDK, and no proxy or accessor that
- *       was generated at runtime,
- *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame that
- *       is not plumbing: not of the C and C++ runtime, of an allocator, or mallometer itself.
- *       Within one library what only passes a request on is skipped: {@code operator new}, the C++
- *       standard library, and the JVM's own {@code os::malloc} and its like,
+ *       class that is not in a {@linkplain LibraryClasses library}. The class of a lambda or a
+ *       method reference has no line, so the code that uses it comes first,
+ *   <li>that of a Java frame outside of the JDK that is no proxy or accessor generated at runtime,
+ *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame
+ *       outside of the C and C++ runtime, allocators and mallometer. Within one library, functions
+ *       that only pass a request on are skipped: {@code operator new}, the C++ standard library,
+ *       and the JVM's own {@code os::malloc} and its like,
  *   <li>the function of any frame.
  * </ol>
  *
- * <p>Where that is the program's main method, and between it and the allocation there are frames of
- * frameworks, or HotSpot's, the memory is named {@code start-up (ShopApplication.main)}: it is
- * allocated by a framework that starts, and by no code of the application.
+ * <p>If that is the program's main method, and frames of frameworks or HotSpot are between it and
+ * the allocation, the name is {@code start-up (ShopApplication.main)}: a framework that starts
+ * allocates the memory, and no code of the application.
  *
  * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
  * and at most {@link #MOST_CHARACTERS}. Immutable.
  */
 public final class SiteNaming {
 
-  /** Longer names are cut: classes at their beginning, symbols at their end. */
+  /** The longest name. Longer ones are cut: classes at their beginning, symbols at their end. */
   public static final int MOST_CHARACTERS = 200;
 
   private static final String MAIN = "main";
   private static final String START_UP = "start-up (%s)";
 
-  /** Of Spring Boot: they call main by reflection. */
+  /** The package of Spring Boot's launchers, which call main by reflection. */
   private static final String LAUNCHERS = "org.springframework.boot.loader.";
 
   private static final String CUT = "...";
   private static final String UNKNOWN = "[unknown]";
 
-  /** In place of a library, where no native code stands between Java and the allocator. */
+  /** The library of memory that Java code requests without native code before the allocator. */
   static final String JAVA = "[java]";
 
   private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
 
-  /** Stands between any two Java frames, whatever package it was generated into. */
+  private static final String LAMBDA = "$$Lambda";
+
+  /** Generated classes, which occur between any two Java frames, in any package. */
   private static final Pattern GENERATED =
       Pattern.compile(
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
               + "|\\$(?:ByteBuddy|HibernateProxy|MockitoMock)(?:$|\\$)|LambdaForm\\$\\w+$");
 
-  /** What {@link #GENERATED} needs, of which few names have any. */
+  /** The texts without which {@link #GENERATED} does not match; few names have any. */
   private static final List<String> MARKS_OF_GENERATED =
       List.of(
           "$Proxy",
@@ -67,7 +69,7 @@ public final class SiteNaming {
           "MockitoMock",
           "LambdaForm");
 
-  /** Without {@code .so} and what follows. */
+  /** Runtime libraries, without {@code .so} and what follows. */
   private static final Set<String> RUNTIME_LIBRARIES =
       Set.of(
           "libc",
@@ -118,7 +120,7 @@ public final class SiteNaming {
           "GrowableArrayCHeapAllocator::allocate",
           "GrowableArrayResourceAllocator::allocate");
 
-  /** What Java code allocates by HotSpot, direct buffers for one. */
+  /** The beginning of HotSpot's functions that allocate for Java code, such as direct buffers. */
   private static final String UNSAFE = "Unsafe_";
 
   private static final String JVM_OPERATOR_NEW = "::operator new";
@@ -127,7 +129,7 @@ public final class SiteNaming {
   private final Predicate<String> isLibrary;
 
   /**
-   * A rule.
+   * Creates a rule.
    *
    * @param applicationPackages packages with all below them, such as {@code com.acme}; may be empty
    */
@@ -136,7 +138,7 @@ public final class SiteNaming {
   }
 
   /**
-   * A rule with classes that a test makes up.
+   * Creates a rule with a test's own classes.
    *
    * @param isLibrary whether a class belongs to a library
    */
@@ -153,12 +155,13 @@ public final class SiteNaming {
   }
 
   /**
-   * The name of a site.
+   * Returns the name of a site.
    *
    * @param frames its stack, innermost first
    */
   public String name(List<StackFrame> frames) {
-    StackFrame naming = firstOfJava(frames, this::isApplication);
+    StackFrame naming = firstOfJava(frames, frame -> isApplication(frame) && !isLambda(frame));
+    naming = naming == null ? firstOfJava(frames, this::isApplication) : naming;
     naming = naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
     naming = naming == null ? firstNative(frames) : naming;
     naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
@@ -168,7 +171,7 @@ public final class SiteNaming {
     return isStartUp(naming, frames) ? startUp(naming) : shortName(naming);
   }
 
-  /** Whether all that a stack has of the application is main, which has others do the work. */
+  /** Returns whether main is the only frame of the application, and has other code do the work. */
   private boolean isStartUp(StackFrame naming, List<StackFrame> frames) {
     if (naming.kind() != StackFrame.Kind.JAVA || !naming.name().equals(MAIN)) {
       return false;
@@ -193,10 +196,10 @@ public final class SiteNaming {
   }
 
   /**
-   * The library that asked for the memory: of the innermost native frame outside of the C and C++
-   * runtime and allocators, else of the innermost frame; {@code [java]} if that is Java's, by a
-   * foreign function call or a native method that jumps into the allocator, as JNA's do; empty if
-   * unknown.
+   * Returns the library that asked for the memory: that of the innermost native frame outside of
+   * the C and C++ runtime and allocators, else that of the innermost frame; {@code [java]} if that
+   * frame is Java's, by a foreign function call or a native method that jumps into the allocator,
+   * as JNA's do; empty if unknown.
    *
    * @param frames the stack, innermost first
    */
@@ -240,6 +243,11 @@ public final class SiteNaming {
         : startsWithAny(frame.owner(), applicationPackages) && !isGenerated(frame);
   }
 
+  /** Returns whether the JDK made the class of a frame for a lambda. */
+  private static boolean isLambda(StackFrame frame) {
+    return frame.owner().contains(LAMBDA);
+  }
+
   private static boolean isPlumbing(StackFrame frame) {
     return frame.owner().startsWith("[") || startsWithAny(frame.owner(), JDK) || isGenerated(frame);
   }
@@ -276,8 +284,8 @@ public final class SiteNaming {
   }
 
   /**
-   * The first outside of the runtime that does not only pass a request on for the next in the same
-   * library.
+   * Returns the first native frame outside of the runtime that does not only pass a request on from
+   * the same library.
    */
   private static @Nullable StackFrame firstNative(List<StackFrame> frames) {
     StackFrame asking = null;
@@ -312,7 +320,7 @@ public final class SiteNaming {
         : name;
   }
 
-  /** A name on one line; what cannot be shown is a question mark. */
+  /** Returns a name on one line, with a question mark for each character that cannot be shown. */
   private static String printable(String name) {
     return isPlain(name) ? name : withoutHidden(name);
   }

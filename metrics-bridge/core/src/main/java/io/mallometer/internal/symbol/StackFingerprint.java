@@ -4,12 +4,12 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * A stack in 16 hexadecimal digits that are the same in every run of a program: a hash of the names
- * of its functions, without addresses, lines, and what was numbered at runtime.
+ * A hash of a stack's function names in 16 hexadecimal digits, without addresses, lines, and
+ * numbers from runtime, so that it is the same in every run of a program.
  *
- * <p>Of a native function without a symbol the place in its library stands for the name; another
- * build of the library has another. How a method is called by reflection or through a method handle
- * changes while a program runs, so the JDK's frames of that are left out.
+ * <p>A native function without a symbol is represented by its place in the library, which differs
+ * between builds. The JDK's frames of calls by reflection or method handles are left out, because
+ * they change while a program runs.
  */
 public final class StackFingerprint {
 
@@ -17,7 +17,7 @@ public final class StackFingerprint {
   private static final List<String> LEFT_OUT =
       List.of("jdk.internal.reflect.", "java.lang.invoke.");
 
-  /** The hash is FNV-1a of 64 bits. */
+  /** The constants of FNV-1a with 64 bits. */
   private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
 
   private static final long PRIME = 0x100000001b3L;
@@ -25,7 +25,7 @@ public final class StackFingerprint {
   private StackFingerprint() {}
 
   /**
-   * The fingerprint of a stack.
+   * Returns the fingerprint of a stack.
    *
    * @param frames innermost first
    */
@@ -44,7 +44,7 @@ public final class StackFingerprint {
     return "0".repeat(DIGITS - digits.length()) + digits;
   }
 
-  /** Whether a text can be a fingerprint. */
+  /** Returns whether a text can be a fingerprint. */
   public static boolean isOne(String text) {
     return text.length() == DIGITS
         && text.chars().allMatch(c -> c >= '0' && c <= '9' || c >= 'a' && c <= 'f');
@@ -55,7 +55,7 @@ public final class StackFingerprint {
     return known ? frame.name() : Long.toHexString(frame.offset());
   }
 
-  /** With an end, so that a name that goes on is not the next one. */
+  /** Adds a name and an end mark, so that two names differ from one longer name. */
   private static long with(long hash, String name) {
     long longer = hash;
     for (int i = 0; i < name.length(); i++) {

@@ -3,8 +3,8 @@ package io.mallometer.internal.symbol;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Strings of which many are equal, so that one of each is kept: an open-addressing table without an
- * object for each entry. Used by one thread at a time.
+ * Keeps one string of each group of equal ones: an open-addressing table without an object for each
+ * entry. Used by one thread at a time.
  */
 public final class StringPool {
 
@@ -13,7 +13,7 @@ public final class StringPool {
   private @Nullable String[] slots = new String[LEAST_SLOTS];
   private int count;
 
-  /** The first string that came in and is equal to this. */
+  /** Returns the first string in the pool that equals this one; adds this one if there is none. */
   public String shared(String string) {
     int slot = slot(string);
     String known = slots[slot];
@@ -28,13 +28,13 @@ public final class StringPool {
     return string;
   }
 
-  /** Forgets all. */
+  /** Removes all strings. */
   public void clear() {
     slots = new String[LEAST_SLOTS];
     count = 0;
   }
 
-  /** Where a string is, or belongs. */
+  /** Returns the slot of a string, or the free slot for it. */
   private int slot(String string) {
     int mask = slots.length - 1;
     int hash = string.hashCode();

@@ -6,14 +6,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What people call the function behind a symbol: its qualified name without parameters, template
- * arguments, version, and the suffixes of clones, such as {@code .constprop.0} and {@code .cold}.
- * C++ is read by {@link ItaniumName}, Rust by {@link RustName}; in Rust's older scheme, which looks
- * like C++, the hash at the end is dropped. What cannot be read stays as it is.
+ * The readable name of the function behind a symbol: its qualified name without parameters,
+ * template arguments, version, and the suffixes of clones, such as {@code .constprop.0} and {@code
+ * .cold}. {@link ItaniumName} reads C++, {@link RustName} reads Rust; in Rust's older scheme, which
+ * looks like C++, the hash at the end is dropped. An unreadable symbol stays as it is.
  */
 final class SymbolName {
 
-  /** What follows the dot; another dot and more may follow. */
+  /** Words behind the dot of a clone's suffix; another dot and more may follow. */
   private static final Set<String> CLONES =
       Set.of(
           "constprop",
@@ -30,10 +30,10 @@ final class SymbolName {
           "sse4_2",
           "default");
 
-  /** The same with the name of an architecture behind it. */
+  /** The beginning of a clone's suffix that goes on with the name of an architecture. */
   private static final String CLONE_OF_ARCHITECTURE = "arch_";
 
-  /** Compiled for the first symbol that may be of Rust's older scheme. */
+  /** Patterns, compiled for the first symbol that may be of Rust's older scheme. */
   private static final class RustPatterns {
 
     static final Pattern HASH = Pattern.compile("17h[0-9a-f]{16}E(?:\\.llvm\\.\\d+)?$");
@@ -42,7 +42,7 @@ final class SymbolName {
 
   private SymbolName() {}
 
-  /** The name of a function by its symbol. */
+  /** Returns the name of a function by its symbol. */
   static String of(String symbol) {
     int version = symbol.indexOf('@');
     String unversioned = version > 0 ? symbol.substring(0, version) : symbol;
@@ -66,7 +66,7 @@ final class SymbolName {
     return rest;
   }
 
-  /** Where the suffix of a clone begins; -1 if there is none. */
+  /** Returns the start of the suffix of a clone; -1 if there is none. */
   private static int cloneSuffix(String symbol) {
     for (int dot = symbol.indexOf('.'); dot >= 0; dot = symbol.indexOf('.', dot + 1)) {
       if (isCloneSuffix(symbol, dot)) {
@@ -88,7 +88,7 @@ final class SymbolName {
     return ofArchitecture || CLONES.contains(word);
   }
 
-  /** Whether there are only words and dots from a place on. */
+  /** Returns whether only words and dots follow from a place on. */
   private static boolean isOfWords(String symbol, int from) {
     for (int at = from; at < symbol.length(); at++) {
       char c = symbol.charAt(at);

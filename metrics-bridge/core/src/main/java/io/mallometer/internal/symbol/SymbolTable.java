@@ -6,21 +6,21 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of a module by their addresses, 12 bytes each and their names: those in which
- * addresses lie that were asked for, or all. Immutable.
+ * Functions of a module by their addresses, in 12 bytes each and their names: all functions, or
+ * those that contain a requested address. Immutable.
  *
- * <p>Of several symbols at one address the one is kept that people know: exported before local,
- * with a size before without, fewer underscores in front, then the shorter one.
+ * <p>Of several symbols at one address the most familiar is kept: exported before local, with a
+ * size before without, fewer underscores in front, then the shorter one.
  */
 final class SymbolTable {
 
-  /** A function's symbol and where it begins, without what the loader added. */
+  /** A function's symbol and its first address, without what the loader added. */
   record Symbol(String name, long address) {}
 
-  /** As far as a function without a size reaches. */
+  /** The most bytes that a function without a size reaches. */
   private static final int PAGE_BYTES = 4_096;
 
-  /** How far back a larger function may begin in which others lie. */
+  /** The most functions to step back to a larger one that contains others. */
   private static final int MOST_STEPS_BACK = 16;
 
   private final int[] starts;
@@ -28,10 +28,10 @@ final class SymbolTable {
   private final int[] nameStarts;
   private final byte[] names;
 
-  /** Which addresses were asked for, in ascending order; null for all. */
+  /** The requested addresses, in ascending order; null for all. */
   private final long @Nullable [] asked;
 
-  /** Of each, where the function begins that begins last before it, in this table or not. */
+  /** The last start of a function before each requested address, in this table or not. */
   private final long[] nearest;
 
   private SymbolTable(
@@ -49,22 +49,22 @@ final class SymbolTable {
     this.names = names;
   }
 
-  /** How many functions there are. */
+  /** Returns the number of functions. */
   int size() {
     return starts.length;
   }
 
-  /** What this takes of the heap, about. */
+  /** Returns about how many bytes of heap the table takes. */
   long bytes() {
     return 12L * starts.length + names.length + 16L * nearest.length + 128;
   }
 
-  /** Whether {@link #at} knows the function of an address, or that there is none. */
+  /** Returns whether {@link #at} knows the function of an address, or that there is none. */
   boolean answers(long address) {
     return asked == null || Arrays.binarySearch(asked, address) >= 0;
   }
 
-  /** The function in which an address lies; one without a size reaches to the next, or 4 KiB. */
+  /** Returns the function of an address; one without a size reaches to the next, or 4 KiB. */
   Optional<Symbol> at(long address) {
     if (address < 0 || address > Integer.MAX_VALUE || !answers(address)) {
       return Optional.empty();
@@ -101,30 +101,28 @@ final class SymbolTable {
 
     private static final int MOST_FUNCTIONS = 1 << 20;
 
-    /** Names are shown in 200 characters; mangled ones with more do not get shorter by reading. */
+    /** The longest name: 200 characters are shown, and longer mangled ones are not read. */
     private static final int MOST_NAME_BYTES = 4_096;
 
     private static final int WINDOW_BYTES = 1 << 16;
 
-    /** 256 MiB of names; garbled ones, which have no end, would be read again and again. */
+    /** The most windows, 256 MiB of names: names without an end would be read again and again. */
     private static final int MOST_WINDOWS = 4_096;
 
     private final int mostNamesBytes;
     private final long @Nullable [] asked;
 
-    /**
-     * As in the table, of the functions between an address that was asked for and the one before.
-     */
+    /** The last start of a function between each requested address and the previous one. */
     private final long[] nearest;
 
-    /** By page: whether an address that was asked for lies there or on the next. Null for all. */
+    /** Whether each page or the next has a requested address. Null for all functions. */
     private final boolean @Nullable [] near;
 
     private boolean hasFunctions;
     private int[] starts = new int[256];
     private int[] sizes = new int[256];
 
-    /** Without a sign. */
+    /** Offsets of names in the strings, unsigned. */
     private int[] nameOffsets = new int[256];
 
     private int[] nameStarts = new int[256];
@@ -135,7 +133,7 @@ final class SymbolTable {
     private byte[] names = new byte[4_096];
     private int namesBytes;
 
-    /** Of the reading of names. */
+    /** The bytes of the strings that are in memory. */
     private byte[] window = new byte[0];
 
     private long windowStart;
@@ -143,16 +141,16 @@ final class SymbolTable {
     private int windowsLeft;
 
     /**
-     * A table of no functions yet.
+     * Creates a table without functions.
      *
-     * @param mostNamesBytes functions whose names do not fit are left out
+     * @param mostNamesBytes the most bytes of names; functions whose names do not fit are left out
      */
     Builder(int mostNamesBytes) {
       this(mostNamesBytes, null);
     }
 
     /**
-     * The same, of the functions in which certain addresses lie.
+     * Creates a table without functions, for the functions of certain addresses.
      *
      * @param asked the addresses, in ascending order; null for all functions
      */
@@ -182,8 +180,8 @@ final class SymbolTable {
     }
 
     /**
-     * Whether a function that begins on a page and is smaller than one is worth adding: an address
-     * that was asked for may lie in it or behind it, where no other begins.
+     * Returns whether to add a function that begins on a page and is smaller than one: it may
+     * contain a requested address, or be the last one before it.
      */
     boolean isNear(int page) {
       return near == null || page < near.length && near[page];
@@ -194,12 +192,12 @@ final class SymbolTable {
       hasFunctions = true;
     }
 
-    /** Whether there was no function, asked for or not. */
+    /** Returns whether the table had no function, requested or not. */
     boolean isEmpty() {
       return !hasFunctions;
     }
 
-    /** Whether a symbol of this kind can be a function. */
+    /** Returns whether a symbol of this kind can be a function. */
     static boolean isFunction(int info) {
       int type = info & 0xf;
       return type == FUNCTION || type == INDIRECT_FUNCTION;
@@ -228,7 +226,7 @@ final class SymbolTable {
       count++;
     }
 
-    /** Whether an address that was asked for may lie in a function. */
+    /** Returns whether a function may contain a requested address. */
     private boolean isAskedFor(long[] addresses, long start, long size) {
       int found = Arrays.binarySearch(addresses, start);
       int first = found < 0 ? -found - 1 : found;
@@ -265,7 +263,7 @@ final class SymbolTable {
       named = count;
     }
 
-    /** Copies a name; -1 if it cannot be had, or has no place. */
+    /** Copies a name and returns its start; -1 if it cannot be read, or does not fit. */
     private int copy(Bytes bytes, long strings, long offset, long stringsBytes) {
       int length = lengthInWindow(offset);
       if (length < 0 && windowsLeft-- > 0) {
@@ -289,7 +287,7 @@ final class SymbolTable {
       return start;
     }
 
-    /** How long the name at an offset is; -1 if its end is not in the window. */
+    /** Returns the length of the name at an offset; -1 if its end is not in the window. */
     private int lengthInWindow(long offset) {
       int start = (int) Math.min(offset - windowStart, windowLength);
       for (int at = start; at < windowLength; at++) {
@@ -316,7 +314,7 @@ final class SymbolTable {
       return compact(Arrays.copyOf(chosen, kept));
     }
 
-    /** Returns the indexes of a range in the order of their keys without sign, then their own. */
+    /** Returns the indexes of a range, ordered by their unsigned keys, then by themselves. */
     private static int[] order(int[] keys, int from, int to) {
       long[] sorted = new long[to - from];
       for (int i = from; i < to; i++) {

@@ -12,19 +12,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Names recorded frames. A native frame is a return address, which may be the first of the next
- * function if the call never returns; so the function is looked up one byte before it. Frames are
- * kept, so that a stack that was seen before costs a look-up for each frame.
+ * function if the call never returns; so the function is looked up one byte before it. Named frames
+ * are kept: a known stack costs a look-up for each frame.
  *
- * <p>May be used by any thread. Never throws for what the modules contain.
+ * <p>Thread-safe. Never throws for what the modules contain.
  */
 public final class Symbolizer {
 
-  /** The class of a method of which nothing is known: it was unloaded before it was named. */
+  /** The class of a method that was unloaded before it was named. */
   public static final String UNLOADED = "[unloaded]";
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
-  /** About 3 MiB. With more of them, which one round of stacks may bring, all are forgotten. */
+  /** The most frames, about 3 MiB. With more, which one request may bring, all are dropped. */
   private static final int MOST_FRAMES = 16_384;
 
   private static final int STACKS_AT_ONCE = 64;
@@ -36,18 +36,18 @@ public final class Symbolizer {
   private final ModuleSymbols symbols;
   private FrameTable known = new FrameTable();
 
-  /** {@link Modules#changes} of what is known. */
+  /** The {@link Modules#changes} at which the known frames were named. */
   private int changes;
 
-  /** Of functions in the table. */
+  /** Names of the functions in the table. */
   private final StringPool names = new StringPool();
 
   /**
-   * A symbolizer.
+   * Creates a symbolizer.
    *
-   * @param modules those of the process
+   * @param modules the modules of the process
    * @param methods finds the method of a number; a number never changes its method
-   * @param images where the modules' bytes are
+   * @param images the sources of the modules' bytes
    */
   public Symbolizer(
       Modules modules, IntFunction<Optional<RecordedMethod>> methods, ModuleImages images) {
@@ -56,16 +56,16 @@ public final class Symbolizer {
     this.symbols = new ModuleSymbols(images);
   }
 
-  /** The names of a stack's frames, as {@link RecordedFrame} writes them, in the same order. */
+  /** Returns the named frames of a stack of {@link RecordedFrame recorded ones}, in their order. */
   public synchronized List<StackFrame> frames(long[] recorded) {
     return frames(List.of(recorded)).get(0);
   }
 
   /**
-   * The names of the frames of many stacks.
+   * Returns the named frames of many stacks.
    *
-   * <p>What is new in them is named in a loop of its own. In one loop with the look-ups the JVM's
-   * compiler takes both for hot, and inlines all that naming needs: that took it seconds.
+   * <p>A loop of its own names new frames. In one loop with the look-ups the JVM's compiler treats
+   * both as hot and inlines all code of naming, which took it seconds.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
@@ -89,8 +89,8 @@ public final class Symbolizer {
   }
 
   /**
-   * The build ids of modules by the names of their libraries. Names that modules with several ids
-   * share are left out.
+   * Returns the build ids of modules by the names of their libraries. Names that modules with
+   * several ids share are left out.
    */
   public synchronized Map<String, String> buildIds(List<RecordedModule> asked) {
     Map<String, String> ids = new HashMap<>();
@@ -112,7 +112,7 @@ public final class Symbolizer {
     return true;
   }
 
-  /** Looks for the functions of all new native frames at once, module by module. */
+  /** Looks up the functions of all new native frames at once, module by module. */
   private void lookUp(List<long[]> stacks) {
     long[] addresses = new long[LOOKED_UP_AT_LEAST];
     int count = 0;
@@ -145,12 +145,12 @@ public final class Symbolizer {
     }
   }
 
-  /** As the modules say, of which a later one may lie where another did. */
+  /** Returns whether an address is in a module: a later module may overlap an earlier one. */
   private boolean isIn(RecordedModule module, long address) {
     return module.equals(modules.at(address).orElse(null));
   }
 
-  /** Sorts the first so many numbers, and leaves out what is there twice. Returns how many stay. */
+  /** Sorts the first numbers and drops repeated ones. Returns the number of those that stay. */
   private static int distinct(long[] numbers, int count) {
     Arrays.sort(numbers, 0, count);
     int kept = 0;
@@ -176,7 +176,7 @@ public final class Symbolizer {
     return Arrays.copyOf(unknown, count);
   }
 
-  /** A method may have a name by now. */
+  /** Returns whether a frame has a final name: a method without a name may get one later. */
   private boolean isKnown(long recorded) {
     StackFrame named = known.get(recorded);
     return named != null && named != UNNAMED;
@@ -201,7 +201,7 @@ public final class Symbolizer {
         line(method.lines(), bytecodeIndex));
   }
 
-  /** The line of the last entry that begins at or before an index; 0 if there is none. */
+  /** Returns the line of the last entry at or before an index; 0 if there is none. */
   private static int line(int[] lines, int bytecodeIndex) {
     int line = 0;
     int start = -1;
@@ -228,7 +228,7 @@ public final class Symbolizer {
     return StackFrame.ofLibrary(library, nameOf(symbol), address - symbol.address());
   }
 
-  /** A function is called from many places. */
+  /** Returns the name of a symbol, shared by all frames of its function. */
   private String nameOf(SymbolTable.Symbol symbol) {
     return names.shared(SymbolName.of(symbol.name()));
   }

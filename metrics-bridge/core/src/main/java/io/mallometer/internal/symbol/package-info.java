@@ -1,9 +1,8 @@
 /**
- * Addresses and method numbers to names: library, symbol, Java method and line.
+ * Turns addresses and method numbers into names: library, symbol, Java method and line.
  *
- * <p>There are no streams or lambdas in what every process runs, and few regular expressions: the
- * JVM makes a class for each lambda at its first use, which takes the program's processor for most
- * of a millisecond.
+ * <p>Code that every process runs has no streams or lambdas, and few regular expressions: the JVM
+ * makes a class for each lambda at its first use, which takes most of a millisecond of CPU time.
  */
 @NullMarked
 package io.mallometer.internal.symbol;

@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Choosing by name, as people do in addresses, operations and options. */
+/** Finds things by the name that people write in addresses, operations and options. */
 public final class Choice {
 
   private Choice() {}
 
   /**
-   * The one of a name.
+   * Returns the thing of a name.
    *
-   * @param what what is chosen, for the message
-   * @param all those that there are
-   * @param id the name of each
-   * @throws IllegalArgumentException if there is none; the message says which there are
+   * @param what the kind of thing, for the message
+   * @param all all things
+   * @param id returns the name of a thing
+   * @throws IllegalArgumentException if there is none of this name; the message lists the names
    */
   public static <E> E of(String what, String name, E[] all, Function<E, String> id) {
     return Arrays.stream(all)

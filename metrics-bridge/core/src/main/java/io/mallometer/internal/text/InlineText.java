@@ -8,17 +8,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
 /**
- * A style or a script that stands inside an HTML page, and the word for it in the page's policy: a
- * policy that names only hashes lets nothing else in.
+ * A style or a script inside an HTML page, and its source in the page's policy: a policy that names
+ * only hashes admits nothing else.
  *
- * @param text what stands between the tags
+ * @param text the text between the tags
  */
 public record InlineText(String text) {
 
   /**
-   * The text of a resource beside a class.
+   * Returns the text of a resource beside a class.
    *
-   * @throws IllegalStateException if it is not there: the jar is not whole
+   * @throws IllegalStateException if the resource is missing: the jar is incomplete
    */
   public static InlineText of(Class<?> owner, String name) {
     try (InputStream in = owner.getResourceAsStream(name)) {
@@ -31,7 +31,7 @@ public record InlineText(String text) {
     }
   }
 
-  /** The source expression of a Content Security Policy that admits this text and no other. */
+  /** Returns the source for a Content Security Policy that admits this text and no other. */
   public String source() {
     try {
       byte[] hash =

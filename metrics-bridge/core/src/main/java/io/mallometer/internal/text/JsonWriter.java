@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes JSON as it is told to, and puts the commas. Text is escaped so that it may also stand
- * inside an HTML script element: a {@code <} there could begin its end.
+ * Writes JSON as a stream, and places the commas. Inside an HTML script element it also escapes
+ * {@code <}, which could begin the element's end tag.
  */
 public final class JsonWriter {
 
@@ -29,12 +29,12 @@ public final class JsonWriter {
     this.insideHtml = insideHtml;
   }
 
-  /** For a file of its own. */
+  /** Returns a writer for a file of its own. */
   public static JsonWriter to(Writer out) {
     return new JsonWriter(out, false);
   }
 
-  /** For a script element of an HTML page. */
+  /** Returns a writer for a script element of an HTML page. */
   public static JsonWriter insideHtml(Writer out) {
     return new JsonWriter(out, true);
   }
@@ -55,7 +55,7 @@ public final class JsonWriter {
     return end(']');
   }
 
-  /** The name of the value that follows. */
+  /** Writes the name of the next value. */
   public JsonWriter name(String name) throws IOException {
     separate();
     quote(name);
@@ -82,7 +82,7 @@ public final class JsonWriter {
     return this;
   }
 
-  /** A number with at most three decimals and no exponent; {@code null} if it is not finite. */
+  /** Writes a number with at most three decimals and no exponent, or {@code null} if not finite. */
   public JsonWriter value(double number) throws IOException {
     separate();
     if (!Double.isFinite(number)) {
@@ -98,9 +98,8 @@ public final class JsonWriter {
   }
 
   /**
-   * Maps with strings as keys, lists, strings, numbers and truths, however deep. Numbers are
-   * written as Java does, with all their digits; null and those that are not finite are {@code
-   * null}.
+   * Writes nested maps with strings as keys, lists, strings, numbers and booleans. Numbers have all
+   * their digits, as in Java; null and numbers that are not finite are {@code null}.
    */
   public JsonWriter tree(@Nullable Object value) throws IOException {
     if (value == null) {
@@ -162,7 +161,7 @@ public final class JsonWriter {
     commaIsDue = true;
   }
 
-  /** Without an object for each number. */
+  /** Writes a number without creating an object. */
   private void write(long number) throws IOException {
     if (number == Long.MIN_VALUE) {
       out.write(Long.toString(number));
@@ -226,7 +225,7 @@ public final class JsonWriter {
         || (Character.isSurrogate(c) && isAlone(text, index));
   }
 
-  /** Half a pair has no encoding in UTF-8. */
+  /** Returns whether a surrogate is not one of a pair: half a pair has no encoding in UTF-8. */
   private static boolean isAlone(String text, int index) {
     char c = text.charAt(index);
     if (Character.isHighSurrogate(c)) {

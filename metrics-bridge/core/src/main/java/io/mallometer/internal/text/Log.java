@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, because no thread of mallometer may end by it. The JDK's logger is
- * looked up when there is something to say: that starts the JDK's logging, which takes 10 ms, and
- * which a server may want to set up first. Thread-safe.
+ * A logger that never throws, so that it ends no thread of mallometer. It looks the JDK's logger up
+ * at the first message: that starts the JDK's logging, which takes 10 ms, and which a server may
+ * want to set up first. Thread-safe.
  */
 public final class Log {
 
@@ -25,22 +25,22 @@ public final class Log {
     return new Log(type.getName());
   }
 
-  /** Logs what an operator should know. */
+  /** Logs a message for the operator, at level WARNING. */
   public void warn(String message, @Nullable Throwable cause) {
     log(Level.WARNING, message, cause);
   }
 
-  /** Logs what an operator should know. */
+  /** Logs a message for the operator, at level WARNING. */
   public void warn(String message) {
     log(Level.WARNING, message, null);
   }
 
-  /** Logs what was done. */
+  /** Logs an action, at level INFO. */
   public void info(String message) {
     log(Level.INFO, message, null);
   }
 
-  /** Logs what only a search for a fault needs. */
+  /** Logs a message for a search for faults, at level DEBUG. */
   public void debug(String message, @Nullable Throwable cause) {
     log(Level.DEBUG, message, cause);
   }
@@ -54,12 +54,12 @@ public final class Log {
     }
   }
 
-  /** Returns a new warning that is logged the first time only. */
+  /** Returns a warning that is logged only once. */
   public Once once() {
     return new Once(this);
   }
 
-  /** A warning that is logged the first time only: what fails each second would fill the log. */
+  /** A warning that is logged only once: a failure in each second would fill the log. */
   public static final class Once {
 
     private final Log log;
@@ -69,14 +69,14 @@ public final class Log {
       this.log = log;
     }
 
-    /** Logs, unless it did since the latest {@link #rearm()}. */
+    /** Logs the warning, unless it was logged since the latest {@link #rearm()}. */
     public void warn(String message, @Nullable Throwable cause) {
       if (logged.compareAndSet(false, true)) {
         log.warn(message, cause);
       }
     }
 
-    /** The next warning is logged again. */
+    /** Lets the next warning be logged. */
     public void rearm() {
       logged.set(false);
     }

@@ -6,8 +6,8 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A message in the wire format of protocol buffers, of the few kinds of fields that a profile has.
- * As in proto3, fields with the default value are left out.
+ * A message in the wire format of protocol buffers, with the kinds of fields that a profile has. As
+ * in proto3, fields with the default value are omitted.
  */
 public final class ProtobufMessage {
 
@@ -16,10 +16,10 @@ public final class ProtobufMessage {
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-  /** An empty one. */
+  /** Creates an empty message. */
   public ProtobufMessage() {}
 
-  /** A number; 0 is left out. */
+  /** Adds a number; omits 0. */
   public ProtobufMessage number(int field, long value) {
     if (value != 0) {
       tag(field, VARINT);
@@ -28,7 +28,7 @@ public final class ProtobufMessage {
     return this;
   }
 
-  /** A repeated field, packed. */
+  /** Adds a repeated field of numbers, packed. */
   public ProtobufMessage numbers(int field, long... values) {
     ProtobufMessage packed = new ProtobufMessage();
     for (long value : values) {
@@ -37,12 +37,12 @@ public final class ProtobufMessage {
     return message(field, packed);
   }
 
-  /** Also if it is empty: in a repeated field that has its place. */
+  /** Adds a text, even an empty one: it may be an element of a repeated field. */
   public ProtobufMessage text(int field, String text) {
     return bytes(field, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** The same of bytes. */
+  /** Adds bytes, even none. */
   public ProtobufMessage bytes(int field, byte[] value) {
     tag(field, LENGTH_DELIMITED);
     varint(value.length);
@@ -50,7 +50,7 @@ public final class ProtobufMessage {
     return this;
   }
 
-  /** A message in it. */
+  /** Adds a nested message. */
   public ProtobufMessage message(int field, ProtobufMessage message) {
     tag(field, LENGTH_DELIMITED);
     varint(message.bytes.size());

@@ -2,7 +2,7 @@ package io.mallometer.internal.text;
 
 import java.util.function.LongSupplier;
 
-/** {@link System#nanoTime()}, as an object that takes a JVM no lambda to make. */
+/** {@link System#nanoTime()} as an object, without the lambda that the JVM would have to make. */
 public final class SystemTime implements LongSupplier {
 
   public static final SystemTime NANOS = new SystemTime();

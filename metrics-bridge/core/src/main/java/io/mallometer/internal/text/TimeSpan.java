@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. Without a unit
- * only {@code 0} is one: some tools take a bare number for seconds, others for milliseconds.
+ * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. A number
+ * without a unit is refused, except {@code 0}: some tools mean seconds by it, others milliseconds.
  *
  * <p>It uses no regular expression: every start of the agent reads durations.
  */
@@ -28,7 +28,7 @@ public final class TimeSpan {
 
   private TimeSpan() {}
 
-  /** Reads a duration; empty if the text is none, has no unit, or is negative. */
+  /** Reads a duration; empty if the text has no number or unit, or is negative. */
   public static Optional<Duration> parse(String text) {
     if (text.equals("0")) {
       return Optional.of(Duration.ZERO);

@@ -6,17 +6,17 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** Quantities as people read them. */
+/** Quantities in words and digits for people. */
 public final class Words {
 
   private static final double WIDEST = 4;
 
-  /** Each number below has its own {@code long}. */
+  /** The smallest number above which a {@code double} cannot hold each whole number. */
   private static final double LARGEST_WHOLE = 1L << 53;
 
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
-  /** Made when a time is first written, which takes a JVM 10 ms. */
+  /** Formats of times, created at their first use, which takes a JVM 10 ms. */
   private static final class Times {
     static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -31,7 +31,7 @@ public final class Words {
 
   private Words() {}
 
-  /** Such as {@code 1.9 GiB}; a dash for what is not known. */
+  /** Returns a size, such as {@code 1.9 GiB}; a dash if it is unknown. */
   public static String bytes(double bytes) {
     if (Double.isNaN(bytes)) {
       return "-";
@@ -50,36 +50,36 @@ public final class Words {
   }
 
   /**
-   * A 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. Below three samples or so it reaches
-   * beyond {@value #WIDEST} times the estimate and is of no use.
+   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. An interval of fewer than about
+   * three samples reaches beyond {@value #WIDEST} times the estimate and is of no use.
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);
   }
 
-  /** The same with a sign. */
+  /** Returns a size with a sign; a dash if it is unknown. */
   public static String change(double bytes) {
     return Double.isNaN(bytes) ? "-" : (bytes >= 0 ? "+" : "") + bytes(bytes);
   }
 
-  /** Such as {@code 12345}; a dash for what is not known. */
+  /** Returns a number, such as {@code 12345}; a dash if it is unknown. */
   public static String number(double number) {
     return Double.isNaN(number) ? "-" : whole(number);
   }
 
-  /** Such as {@code 99 %}, rounded down so that it never claims more than there was. */
+  /** Returns a share, such as {@code 99 %}, rounded down so that it never exceeds the true one. */
   public static String share(double share) {
     return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100)) + " %";
   }
 
-  /** Rounded half up. The first of the JDK's formats takes a JVM 20 ms. */
+  /** Returns a number rounded half up. The first use of the JDK's formats takes a JVM 20 ms. */
   private static String whole(double number) {
     return number >= 0 && number < LARGEST_WHOLE
         ? Long.toString(Math.round(number))
         : String.format(Locale.ROOT, "%.0f", number);
   }
 
-  /** Such as {@code 2 h 5 min}, {@code 40 min} or {@code 12 s}. */
+  /** Returns a duration, such as {@code 2 h 5 min}, {@code 40 min} or {@code 12 s}. */
   public static String duration(Duration duration) {
     long seconds = Math.round(duration.toMillis() / 1000.0);
     if (seconds < 120) {
@@ -95,7 +95,7 @@ public final class Words {
         : hours / 24 + " d " + hours % 24 + " h";
   }
 
-  /** A time that is foretold, such as {@code about 7 h}: no more digits than it deserves. */
+  /** Returns a predicted duration, such as {@code about 7 h}, in few digits. */
   public static String roughly(Duration duration) {
     long minutes = Math.round(duration.toSeconds() / 60.0);
     if (minutes < 2) {
@@ -108,22 +108,22 @@ public final class Words {
     return hours < 48 ? "about " + hours + " h" : "about " + Math.round(hours / 24.0) + " days";
   }
 
-  /** The time of day. */
+  /** Returns the time of day to the second. */
   public static String time(Instant instant) {
     return Times.TIME.format(instant);
   }
 
-  /** The time of day to the minute, such as {@code 13:09 UTC}. */
+  /** Returns the time of day to the minute, such as {@code 13:09 UTC}. */
   public static String minute(Instant instant) {
     return Times.MINUTE.format(instant);
   }
 
-  /** Day and time. */
+  /** Returns day and time. */
   public static String date(Instant instant) {
     return Times.DATE.format(instant);
   }
 
-  /** {@code a.b.C.method} as {@code C.method}; native names stay. */
+  /** Returns {@code C.method} for {@code a.b.C.method}, and a native name as it is. */
   public static String shortName(String name) {
     int method = name.lastIndexOf('.');
     if (name.contains("!") || name.contains(".so") || method < 0) {

@@ -1,6 +1,4 @@
-/**
- * Text for people and JSON: how bytes, durations and choices are written, the same in every face.
- */
+/** Text for people and JSON: bytes, durations and choices look the same in every face. */
 @NullMarked
 package io.mallometer.internal.text;
 

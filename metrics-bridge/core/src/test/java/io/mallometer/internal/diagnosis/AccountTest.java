@@ -7,19 +7,22 @@ import static org.assertj.core.api.Assertions.within;
 import io.mallometer.FaceContract;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.Account;
+import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
-/** What the diagnosis says of programs of which the truth is known, at their tenth minute. */
+/** Diagnoses of programs with known causes of growth, mostly after ten minutes. */
 class AccountTest {
 
   private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
@@ -67,7 +70,6 @@ class AccountTest {
 
     assertThat(diagnosis.state()).isEqualTo(State.ACT);
     assertThat(diagnosis.sentence()).contains("Model.run (Some.java:12) adds 60 MiB/min");
-    assertShort(diagnosis);
   }
 
   @Test
@@ -86,7 +88,27 @@ class AccountTest {
         .contains("Malloc retains 12 MiB/min more in ", " arenas");
     assertThat(diagnosis.actions()).anyMatch(action -> action.startsWith("Trim malloc, "));
     assertThat(diagnosis.actions()).contains("Open the runbook: docs/runbooks/retained.md");
-    assertShort(diagnosis);
+  }
+
+  @Test
+  void theRemedyForRetainedMemoryIsThatOfTheAllocator() {
+    for (String setting :
+        List.of(
+            "glibc 2.36: Trim malloc, or set MALLOC_ARENA_MAX=2",
+            "jemalloc 5.3.0: Trim malloc, or set MALLOC_CONF=background_thread:true,dirty_decay_ms:1000",
+            "tcmalloc 2.10: Trim malloc, or set TCMALLOC_RELEASE_RATE=10",
+            "mimalloc 2.1.2: Trim malloc, or set MIMALLOC_PURGE_DELAY=0",
+            "musl: Preload another allocator, such as jemalloc: no setting of musl is known")) {
+      String[] named = setting.split(": ", 2);
+      Situation bursts = new Situation(TEN_MINUTES, second -> 200 + second / 5.0);
+      bursts.limit = 512;
+      bursts.live = second -> 60;
+      bursts.parts.put(ResidentPart.MALLOC_LIVE, second -> 60);
+      bursts.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 5.0);
+      bursts.self = SelfReport.absent(named[0]);
+
+      assertThat(bursts.diagnosis().actions()).as(named[0]).contains(named[1]);
+    }
   }
 
   @Test
@@ -114,7 +136,6 @@ class AccountTest {
         .endsWith(
             "Thread stacks add 15 MiB/min (300 threads/min) started by RepairTask.execute"
                 + " (RepairTask.java:21)");
-    assertShort(diagnosis);
   }
 
   /** The arenas of many threads retain more than the stacks take. */
@@ -138,7 +159,6 @@ class AccountTest {
                 StackFrame.ofJava("a.RepairTask", "execute", "RepairTask.java", 21))));
 
     assertThat(threads.diagnosis().sentence()).contains("300 threads/min");
-    assertShort(threads.diagnosis());
   }
 
   @Test
@@ -153,10 +173,15 @@ class AccountTest {
 
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
     assertThat(diagnosis.sentence())
-        .endsWith("Java heap adds 10 MiB/min, metaspace adds 7.0 MiB/min (600 classes/min)");
-    assertThat(diagnosis.account().orElseThrow().count("classes").orElseThrow().perMinute())
-        .isCloseTo(600, within(1.0));
-    assertShort(diagnosis);
+        .endsWith("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
+    scripts.latest = Situation.naming(Kind.HEAP.words());
+    assertThat(scripts.diagnosis().named()).startsWith(Kind.METASPACE.words());
+    Account account = diagnosis.account().orElseThrow();
+    assertThat(account.count(Count.CLASSES).orElseThrow().perMinute()).isCloseTo(600, within(1.0));
+    scripts.limit = NO_LIMIT;
+    scripts.mostHeap = 256;
+    assertThat(scripts.diagnosis().sentence())
+        .contains("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
   }
 
   @Test
@@ -185,6 +210,18 @@ class AccountTest {
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
   }
 
+  @Test
+  void aSentenceThatIsTooEarlyNamesTheFileBeforeItsSecondReason() {
+    Situation reads = new Situation(Duration.ofMinutes(4), second -> 200 + 1.6 * second / 60);
+    reads.pageCache = second -> 50 + second / 2.0;
+    reads.files.put("data.mdb", second -> 50 + second / 2.0);
+
+    Diagnosis diagnosis = reads.diagnosis();
+
+    assertThat(diagnosis.state()).isEqualTo(State.TOO_EARLY);
+    assertThat(diagnosis.sentence()).contains(", pages of data.mdb grew by");
+  }
+
   /** The buffer doubles at minutes 1, 2, 4 and 8. */
   @Test
   void aBufferThatReallocDoublesIsToWatchWithItsExactBytes() {
@@ -198,10 +235,11 @@ class AccountTest {
 
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
     assertThat(diagnosis.sentence()).startsWith("Log.append (Some.java:12) adds ");
-    assertShort(diagnosis);
   }
 
-  /** 100 KiB a second: it doubles at 164 and 328 s. A table that is loaded in one step does not. */
+  /**
+   * The buffer grows by 100 KiB/s and doubles at 164 and 328 s. The table is loaded in one step.
+   */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {
     for (int second = 390; second <= 600; second += 15) {
@@ -239,7 +277,8 @@ class AccountTest {
     leaks.with("a.Pack.deflate", 200, second -> 38.0 * second / 60);
     leaks.leaks =
         VerdictsByHand.report(
-            VerdictsByHand.lost(VerdictsByHand.verdict(Verdict.LEAK, "a.Jna.call", 7, 60 * MIB)),
+            VerdictsByHand.lost(
+                VerdictsByHand.growing(Verdict.LEAK, "a.Jna.call", 6.6 * 60 * MIB, 60 * MIB)),
             VerdictsByHand.growing(Verdict.UNUSED, "a.Pack.deflate", 38 * 60 * MIB, 300 * MIB));
 
     Diagnosis diagnosis = leaks.diagnosis();
@@ -248,29 +287,29 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .endsWith(
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
-    assertShort(diagnosis);
   }
 
-  /** The heap warms up by 8 MiB a minute to its 64 MiB, and something else leaks 2 MiB a minute. */
+  /** The heap warms up by 8 MiB a minute, and something else leaks 2 MiB a minute. */
   @Test
   void aHeapOnItsWayToItsMaximumIsNotTheCauseOfAForecast() {
-    Situation warming = new Situation(TEN_MINUTES, second -> 110 + second / 6.0);
-    warming.limit = 512;
+    Situation warming = new Situation(Duration.ofMinutes(15), second -> 110 + second / 6.0);
+    warming.limit = 660;
     warming.heap = second -> 10 + 0.8 * second / 6.0;
-    warming.mostHeap = 128;
-    warming.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + 0.2 * second / 6.0);
+    warming.mostHeap = 256;
+    warming.parts.put(ResidentPart.UNEXPLAINED, second -> 10 + 0.2 * second / 6.0);
     warming.live = second -> 0;
 
     Diagnosis diagnosis = warming.diagnosis();
 
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
     assertThat(diagnosis.sentence())
-        .startsWith("OOM kill expected in about 2 h. Malloc retains 2.0 MiB/min more");
-    // The limit leaves 302 MiB, of which the heap takes 38 MiB.
-    assertThat(diagnosis.limit().seconds()).isCloseTo(264 / 2.0 * 60, within(200.0));
+        .startsWith(
+            "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
+    // The limit leaves 400 MiB, of which the heap takes 126 MiB.
+    assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
-  /** Half a GiB of room for what is not the heap, which does not grow. */
+  /** The limit has half a GiB of room for memory other than the heap, which does not grow. */
   @Test
   void aHeapOnItsWayToItsMaximumIsNoForecast() {
     Situation flink = new Situation(TEN_MINUTES, second -> 500 + second * 0.8 + second % 3);
@@ -284,7 +323,7 @@ class AccountTest {
     assertThat(diagnosis.limit().seconds()).isNaN();
   }
 
-  /** One Inflater in three is kept; the heap is flat. */
+  /** The program keeps one Inflater in three; the heap is flat. */
   @Test
   void smallUnusedGrowthIsNeverHealthyWhereverTheLimitIs() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 266 + 4.8 * second / 60);
@@ -300,10 +339,9 @@ class AccountTest {
 
     assertThat(diagnosis.state()).isEqualTo(State.WATCH);
     assertThat(diagnosis.sentence()).contains("Archive.read (Some.java:12) adds 4.8 MiB/min");
-    assertShort(diagnosis);
   }
 
-  /** Direct buffers that wait for a collection: 104 to 38 MiB, again and again. */
+  /** Direct buffers wait for a collection: they fall from 104 to 38 MiB again and again. */
   @Test
   void aSawtoothIsDescribedByItsTroughsAndNotExtrapolated() {
     for (int period : new int[] {60, 120, 200, 300}) {
@@ -358,7 +396,27 @@ class AccountTest {
 
     assertThat(many.diagnosis().sentence()).contains("Several grow: ");
     assertThat(many.diagnosis().named()).hasSize(3);
-    assertShort(many.diagnosis());
+  }
+
+  /** The account of growth that began a minute ago is too short to be sure of any row. */
+  @Test
+  void aBurstDoesNotHideTheSiteThatGrewBefore() {
+    LongToDoubleFunction site = second -> second / 20.0;
+    LongToDoubleFunction burst = second -> 2.0 * Math.max(0, second - 540);
+    Situation both =
+        new Situation(
+            TEN_MINUTES, second -> 300 + site.applyAsDouble(second) + burst.applyAsDouble(second));
+    both.limit = NO_LIMIT;
+    both.live = second -> 100 + site.applyAsDouble(second);
+    both.parts.put(ResidentPart.MALLOC_LIVE, both.live);
+    both.parts.put(ResidentPart.UNEXPLAINED, burst);
+    both.with("a.B.pack", 100, site);
+
+    Diagnosis diagnosis = both.diagnosis();
+
+    assertThat(diagnosis.account().orElseThrow().from()).isAfter(Situation.START.plusSeconds(480));
+    assertThat(diagnosis.state()).isEqualTo(State.WATCH);
+    assertThat(diagnosis.named()).contains("a.B.pack");
   }
 
   @Test
@@ -370,11 +428,44 @@ class AccountTest {
     two.with("a.B.two", 100, second -> 0.24 * second);
 
     assertThat(two.diagnosis().named()).containsExactly("a.B.one", "a.B.two");
-    two.firstRow = Optional.of("a.B.two");
+    two.latest = Situation.naming("a.B.two");
     assertThat(two.diagnosis().named()).containsExactly("a.B.two", "a.B.one");
   }
 
-  private static void assertShort(Diagnosis diagnosis) {
-    assertThat(diagnosis.sentence().split(" ")).hasSizeLessThanOrEqualTo(25);
+  /** The start-up takes 200 MiB, and nothing grows after it. */
+  @Test
+  void anAccountHasThreeReadingsSinceTheStartUp() {
+    assertThat(new Situation(Duration.ofSeconds(149), second -> 400).diagnosis().account())
+        .isEmpty();
+    Account first =
+        new Situation(Duration.ofSeconds(150), second -> second < 120 ? 200 : 400)
+            .diagnosis()
+            .account()
+            .orElseThrow();
+    assertThat(first.from()).isEqualTo(Situation.START.plusSeconds(120));
+    assertThat(first.total().growthBytes()).isZero();
+  }
+
+  /** Objects that were replaced in the window are different samples at its ends. */
+  @Test
+  void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {
+    Situation replaces = new Situation(TEN_MINUTES, second -> 300 + second / 40.0);
+    replaces.live = second -> 100 + second / 40.0;
+    replaces.parts.put(ResidentPart.MALLOC_LIVE, replaces.live);
+    replaces.with("a.Sessions.open", 120, second -> 58 + second / 40.0);
+
+    replaces.allocated = 1_000;
+    assertThat(lower(replaces)).isNegative();
+    replaces.allocated = 73;
+    assertThat(lower(replaces)).isPositive();
+  }
+
+  private static double lower(Situation replaces) {
+    return replaces
+        .diagnosis()
+        .account()
+        .flatMap(account -> account.row(Kind.SITE, "a.Sessions.open"))
+        .orElseThrow()
+        .lowerPerSecond();
   }
 }

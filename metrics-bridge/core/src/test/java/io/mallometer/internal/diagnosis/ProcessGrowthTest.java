@@ -14,8 +14,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * How often a process is said to grow that does not, and the reverse: {@code
- * docs/explanation/leaks.md}.
+ * Measures how often memory that does not grow is said to grow, and the reverse. {@code
+ * docs/explanation/leaks.md} states the shares.
  */
 class ProcessGrowthTest {
 
@@ -23,7 +23,7 @@ class ProcessGrowthTest {
   private static final Duration STEP = Duration.ofSeconds(30);
   private static final double LEVEL = 200 << 20;
 
-  /** From 2 to 30 minutes after the start. */
+  /** The number of points, one every 30 s, from minute 2 to minute 30. */
   private static final int POINTS = 57;
 
   private static final double UNKNOWN = Double.NaN;
@@ -45,7 +45,7 @@ class ProcessGrowthTest {
         .isLessThan(0.01);
   }
 
-  /** What docs/explanation/leaks.md says of the limits. */
+  /** The shares that docs/explanation/leaks.md states. */
   @Test
   void whatRisesForMostOfTheTimeMayBeSaidToGrow() {
     assertThat(said("two tables", one -> one.noisy(POINTS, one.tables(2), 0.01, 0)))
@@ -95,7 +95,7 @@ class ProcessGrowthTest {
         });
   }
 
-  /** Of a process that has such shares of 200 MiB from the end of its second minute on. */
+  /** Returns the slope of a process whose memory is these shares of 200 MiB from minute 2 on. */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();
     history.add(point(START, shares[0]));

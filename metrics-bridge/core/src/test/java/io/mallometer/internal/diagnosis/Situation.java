@@ -1,5 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mallometer.FaceContract;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.process.ProcessCounts;
@@ -35,13 +37,17 @@ import java.util.Optional;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * What a process was until it had a certain age, in MiB by the second. It was started at noon in a
- * cgroup of 1,000 MiB and had started up at 12:02.
+ * The figures of a process up to a certain age, in MiB by second. The process was started at noon
+ * in a cgroup of 1,000 MiB and had started up at 12:02.
  */
 final class Situation {
 
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;
+
+  /** The most words of a drawn sentence. */
+  private static final int MOST_WORDS = 25;
+
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
 
   /**
@@ -64,12 +70,19 @@ final class Situation {
   LongToDoubleFunction threads = second -> 20;
   LongToDoubleFunction classes = second -> 5_000;
   double mostHeap = 50;
+
+  /** Whether the resident set is divided. */
+  boolean divided = true;
+
+  /** The MiB that each call site allocated; NaN for as many as its live bytes. */
+  double allocated = Double.NaN;
+
   Status status = Status.counting();
   SelfReport self = FaceContract.selfReport();
   LeakReport leaks = VerdictsByHand.report();
   Optional<AllocatorStatistics> allocator = Optional.empty();
   Optional<PreviousRun> previous = Optional.empty();
-  Optional<String> firstRow = Optional.empty();
+  Diagnosis latest = Diagnosis.none(START);
   final Map<ResidentPart, LongToDoubleFunction> parts = new EnumMap<>(ResidentPart.class);
   final Map<String, Site> sites = new LinkedHashMap<>();
   final Map<String, LongToDoubleFunction> files = new HashMap<>();
@@ -89,8 +102,16 @@ final class Situation {
     return this;
   }
 
+  /** Returns a diagnosis that names a row. */
+  static Diagnosis naming(String row) {
+    return Diagnosis.none(START).held(Diagnosis.State.WATCH, START, "", List.of(), List.of(row));
+  }
+
+  /** Returns the diagnosis, whose sentence is short. */
   Diagnosis diagnosis() {
-    return DiagnosisRules.diagnosis(input());
+    Diagnosis diagnosis = DiagnosisRules.diagnosis(input());
+    assertThat(diagnosis.sentence().split(" ")).hasSizeLessThanOrEqualTo(MOST_WORDS);
+    return diagnosis;
   }
 
   DiagnosisInput input() {
@@ -105,14 +126,14 @@ final class Situation {
     return new DiagnosisInput(
         snapshot,
         history(),
-        readings(),
+        divided ? readings() : List.of(),
         sites.isEmpty() ? Optional.empty() : Optional.of(trends()),
         leaks,
         MallometerOptions.defaults(),
         previous,
         START,
         new HeldDiagnosis(START).startedUp(START.plus(age)),
-        firstRow);
+        latest);
   }
 
   private List<HistoryPoint> history() {
@@ -181,9 +202,13 @@ final class Situation {
           double now = held.get(held.size() - 1);
           double variance = site.samples() == 0 ? 0 : now * now / site.samples();
           Estimate bytes = new Estimate(now, variance, site.samples());
+          Estimate all =
+              Double.isNaN(allocated)
+                  ? bytes
+                  : new Estimate(allocated * MIB, variance, site.samples());
           groups.add(
               new SiteTrends.Group(
-                  new SiteGroup(name, 1, site.samples(), bytes, bytes, bytes, bytes, UNKNOWN),
+                  new SiteGroup(name, 1, site.samples(), all, all, bytes, bytes, UNKNOWN),
                   held,
                   List.of(
                       new CallSite(
@@ -234,7 +259,11 @@ final class Situation {
         new MemoryBudget(
             List.of(
                 new MemoryBudget.Line(
-                    ResidentPart.JAVA_HEAP.tag(), (long) (mostHeap * MIB), "configured", "")),
+                    ResidentPart.JAVA_HEAP.tag(),
+                    (long) (mostHeap * MIB),
+                    "configured",
+                    "",
+                    mostHeap * MIB)),
             100 * MIB,
             limit * MIB,
             "fits");

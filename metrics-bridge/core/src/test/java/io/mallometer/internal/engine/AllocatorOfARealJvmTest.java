@@ -3,7 +3,9 @@ package io.mallometer.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.Mallometer;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
+import io.mallometer.internal.monitor.Trimmer;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
@@ -32,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The allocator of this JVM: its figures, what a trim really gives back, and huge requests. */
+/** Tests this JVM's allocator: its figures, the memory that a trim returns, and huge requests. */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class AllocatorOfARealJvmTest {
@@ -42,7 +44,7 @@ class AllocatorOfARealJvmTest {
   private static final long HUGE = 80L << 20;
   private static final long SLACK = 6 << 20;
 
-  private final Interposer library = Interposer.ofThisProcess();
+  private final NativeLibrary library = new ProcessLibrary();
 
   @Test
   void whatATrimGivesBackIsKnownBefore() {
@@ -70,7 +72,7 @@ class AllocatorOfARealJvmTest {
         report.seconds(),
         before.costSeconds());
     assertThat(report.outcome()).isEqualTo(TrimReport.Outcome.DONE);
-    // Other threads of this JVM take and give memory meanwhile.
+    // Other threads of this JVM allocate and free meanwhile.
     assertThat(report.returnedBytes())
         .isBetween(before.trimmableBytes() * 0.95 - SLACK, before.releasableBytes() * 1.05 + SLACK);
 
@@ -140,7 +142,7 @@ class AllocatorOfARealJvmTest {
     NativeWork.freeMemory(address);
   }
 
-  /** The process was started with a larger size for huge requests. */
+  /** The process was started with a larger threshold for huge requests. */
   @Test
   void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
     List<MonitorEvent> told = new ArrayList<>();
@@ -186,14 +188,14 @@ class AllocatorOfARealJvmTest {
       Phase phase = monitors.nextPhase("").orElseThrow();
       subscription.close();
 
-      // 1 MiB and what the allocator adds is of the class up to 2 MiB.
+      // A request of 1 MiB plus the allocator's overhead is in the class up to 2 MiB.
       assertThat(after.minus(before).count(17)).isBetween(100L, 150L);
       assertThat(phase.returnedSizes().orElseThrow().count(17)).isBetween(100L, 150L);
       assertThat(monitors.returnedSizes()).isEmpty();
     }
   }
 
-  /** Allocates, touches, and frees each second object. Returns the others. */
+  /** Allocates and touches objects and frees every second one. Returns the others. */
   private static List<Long> holesInTheHeap() {
     List<Long> kept = new ArrayList<>();
     List<Long> freed = new ArrayList<>();
@@ -206,9 +208,10 @@ class AllocatorOfARealJvmTest {
     return kept;
   }
 
-  /** With a split of this moment. */
+  /** Reads the statistics with a new split. */
   private AllocatorStatistics read() {
-    AllocatorReader reader = new AllocatorReader(library, Clock.systemUTC(), System::nanoTime);
+    AllocatorReader reader =
+        new AllocatorReader(library, () -> false, Clock.systemUTC(), System::nanoTime);
     reader.read(
         MemorySource.ofThisProcess().read(() -> library.read(Instant.now()), OptionalLong.empty()));
     return reader.latest().orElseThrow();

@@ -3,6 +3,7 @@ package io.mallometer.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
+import io.mallometer.HandFedLibrary;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
@@ -19,16 +20,16 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** When the allocator is asked, and what follows about a trim. */
+/** Tests when the allocator is read, and the trimmable bytes that follow. */
 class AllocatorReaderTest {
 
   private static final double LIVE = 600_000;
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final HandFedLibrary library =
+      new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final AtomicLong nanoTime = new AtomicLong(-5);
   private final AllocatorReader reader =
-      new AllocatorReader(library, Clock.systemUTC(), nanoTime::get);
+      new AllocatorReader(library, () -> false, Clock.systemUTC(), nanoTime::get);
 
   @Test
   void itIsAskedWithEachSplitAndEvery15Seconds() {
@@ -133,7 +134,7 @@ class AllocatorReaderTest {
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
 
-  /** Live bytes count with glibc's size words then, as the allocator's own figures do. */
+  /** Live bytes then include glibc's size words, like the allocator's own figures. */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
     library.becomes(Status.counting(SelfReport.ATTACHED));

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.FaceContract;
+import io.mallometer.HandFedLibrary;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteSummary.Share;
 import java.time.Clock;
@@ -16,44 +19,55 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** When call sites are read, and what follows from two readings. */
+/** Tests when call sites are read, and the changes between two readings. */
 class CallSiteReaderTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final HandFedLibrary library =
+      new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final AtomicLong nanoTime = new AtomicLong(-5);
   private final CallSiteReader reader =
       new CallSiteReader(library, Clock.fixed(Instant.EPOCH, ZoneOffset.UTC), nanoTime::get);
 
   @Test
-  void thePollerReadsEvery15Seconds() {
-    assertReadAgainAfter(Duration.ofSeconds(15));
+  void thePollerReadsWhenTheResidentSetIsDividedAndWithoutThatEvery20Seconds() {
+    reader.readIfDue(false);
+    elapse(Duration.ofSeconds(15));
+    reader.readIfDue(true);
+    assertThat(library.siteReadings()).isEqualTo(2);
+
+    elapse(Duration.ofSeconds(20).minusMillis(1));
+    reader.readIfDue(false);
+    assertThat(library.siteReadings()).isEqualTo(2);
+    elapse(Duration.ofMillis(1));
+    reader.readIfDue(false);
+    assertThat(library.siteReadings()).isEqualTo(3);
   }
 
   @Test
   void aDearReadingIsRepeatedAsSeldomAsKeepsItUnderAThousandthOfTheTime() {
-    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
-    assertReadAgainAfter(Duration.ofSeconds(40));
+    library.onCallSites(() -> elapse(Duration.ofMillis(25)));
+    assertReadAgainAfter(Duration.ofSeconds(25));
   }
 
   @Test
-  void theDearestReadingIsRepeatedOnceAMinute() {
+  void theDearestReadingIsRepeatedEvery30Seconds() {
     library.onCallSites(() -> elapse(Duration.ofSeconds(2)));
-    assertReadAgainAfter(Duration.ofSeconds(60));
+    assertReadAgainAfter(Duration.ofSeconds(30));
   }
 
   @Test
   void whoeverWatchesTrendsCausesNoMoreReadingsThanThePoller() {
-    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    library.onCallSites(() -> elapse(Duration.ofMillis(25)));
     library.knows(SitesByHand.three());
-    reader.readIfDue();
-    elapse(Duration.ofSeconds(40).minusMillis(1));
+    reader.readIfDue(false);
+    elapse(Duration.ofSeconds(25).minusMillis(1));
     reader.trends(Grouping.SITE, 1);
     assertThat(library.siteReadings()).isEqualTo(1);
 
@@ -65,7 +79,7 @@ class CallSiteReaderTest {
   @Test
   void aReadingForWhichNobodyAsksIsLetGoAndWhatFollowsFromItStays() {
     library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
-    reader.readIfDue();
+    reader.readIfDue(false);
     reader.notOlderThan(Duration.ofSeconds(15), 1);
     assertThat(library.siteReadings()).isEqualTo(1);
 
@@ -99,7 +113,7 @@ class CallSiteReaderTest {
   @Test
   void whoAsksRightAfterAReadingWasLetGoGetsANewOne() {
     library.knows(SitesByHand.three());
-    reader.readIfDue();
+    reader.readIfDue(false);
     reader.letGo();
 
     assertThat(reader.callSites().sites()).hasSize(3);
@@ -109,9 +123,9 @@ class CallSiteReaderTest {
 
   @Test
   void aReadingThatWasLetGoIsMissedHoweverManyPollsAgo() {
-    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    library.onCallSites(() -> elapse(Duration.ofMillis(25)));
     library.knows(SitesByHand.three());
-    reader.readIfDue();
+    reader.readIfDue(false);
     reader.letGo();
     reader.letGo();
     assertThat(reader.notOlderThan(Duration.ofSeconds(15), 1).sites()).hasSize(3);
@@ -124,7 +138,7 @@ class CallSiteReaderTest {
   @Test
   void aReadingThatFailsAfterTheLatestWasLetGoIsNotTakenForOneWithoutSites() {
     library.knows(SitesByHand.three());
-    reader.readIfDue();
+    reader.readIfDue(false);
     reader.letGo();
     library.onCallSites(
         () -> {
@@ -139,13 +153,13 @@ class CallSiteReaderTest {
 
   private void assertReadAgainAfter(Duration pause) {
     library.knows(SitesByHand.three());
-    reader.readIfDue();
+    reader.readIfDue(false);
     elapse(pause.minusMillis(1));
-    reader.readIfDue();
+    reader.readIfDue(false);
     assertThat(library.siteReadings()).isEqualTo(1);
 
     elapse(Duration.ofMillis(1));
-    reader.readIfDue();
+    reader.readIfDue(false);
     assertThat(library.siteReadings()).isEqualTo(2);
   }
 
@@ -224,16 +238,16 @@ class CallSiteReaderTest {
         () -> {
           throw new IllegalStateException("made up");
         });
-    assertThatThrownBy(reader::readIfDue).hasMessage("made up");
+    assertThatThrownBy(() -> reader.readIfDue(false)).hasMessage("made up");
     elapse(Duration.ofMillis(900));
     assertThat(reader.callSites()).isSameAs(first);
-    reader.readIfDue();
+    reader.readIfDue(false);
     assertThat(library.siteReadings()).isEqualTo(2);
 
     elapse(Duration.ofMillis(19_100));
     library.onCallSites(() -> {});
     library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_400)));
-    reader.readIfDue();
+    reader.readIfDue(false);
     assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(20);
   }
 
@@ -263,7 +277,10 @@ class CallSiteReaderTest {
 
   @Test
   void theConfiguredPackagesNameTheSites() {
-    reader.nameBy(List.of("com.bank", "com.shop"));
+    reader.configure(
+        Optional.of(
+            MallometerOptions.defaults()
+                .with(Setting.APPLICATION_PACKAGES, List.of("com.bank", "com.shop"))));
     reader.callSites();
 
     assertThat(library.applicationPackages()).containsExactly("com.bank", "com.shop");
@@ -349,7 +366,7 @@ class CallSiteReaderTest {
     return reader.summary().orElseThrow().sites().stream().map(Share::name).toList();
   }
 
-  /** Site i has 10,000 - 100 i live bytes. */
+  /** Returns sites of which site i has 10,000 - 100 i live bytes. */
   private static CallSite[] sites(int count) {
     return IntStream.range(0, count)
         .mapToObj(i -> site(i, 10_000 - 100 * i))

@@ -3,6 +3,7 @@ package io.mallometer.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
+import io.mallometer.HandFedLibrary;
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.Recorder;
 import io.mallometer.model.CallSites;
@@ -19,18 +20,17 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Which call sites are kept, and what keeping them costs. */
+/** Tests which call sites are kept, and the cost of keeping them. */
 class ProfileKeeperTest {
 
   private static final double MIB = 1 << 20;
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final HandFedLibrary library =
+      new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final CallSiteReader reader =
       new CallSiteReader(library, library.clock(), library::nanoTime);
   private final ProfileKeeper keeper =
-      new ProfileKeeper(
-          reader, new Recorder(library, library.clock(), library::nanoTime), library.clock());
+      new ProfileKeeper(reader, new Recorder(library, library::nanoTime)::keep, library.clock());
 
   @Test
   void theHighestLiveBytesArePeak() {
@@ -56,7 +56,7 @@ class ProfileKeeperTest {
   }
 
   @Test
-  void aDearReadingMakesAPeakWaitAndNoCrossing() {
+  void aDearReadingMakesAPeakWaitAndNoExceededShare() {
     library.onCallSites(() -> library.elapse(Duration.ofSeconds(1)));
     at(100, 0.1);
     at(200, 0.1);
@@ -67,7 +67,7 @@ class ProfileKeeperTest {
   }
 
   @Test
-  void eachCrossingKeepsTheSitesOfItsLastTime() {
+  void eachExceededShareKeepsTheSitesOfItsLastTime() {
     at(100, 0.86);
     at(110, 0.97);
     assertThat(liveMib(KeptMoment.LIMIT_85)).isEqualTo(100);
@@ -81,11 +81,24 @@ class ProfileKeeperTest {
   }
 
   @Test
+  void aJustReadListIsReadAgainForASizeOrShareThatIsExceeded() {
+    at(100, 0.1);
+    reader.callSites();
+    now(200);
+    assertThat(keeper.keepPresent().sites().get(0).liveBytes().value()).isEqualTo(200 * MIB);
+    assertThat(liveMib(KeptMoment.LIVE_SIZE)).isEqualTo(200);
+
+    now(300);
+    observe(300, 0.86);
+    assertThat(liveMib(KeptMoment.LIMIT_85)).isEqualTo(300);
+  }
+
+  @Test
   void whatWasNotKeptIsToldWithTheReason() {
     assertThat(keeper.at(KeptMoment.PEAK).reason()).isEqualTo("no call sites have been stored yet");
     assertThat(keeper.at(KeptMoment.LIMIT_95).reason())
-        .isEqualTo("95 % of the memory limit was not crossed while call sites were recorded");
-    keeper.observe(Snapshot.absent(library.clock().instant(), Status.counting()));
+        .isEqualTo("95 % of the memory limit was not exceeded while call sites were recorded");
+    keeper.published(Snapshot.absent(library.clock().instant(), Status.counting()));
     assertThat(library.siteReadings()).isZero();
   }
 
@@ -95,11 +108,20 @@ class ProfileKeeperTest {
     return kept.sites().get(0).liveBytes().value() / MIB;
   }
 
-  /** Five seconds later. */
+  /** Observes live bytes and a share of the limit, five seconds after the last time. */
   private void at(double liveMib, double shareOfLimit) {
     library.elapse(Duration.ofSeconds(5));
+    now(liveMib);
+    observe(liveMib, shareOfLimit);
+    reader.letGo();
+  }
+
+  private void now(double liveMib) {
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", liveMib * MIB)));
+  }
+
+  private void observe(double liveMib, double shareOfLimit) {
     double live = liveMib * MIB;
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", live)));
     library.counts(
         new NativeCounters(
             SizeDistribution.of(sizeClass -> 1),
@@ -115,13 +137,12 @@ class ProfileKeeperTest {
             1,
             true));
     CgroupMemory cgroup = cgroup(shareOfLimit);
-    keeper.observe(
+    keeper.published(
         library
             .read(library.clock().instant())
             .with(
                 new ProcessMemory(
                     Double.NaN, Optional.empty(), Optional.of(cgroup), Optional.empty())));
-    reader.letGo();
   }
 
   private static CgroupMemory cgroup(double share) {

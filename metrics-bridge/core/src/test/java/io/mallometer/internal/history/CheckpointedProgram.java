@@ -9,12 +9,12 @@ import io.mallometer.model.Setting;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A program that is recorded, comes to a checkpoint and is restored. */
+/** A recorded program that reaches a checkpoint and is restored. */
 public final class CheckpointedProgram {
 
   private CheckpointedProgram() {}
 
-  /** Says what is open, and how it is recorded. */
+  /** Prints the open files and the state of the recording. */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(
@@ -37,8 +37,17 @@ public final class CheckpointedProgram {
     awaitRecording(mallometer);
     System.out.println("open after: " + SimulatedCheckpoints.open());
     System.out.println("restored: " + restored);
-    System.out.println("polled after: " + mallometer.snapshot().time().isAfter(restored));
-    Thread.sleep(1_500); // for another sample
+    System.out.println("polled after: " + polledAfter(mallometer, restored));
+    Thread.sleep(1_500); // until another sample is written
+  }
+
+  /** Waits up to 30 s for a poll, which takes more than a second on a busy machine. */
+  private static boolean polledAfter(Mallometer mallometer, Instant moment) throws Exception {
+    Instant deadline = moment.plusSeconds(30);
+    while (!mallometer.snapshot().time().isAfter(moment) && Instant.now().isBefore(deadline)) {
+      Thread.sleep(20);
+    }
+    return mallometer.snapshot().time().isAfter(moment);
   }
 
   private static void awaitRecording(Mallometer mallometer) throws InterruptedException {

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Two hours of polls. Points are told apart by their times. */
+/** Tests two hours of polls. Points are identified by their times. */
 class HistoryTest {
 
   private static final long SECOND = 1_000_000_000L;

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A memory cgroup of a test's own, version 1 or 2, where the machine allows one. */
+/** A memory cgroup of a test, version 1 or 2, if the machine allows one. */
 final class MemoryLimit {
 
   private static final Path VERSION_1 = Path.of("/sys/fs/cgroup/memory");
@@ -49,12 +49,12 @@ final class MemoryLimit {
     return reason;
   }
 
-  /** What a command must begin with to run under the limit. */
+  /** Returns the words with which a command must begin to run under the limit. */
   List<String> enter() {
     return List.of("sh", "-c", "echo $$ > " + directory + "/cgroup.procs; exec \"$@\"", "sh");
   }
 
-  /** Once its processes are gone; the kernel takes a moment to notice. */
+  /** Removes the cgroup after its processes have ended; the kernel needs a moment to notice. */
   void remove() throws Exception {
     for (int i = 0; i < 100; i++) {
       try {
@@ -66,7 +66,7 @@ final class MemoryLimit {
     }
   }
 
-  /** Opened for writing only, as the kernel wants it. */
+  /** Writes to a file opened for writing only, as the kernel requires. */
   private static void write(Path file, String text) throws IOException {
     Files.writeString(file, text, java.nio.file.StandardOpenOption.WRITE);
   }

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Call sites in the recording. */
+/** Tests the text of call sites in a recording. */
 @Tag("any-jdk")
 class ProfileTextTest {
 
@@ -55,7 +55,7 @@ class ProfileTextTest {
     assertThat(read.with(List.of())).isEqualTo(written.with(List.of()));
   }
 
-  /** Random names and numbers hardly shrink. */
+  /** Random names and numbers are hardly compressible. */
   @Test
   void theLargestSitesAreThoseThatFit() throws Exception {
     SplittableRandom random = new SplittableRandom(1);

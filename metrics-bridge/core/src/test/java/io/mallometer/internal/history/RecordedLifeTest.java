@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files as they are found: whole, torn, cut off, foreign. */
+/** Reads files that are whole, torn, cut off or foreign. */
 @Tag("any-jdk")
 class RecordedLifeTest {
 
@@ -52,9 +52,9 @@ class RecordedLifeTest {
 
     assertThat(life.header().pid()).isEqualTo(4711);
     assertThat(life.header().allocator()).isEqualTo("glibc 2.36");
-    assertThat(life.last().liveBytes()).isEqualTo(699);
+    assertThat(life.last().malloc().liveBytes()).isEqualTo(699);
     assertThat(life.duration()).isEqualTo(Duration.ofSeconds(699));
-    // 600 by the second, and of the first 100 seconds those by ten seconds.
+    // The file has 600 samples by the second, and ten samples by 10 s of the first 100 s.
     assertThat(life.samples())
         .hasSize(610)
         .isSortedAccordingTo((a, b) -> Long.compare(a.monotonicNanos(), b.monotonicNanos()));
@@ -63,7 +63,7 @@ class RecordedLifeTest {
     assertThat(life.tornRecords()).isZero();
   }
 
-  /** 800 bytes were freed of 1,000 that were in use before. */
+  /** The program freed 800 of the 1,000 bytes that were live before the attach. */
   @Test
   void afterAnAttachJavaTellsWhatWasInUseBefore() throws Exception {
     Path path = directory.resolve("attached");
@@ -73,7 +73,7 @@ class RecordedLifeTest {
         sample.putInt(RecordingFormat.SAMPLE_FLAGS, RecordingFormat.INCOMPLETE);
         Recordings.sample(file, 0, second, sample);
       }
-      assertThat(RecordedLife.read(path).last().liveBytes()).isNaN();
+      assertThat(RecordedLife.read(path).last().malloc().liveBytes()).isNaN();
 
       file.write(
           RecordingFormat.MINUTES,
@@ -86,9 +86,9 @@ class RecordedLifeTest {
               .line(MemoryText.BEFORE, 1000));
     }
     RecordedLife life = RecordedLife.read(path);
-    assertThat(life.last().liveBytes()).isEqualTo(299);
-    assertThat(life.samples()).allMatch(sample -> sample.liveBytes() >= 200);
-    assertThat(RecordingReport.of(life, Aftermath.unknown()))
+    assertThat(life.last().malloc().liveBytes()).isEqualTo(299);
+    assertThat(life.samples()).allMatch(sample -> sample.malloc().liveBytes() >= 200);
+    assertThat(RecordingReport.of(life, ExitDiagnosisTest.NOTHING_MORE))
         .containsPattern(
             "attached   \\d\\d:\\d\\d:\\d\\d; 1000 B ± 8 B were allocated before the attach");
   }
@@ -96,12 +96,13 @@ class RecordedLifeTest {
   @Test
   void aTornRecordIsLeftOutAndCounted() throws Exception {
     RecordingRegion seconds = Recordings.LAYOUT[0];
-    whole[(int) seconds.offsetOf(700) + RecordingFormat.SAMPLE_FREED_BYTES] ^= 1;
+    int slotOf700 = (int) seconds.offset() + 99 * seconds.slotBytes();
+    whole[slotOf700 + RecordingFormat.SAMPLE_FREED_BYTES] ^= 1;
     RecordedLife life = RecordedLife.parse(whole);
 
     assertThat(life.tornRecords()).isEqualTo(1);
-    assertThat(life.last().liveBytes()).isEqualTo(698);
-    assertThat(RecordingReport.of(life, Aftermath.unknown()))
+    assertThat(life.last().malloc().liveBytes()).isEqualTo(698);
+    assertThat(RecordingReport.of(life, ExitDiagnosisTest.NOTHING_MORE))
         .contains("1 record was torn and is left out.");
   }
 
@@ -112,7 +113,7 @@ class RecordedLifeTest {
     assertThat(life.truncated()).isTrue();
     assertThat(life.samples()).hasSizeGreaterThan(600);
     assertThat(life.minutes()).isEmpty();
-    assertThat(RecordingReport.of(life, Aftermath.unknown())).contains("was truncated");
+    assertThat(RecordingReport.of(life, ExitDiagnosisTest.NOTHING_MORE)).contains("was truncated");
   }
 
   @Test
@@ -127,7 +128,7 @@ class RecordedLifeTest {
       Recordings.sample(file, 0, 300, Recordings.figures(1e6, 2e6, 4e6, 1e9));
     }
     assertThat(RecordingReport.of(path)).contains("Java wrote nothing in its last 5 min");
-    assertThat(RecordingReport.of(RecordedLife.parse(whole), Aftermath.unknown()))
+    assertThat(RecordingReport.of(RecordedLife.parse(whole), ExitDiagnosisTest.NOTHING_MORE))
         .doesNotContain("Java wrote nothing");
   }
 
@@ -152,7 +153,7 @@ class RecordedLifeTest {
         whole, "written in format 1 by another version of mallometer; this version reads format 2");
   }
 
-  /** Sealed, so that the nonsense gets past the checksum. */
+  /** The header is sealed again, so that the nonsense passes the checksum. */
   @Test
   void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {
     Random random = new Random(1);
@@ -185,14 +186,14 @@ class RecordedLifeTest {
     }
   }
 
-  /** Whole by their checksums, with figures and texts of any kind. */
+  /** The records have correct checksums, with random figures and texts. */
   @Test
   void wholeRecordsOfNonsenseNeverEscape() throws Exception {
     Random random = new Random(3);
     Path path = directory.resolve("nonsense");
     try (RecordingFile file = Recordings.open(path)) {
       for (int i = 0; i < 400; i++) {
-        ByteBuffer sample = RecordingBytes.buffer(RecordingFormat.SAMPLE_BYTES);
+        ByteBuffer sample = RecordingFile.buffer(RecordingFormat.SAMPLE_BYTES);
         random.nextBytes(sample.array());
         file.write(
             i % 5 == 0 ? 3 : i % 3,
@@ -203,7 +204,7 @@ class RecordedLifeTest {
         random.nextBytes(text);
         String line = new String(text, StandardCharsets.ISO_8859_1);
         file.write(
-            i % 2 == 0 ? RecordingFormat.MINUTES : RecordingFormat.CROSSINGS,
+            i % 2 == 0 ? RecordingFormat.MINUTES : RecordingFormat.EXCEEDED,
             Recordings.START,
             random.nextLong(),
             new MemoryText().line("part", line, random.nextLong()).line("budget", line, line));
@@ -213,7 +214,7 @@ class RecordedLifeTest {
     assertThat(RecordingReport.of(path)).isNotEmpty();
   }
 
-  /** The terminal that shows a report obeys nothing that somebody wrote into a file. */
+  /** A terminal that shows the report must not obey control characters in the file. */
   @Test
   void controlCharactersDoNotReachTheTerminal() throws Exception {
     Path path = directory.resolve("escape");
@@ -233,7 +234,7 @@ class RecordedLifeTest {
   private static void readable(byte[] bytes) throws IOException {
     try {
       RecordedLife life = RecordedLife.parse(bytes);
-      assertThat(RecordingReport.of(life, Aftermath.unknown())).isNotEmpty();
+      assertThat(RecordingReport.of(life, ExitDiagnosisTest.NOTHING_MORE)).isNotEmpty();
     } catch (UnreadableRecordingException e) {
       assertThat(e.getMessage()).doesNotContain("\n");
     }

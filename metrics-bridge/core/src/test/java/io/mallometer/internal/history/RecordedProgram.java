@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A JVM that is recorded and comes to an end in one of several ways. */
+/** A recorded JVM that ends in one of several ways. */
 public final class RecordedProgram {
 
   private static final int MIB = 1 << 20;
@@ -21,8 +21,8 @@ public final class RecordedProgram {
   private RecordedProgram() {}
 
   /**
-   * Runs as the first argument says; a second one is how many milliseconds it takes to leak a MiB,
-   * or a file that it touches while it is well.
+   * Runs in the way of the first argument. The second argument is the milliseconds in which it
+   * leaks a MiB, or a file that it touches while its threads run.
    */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
@@ -41,7 +41,7 @@ public final class RecordedProgram {
     }
   }
 
-  /** Native memory that nobody gives back, until somebody puts an end to it. */
+  /** Allocates native memory and never frees it, until the process is killed. */
   private static void leak(long pauseMillis) throws InterruptedException {
     List<ByteBuffer> held = new ArrayList<>();
     while (true) {
@@ -55,8 +55,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until nobody takes it, and says so. A dump of all threads then waits for its reader too,
-   * while all threads of the JVM stand still for it.
+   * Prints until nobody reads the output, and marks that by a file. A dump of all threads then
+   * waits for a reader too, and all threads of the JVM wait for the dump.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

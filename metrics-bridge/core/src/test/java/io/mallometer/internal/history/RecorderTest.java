@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.mallometer.Logged;
-import io.mallometer.SilentInterposer;
+import io.mallometer.SilentLibrary;
 import io.mallometer.SitesByHand;
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
@@ -27,15 +27,14 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -52,9 +51,10 @@ class RecorderTest {
           new KnownLeak("0123456789abcdef", Recordings.START, LeakEvidence.LOST),
           new KnownLeak("00000000000000ff", Recordings.START, LeakEvidence.OUTLASTED));
 
-  /** Makes the file, as the library does, and keeps it open while the process lives. */
-  private static final class Library extends SilentInterposer {
+  /** Makes the file and writes it, as the library does. */
+  private final class Library extends SilentLibrary {
     private RecordingStatus recording = RecordingStatus.off();
+    private @Nullable RecordingFile file;
 
     Library() {
       super(Status.counting());
@@ -67,12 +67,28 @@ class RecorderTest {
 
     @Override
     public RecordingStatus record(Path path) {
-      try (RecordingFile made = Recordings.open(path)) {
+      try {
+        RecordingFile made = Recordings.open(path);
+        file = made;
         recording = new RecordingStatus(RecordingStatus.State.ON, path.toString(), made.life(), "");
       } catch (IOException e) {
         recording = RecordingStatus.failed(path.toString(), e.toString());
       }
       return recording;
+    }
+
+    @Override
+    public String writeRecording(int kind, int percent, byte[] content) {
+      RecordingFile open = file;
+      if (open == null || !refusal.isEmpty()) {
+        return refusal;
+      }
+      try {
+        open.write(kind, percent, now(), nanos, content);
+        return "";
+      } catch (IOException e) {
+        return e.toString();
+      }
     }
   }
 
@@ -81,12 +97,13 @@ class RecorderTest {
   private long nanos = Recordings.START_NANOS;
   private Optional<SiteSummary> sites = Optional.empty();
   private List<KnownLeak> leaks = List.of();
+  private String refusal = "";
   private final Logged logged = new Logged("io.mallometer.Mallometer");
-  private Interposer library = new Library();
+  private NativeLibrary library = new Library();
   private Recorder recorder = recorder();
 
   private Recorder recorder() {
-    return new Recorder(library, Clock.fixed(Recordings.START, ZoneOffset.UTC), () -> nanos, null);
+    return new Recorder(library, () -> nanos, null);
   }
 
   @BeforeEach
@@ -112,7 +129,7 @@ class RecorderTest {
 
   @Test
   void withoutTheLibraryNothingIsRecordedUntilItIsThere() throws Exception {
-    library = new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
+    library = new SilentLibrary(new Status(State.UNAVAILABLE, "", ""));
     recorder = recorder();
     start();
     assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
@@ -123,7 +140,7 @@ class RecorderTest {
   @Test
   void withoutTheLibraryThePreviousRunIsToldOnce() throws Exception {
     Recordings.grownToTheLimit(path);
-    library = new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
+    library = new SilentLibrary(new Status(State.UNAVAILABLE, "", ""));
     recorder = recorder();
     start();
     observeFor(Duration.ofMinutes(1), 100);
@@ -170,7 +187,7 @@ class RecorderTest {
         .containsPattern("a\\.B\\.m19 +3\\.0 MiB +\\+2\\.0 MiB");
   }
 
-  /** A number that lost its last digits would be another. */
+  /** A number without its last digits would be a different number. */
   @Test
   void namesThatDoNotFitAreLeftOutWhole() throws Exception {
     start();
@@ -212,17 +229,17 @@ class RecorderTest {
   }
 
   @Test
-  void crossingTheLimitsSharesIsWrittenAtOnceAndOnce() throws Exception {
+  void exceedingTheLimitsSharesIsWrittenAtOnceAndOnce() throws Exception {
     start();
     for (long charged : new long[] {800, 860, 870, 855, 910, 960, 990, 700, 860}) {
       nanos += 5 * Recordings.SECOND;
-      assertThat(recorder.crosses(snapshot(charged)))
+      assertThat(recorder.exceeds(snapshot(charged)))
           .isEqualTo(List.of(860L, 910L, 960L).contains(charged));
       recorder.observe(snapshot(charged), leaks);
     }
 
-    assertThat(RecordedLife.read(path).crossings())
-        .extracting(crossing -> crossing.text().word("threshold-percent").orElse(""))
+    assertThat(RecordedLife.read(path).exceeded())
+        .extracting(text -> text.text().word("threshold-percent").orElse(""))
         .containsExactly("85", "90", "95", "85");
   }
 
@@ -252,7 +269,7 @@ class RecorderTest {
 
   /** The process may be killed before the next poll. */
   @Test
-  void callSitesOfACrossingAreWrittenAtOnce() throws Exception {
+  void callSitesOfAnExceededShareAreWrittenAtOnce() throws Exception {
     start();
     recorder.keep(KeptMoment.LIMIT_95, reading(3));
     assertThat(liveBytes(RecordedLife.read(path), KeptMoment.LIMIT_95)).isEqualTo(3);
@@ -309,11 +326,11 @@ class RecorderTest {
         .satisfies(life -> assertThat(life.pid()).isEqualTo(4711))
         .satisfies(life -> assertThat(life.alarming()).isTrue())
         .satisfies(life -> assertThat(life.file()).isEqualTo(path + ".previous"))
-        .satisfies(life -> assertThat(life.sentence()).contains("at 99 % of the limit of 2.0 GiB"))
+        .satisfies(life -> assertThat(life.sentence()).contains("at 99 % of 2.0 GiB"))
         .satisfies(life -> assertThat(life.report()).contains("malloc live", "12:40:00"));
   }
 
-  // ---- Leaks that the next run shall know
+  // ---- Leaks for the next run
 
   @Test
   void leaksAreToldToTheNextRunOnce() throws Exception {
@@ -338,7 +355,7 @@ class RecorderTest {
     assertThat(recorder.takeKnownLeaks()).isEqualTo(KNOWN.subList(1, 2));
   }
 
-  /** Another class loader goes on with the file, after a web application was deployed anew. */
+  /** Another class loader continues the file, after a web application was redeployed. */
   @Test
   void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {
     leaks = KNOWN;
@@ -401,7 +418,7 @@ class RecorderTest {
     assertThat(recorder.takeKnownLeaks()).isEmpty();
   }
 
-  /** The next run is another process. */
+  /** Ends this run; the next run is another process. */
   private void endRun() {
     recorder.close();
     library = new Library();
@@ -422,7 +439,7 @@ class RecorderTest {
     assertThat(logged.messages()).isEmpty();
   }
 
-  /** Reading from it would never end. */
+  /** Reading from the pipe would never end. */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {
@@ -438,24 +455,29 @@ class RecorderTest {
   }
 
   @Test
-  void aFileThatIsTruncatedMeanwhileHarmsNobody() throws Exception {
+  void aRecordThatTheLibraryRefusesEndsTheRecordingWithItsReason() throws Exception {
     start();
-    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
-      file.setLength(0);
-    }
-    observeFor(Duration.ofMinutes(2), 900);
+    refusal = "the file was truncated, or its file system failed";
+    observeFor(Duration.ofMinutes(3), 900);
 
-    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.ON);
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
+    assertThat(recorder.recording().reason()).isEqualTo(refusal);
+    assertThat(logged.messages()).containsExactly("The recording is off: " + refusal);
   }
 
   @Test
-  void anInterruptedThreadGoesOnRecording() throws Exception {
-    Thread.currentThread().interrupt();
+  void anotherFileInThePlaceOfTheRecordingIsNotTakenForIt() throws Exception {
+    library.record(path);
+    Recordings.open(path).close();
     start();
-    observeFor(Duration.ofMinutes(2), 100);
+    assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
+    assertThat(recorder.recording().reason()).endsWith("has been replaced by another file");
 
-    assertThat(Thread.interrupted()).isTrue();
-    assertThat(RecordedLife.read(path).minutes()).hasSizeBetween(2, 3);
+    endRun();
+    library.record(path);
+    Files.delete(path);
+    start();
+    assertThat(recorder.recording().reason()).endsWith("does not exist any more");
   }
 
   @Test
@@ -483,8 +505,12 @@ class RecorderTest {
     }
   }
 
+  private Instant now() {
+    return Recordings.START.plusNanos(nanos - Recordings.START_NANOS);
+  }
+
   private Snapshot snapshot(long chargedMib) {
-    return snapshot(Recordings.START.plusNanos(nanos - Recordings.START_NANOS), chargedMib);
+    return snapshot(now(), chargedMib);
   }
 
   private Snapshot snapshot(Instant time, long chargedMib) {

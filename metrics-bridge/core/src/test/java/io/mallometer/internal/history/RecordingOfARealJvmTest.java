@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.history.Ending.Kind;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.history.ExitDiagnosis.Kind;
+import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.model.KeptMoment;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JVMs that are ended for real, and what is left to read of them. */
+/** Ends real JVMs in several ways, and reads their recordings. */
 @Tag("process")
 class RecordingOfARealJvmTest {
 
@@ -56,7 +57,7 @@ class RecordingOfARealJvmTest {
     RecordedLife life = RecordedLife.read(recording);
 
     assertThat(life.header().pid()).isEqualTo(killed.pid());
-    assertThat(life.last().liveBytes()).isGreaterThan(4e6);
+    assertThat(life.last().malloc().liveBytes()).isGreaterThan(4e6);
     assertThat(life.last().residentBytes()).isGreaterThan(20e6);
     assertThat(life.minutes().get(0).text().table("part")).containsKeys("java_heap", "malloc_live");
     assertThat(life.minutes().get(0).text().word("verdict")).isNotEmpty();
@@ -72,24 +73,26 @@ class RecordingOfARealJvmTest {
     assertThat(output(next))
         .contains("The previous run (process " + killed.pid() + ", until ")
         .contains("ended without an exit record");
-    assertThat(Ending.of(RecordedLife.read(recording), Aftermath.unknown()).sentence())
+    assertThat(
+            ExitDiagnosis.of(RecordedLife.read(recording), ExitDiagnosisTest.NOTHING_MORE)
+                .sentence())
         .startsWith("exited with code 7");
     assertThat(RecordedLife.read(Path.of(recording + ".previous")).header().pid())
         .isEqualTo(killed.pid());
   }
 
-  /** Also: a second JVM on the same file leaves it alone, and says so. */
+  /** A second JVM on the same file leaves the file alone and reports why. */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
     Process first = start(true, "wait");
     await(life -> !life.minutes().isEmpty());
     assertThat(
-            Ending.of(
-                    RecordedLife.read(recording), Aftermath.of(RecordedLife.read(recording), true))
+            ExitDiagnosis.of(
+                    RecordedLife.read(recording), PostMortem.of(RecordedLife.read(recording), true))
                 .kind())
         .isEqualTo(Kind.RUNNING);
-    assertThat(Aftermath.inUse(recording)).isTrue();
+    assertThat(PostMortem.inUse(recording)).isTrue();
 
     Process second = start(true, "exit");
     assertThat(second.waitFor()).isEqualTo(7);
@@ -110,8 +113,26 @@ class RecordingOfARealJvmTest {
     assertThat(life.header().pid()).isEqualTo(first.pid());
     assertThat(life.shutdown()).isPresent();
     assertThat(life.tornRecords()).isZero();
-    assertThat(Aftermath.inUse(recording)).isFalse();
-    assertThat(Ending.of(life, Aftermath.unknown()).sentence()).startsWith("exited with code 143");
+    assertThat(PostMortem.inUse(recording)).isFalse();
+    assertThat(ExitDiagnosis.of(life, ExitDiagnosisTest.NOTHING_MORE).sentence())
+        .startsWith("exited with code 143");
+  }
+
+  /** The library lacks the bridge's native methods, so JNA calls its functions. */
+  @Test
+  void textsAreWrittenByJnaToo() throws Exception {
+    String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
+    Files.writeString(
+        library,
+        bytes.replace("Java_io_mallometer_", "Jova_io_mallometer_"),
+        StandardCharsets.ISO_8859_1);
+    Process recorded = start(true, "exit");
+    assertThat(recorded.waitFor()).as(output(recorded)).isEqualTo(7);
+    RecordedLife life = RecordedLife.read(recording);
+
+    assertThat(life.jvm()).isPresent();
+    assertThat(life.shutdown()).isPresent();
+    assertThat(life.tornRecords()).isZero();
   }
 
   @Test
@@ -122,7 +143,7 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /** All Java threads stand still, mallometer's poller among them; the counters go on. */
+  /** All Java threads stand still, with mallometer's poller, but the counters continue. */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));
@@ -134,10 +155,11 @@ class RecordingOfARealJvmTest {
     RecordedLife life = RecordedLife.read(recording);
 
     assertThat(standsStillBy(heartbeat, life)).isGreaterThanOrEqualTo(2);
-    assertThat(Ending.of(life, Aftermath.unknown()).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+    assertThat(ExitDiagnosis.of(life, ExitDiagnosisTest.NOTHING_MORE).kind())
+        .isEqualTo(Kind.WITHOUT_GOODBYE);
   }
 
-  /** Samples that are younger than the latest heartbeat by more than its pace. */
+  /** Returns the number of samples since the heartbeat's pace after the last heartbeat. */
   private static long standsStillBy(Path heartbeat, RecordedLife life) {
     try {
       Instant latest = Files.getLastModifiedTime(heartbeat).toInstant().plusMillis(500);
@@ -147,6 +169,7 @@ class RecordingOfARealJvmTest {
     }
   }
 
+  /** The process takes five seconds, which are five polls, from 85 % of the limit to the kill. */
   @Test
   @Tag("any-jdk")
   void aJvmThatTheKernelKillsForTheLimitIsRecognised() throws Exception {
@@ -154,30 +177,30 @@ class RecordingOfARealJvmTest {
     assumeTrue(limit.possible(), limit.reason());
     try {
       Process killed =
-          start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak", "70");
+          start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak", "140");
       assertThat(killed.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(killed.exitValue()).as(output(killed)).isEqualTo(SIGKILL);
       RecordedLife life = RecordedLife.read(recording);
-      Ending ending = Ending.of(life, Aftermath.of(life, false));
+      ExitDiagnosis ending = ExitDiagnosis.of(life, PostMortem.of(life, false));
 
-      assertThat(life.last().limitBytes()).isEqualTo(220 << 20);
-      assertThat(life.last().shareOfLimit()).isGreaterThan(0.85);
+      assertThat(life.last().cgroup().limitBytes()).isEqualTo(220 << 20);
+      assertThat(life.last().cgroup().shareOfLimit()).isGreaterThan(0.85);
       assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
       assertThat(ending.sentence()).contains("rose from 0 to 1", "malloc live", "of 220 MiB");
-      assertThat(life.crossings())
-          .extracting(crossing -> crossing.text().word("threshold-percent").orElse(""))
+      assertThat(life.exceeded())
+          .extracting(text -> text.text().word("threshold-percent").orElse(""))
           .isNotEmpty()
           .isSubsetOf("85", "90", "95");
-      assertThat(life.crossings().get(0).text().table("part").get("direct_buffers"))
+      assertThat(life.exceeded().get(0).text().table("part").get("direct_buffers"))
           .isGreaterThan(50L << 20);
       assertThat(life.profiles()).containsKey(KeptMoment.PEAK);
-      KeptMoment crossed =
+      KeptMoment exceeded =
           life.profiles().keySet().stream()
               .filter(moment -> moment != KeptMoment.PEAK)
               .findFirst()
               .orElseThrow();
-      assertThat(life.profile(crossed).sites().get(0).liveBytes().value()).isGreaterThan(50 << 20);
-      assertThat(life.profile(crossed).sites().get(0).frames())
+      assertThat(life.profile(exceeded).sites().get(0).liveBytes().value()).isGreaterThan(50 << 20);
+      assertThat(life.profile(exceeded).sites().get(0).frames())
           .anyMatch(frame -> frame.function().contains("allocateDirect"));
 
       Process next = start(true, List.of(), limit.enter(), "exit");
@@ -201,7 +224,7 @@ class RecordingOfARealJvmTest {
     return start(preloaded, options, List.of(), arguments);
   }
 
-  /** Nobody reads what the process prints, so that it cannot print for ever. */
+  /** Starts a process whose output is not read, so that its prints block. */
   private Process startUnread(Path heartbeat) throws IOException {
     Process process = builder(true, List.of(), List.of(), "hang", heartbeat.toString()).start();
     started.add(process);
@@ -237,8 +260,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * A child in which the library tries something shares the process's memory, which holds the lock
-   * of the recording, and is ended a little later.
+   * Kills a process and waits for the lock of its recording. A child process in which the library
+   * tests something shares the lock and ends a little later.
    */
   private void kill(Process process) throws Exception {
     process.destroyForcibly();
@@ -252,7 +275,7 @@ class RecordingOfARealJvmTest {
     return Files.readString(directory.resolve("output-" + started.indexOf(process)));
   }
 
-  /** Waits until the recording says what it should. */
+  /** Waits until the recording meets a condition. */
   private void await(Predicate<RecordedLife> enough) throws Exception {
     if (!ChildJvm.await(
         () -> Files.exists(recording) && enough.test(RecordedLife.read(recording)))) {

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.Arrays;
 
-/** Recordings as the library would have written them, with known contents. */
+/** Recordings with known contents, like those of the library. */
 public final class Recordings {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
@@ -21,7 +21,7 @@ public final class Recordings {
 
   private static long lives;
 
-  /** The regions that the library makes. */
+  /** The regions of the library's file. */
   static final RecordingRegion[] LAYOUT = {
     new RecordingRegion(
         RecordingFormat.SAMPLES, RecordingFormat.SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
@@ -34,16 +34,15 @@ public final class Recordings {
     new RecordingRegion(RecordingFormat.JVM, RecordingFormat.DOCUMENT_BYTES, 323_584, 1, 0),
     new RecordingRegion(
         RecordingFormat.MINUTES, RecordingFormat.DOCUMENT_BYTES, 339_968, 60, 60_000_000_000L),
-    new RecordingRegion(
-        RecordingFormat.CROSSINGS, RecordingFormat.DOCUMENT_BYTES, 1_323_008, 24, 0),
+    new RecordingRegion(RecordingFormat.EXCEEDED, RecordingFormat.DOCUMENT_BYTES, 1_323_008, 24, 0),
     new RecordingRegion(RecordingFormat.PROFILES, RecordingFormat.PROFILE_BYTES, 1_716_224, 5, 0),
   };
 
   private Recordings() {}
 
-  /** A header by the library, of a process that started at {@link #START}. */
+  /** Returns a header like the library's, of a process that started at {@link #START}. */
   static ByteBuffer header() {
-    ByteBuffer header = RecordingBytes.buffer(RecordingFormat.HEADER_BYTES);
+    ByteBuffer header = RecordingFile.buffer(RecordingFormat.HEADER_BYTES);
     header.put(0, RecordingBytes.MAGIC);
     header.putInt(RecordingFormat.HEADER_FORMAT, RecordingFormat.FORMAT);
     header.putInt(RecordingFormat.HEADER_HEADER_BYTES, RecordingFormat.HEADER_BYTES);
@@ -61,7 +60,7 @@ public final class Recordings {
     return seal(header);
   }
 
-  /** Renews the checksum after a change. */
+  /** Updates the checksum after a change. */
   static ByteBuffer seal(ByteBuffer header) {
     return header.putInt(
         RecordingFormat.HEADER_CHECKSUM,
@@ -76,7 +75,7 @@ public final class Recordings {
       Files.move(file, Path.of(file + ".previous"), StandardCopyOption.REPLACE_EXISTING);
     }
     Files.write(file, whole);
-    return RecordingFile.join(file, header.getLong(RecordingFormat.HEADER_LIFE));
+    return new RecordingFile(file, header.getLong(RecordingFormat.HEADER_LIFE));
   }
 
   private static void putText(ByteBuffer header, int offset, String text) {
@@ -99,9 +98,9 @@ public final class Recordings {
     file.write(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
   }
 
-  /** A sample of known figures, in bytes. */
+  /** Returns a sample of known figures, in bytes. */
   static ByteBuffer figures(double live, double resident, double charged, double limit) {
-    ByteBuffer sample = RecordingBytes.buffer(RecordingFormat.SAMPLE_BYTES);
+    ByteBuffer sample = RecordingFile.buffer(RecordingFormat.SAMPLE_BYTES);
     sample.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_SAMPLE);
     sample.putLong(RecordingFormat.SAMPLE_ALLOCATIONS, 10);
     sample.putLong(RecordingFormat.SAMPLE_FREES, 4);
@@ -116,7 +115,7 @@ public final class Recordings {
     return sample;
   }
 
-  /** A process that grew for 40 minutes until it was near its limit, and said nothing. */
+  /** Writes a process that grew for 40 minutes to near its limit and ended without a record. */
   public static Path grownToTheLimit(Path path) throws IOException {
     try (RecordingFile file = open(path)) {
       for (int minute = 0; minute <= 40; minute++) {

@@ -11,16 +11,16 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A report shows where the memory was in the end, as far as anybody wrote it. */
+/** Tests that a report shows the latest memory that was recorded. */
 class ReportedMemoryTest {
 
   private static final long MIB = 1 << 20;
 
   @TempDir private Path directory;
 
-  /** A process that is killed for its limit is rarely killed on the minute. */
+  /** A process that exceeds its limit is seldom killed right after a minute was written. */
   @Test
-  void aCrossingAfterTheLastMinuteIsTheLatest() throws Exception {
+  void anExceededShareAfterTheLastMinuteIsTheLatest() throws Exception {
     assertThat(report(90))
         .contains("Where the memory was at 12:01:30, and the change since 12:00:10")
         .containsPattern("malloc_live +118 MiB +\\+88.0 MiB")
@@ -29,24 +29,24 @@ class ReportedMemoryTest {
   }
 
   @Test
-  void aCrossingBeforeTheLastMinuteIsNot() throws Exception {
+  void anExceededShareBeforeTheLastMinuteIsNot() throws Exception {
     assertThat(report(60))
         .contains("Where the memory was at 12:01:10, and the change since 12:00:10")
         .containsPattern("malloc_live +66.0 MiB +\\+36.0 MiB")
         .contains("verdict at 66");
   }
 
-  /** Splits are made less often than minutes are written where they are expensive. */
+  /** Expensive splits are rarer than the minutes that are written. */
   @Test
   void anOldSplitIsTold() throws Exception {
     assertThat(report(60)).contains("  resident, split at 11:59:50\n");
   }
 
   @Test
-  void aCrossingAloneIsEnough() throws Exception {
+  void anExceededShareAloneIsEnough() throws Exception {
     Path path = directory.resolve("recording");
     try (RecordingFile file = Recordings.open(path)) {
-      write(file, RecordingFormat.CROSSINGS, 5, memory(118).line("threshold-percent", 95));
+      write(file, RecordingFormat.EXCEEDED, 5, memory(118).line("threshold-percent", 95));
     }
 
     assertThat(RecordingReport.of(path)).contains("Where the memory was at 12:00:05\n");
@@ -82,16 +82,16 @@ class ReportedMemoryTest {
         .doesNotContain("com.shop.Cart.zip");
   }
 
-  /** Of a process with two minutes, 10 and 70 s after its start, and one crossing. */
-  private String report(long crossingSecond) throws IOException {
+  /** Returns the report of a process with minutes at 10 and 70 s and with one exceeded share. */
+  private String report(long exceededSecond) throws IOException {
     Path path = directory.resolve("recording");
     try (RecordingFile file = Recordings.open(path)) {
       write(file, RecordingFormat.MINUTES, 10, memory(30));
       write(file, RecordingFormat.MINUTES, 70, memory(66));
       write(
           file,
-          RecordingFormat.CROSSINGS,
-          crossingSecond,
+          RecordingFormat.EXCEEDED,
+          exceededSecond,
           memory(118).line("threshold-percent", 95));
     }
     return RecordingReport.of(path);

@@ -13,7 +13,7 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Rates of sites that are read every 15 s, and whose samples each stand for so many bytes. */
+/** Tests rates of sites that are read every 15 s. Each sample stands for the same bytes. */
 class SiteRatesTest {
 
   private static final int STEP = 15;

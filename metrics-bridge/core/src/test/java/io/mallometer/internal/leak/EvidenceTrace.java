@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.mallometer.internal.interposer.Durations;
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -37,11 +37,11 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Evidence of a real process at one moment after the other, in a file that tests judge again, as
- * fast as they can: gzipped lines, each a moment in JSON.
+ * Successive evidence of a real process in a file, which tests judge again without waiting: gzipped
+ * lines of JSON, one for each moment.
  *
  * <pre>{@code
- * Interposer library = Interposer.ofThisProcess();
+ * NativeLibrary library = new ProcessLibrary();
  * library.observeUse(Duration.ofSeconds(5));
  * try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(Path.of("zlib.jsonl.gz"))) {
  *   // every 15 s:
@@ -49,7 +49,8 @@ import java.util.zip.GZIPOutputStream;
  * }
  * }</pre>
  *
- * <p>Names and frames of a site are in the first line that has it. The clock is the trace's.
+ * <p>Names and frames of a site are in the first line that has it. A replay uses the times of the
+ * trace.
  */
 public final class EvidenceTrace {
 
@@ -158,7 +159,7 @@ public final class EvidenceTrace {
   /**
    * Judges a trace.
    *
-   * @param listener is told the report of each moment
+   * @param listener the receiver of each moment's report
    */
   public static void replay(Path file, MallometerOptions options, Consumer<LeakReport> listener) {
     LeakDetector detector = new LeakDetector(options);

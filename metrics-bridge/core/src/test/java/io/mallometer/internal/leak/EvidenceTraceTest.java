@@ -2,7 +2,7 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SiteVerdict;
@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A trace that was recorded is judged as its process was. */
+/** The verdicts on a recorded trace are those on its process. */
 class EvidenceTraceTest {
 
   private static final double TWENTY_MINUTES = 1_200;

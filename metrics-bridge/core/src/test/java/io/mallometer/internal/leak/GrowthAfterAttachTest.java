@@ -2,8 +2,8 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -77,7 +77,7 @@ class GrowthAfterAttachTest {
     }
   }
 
-  /** One process after its attach. */
+  /** A process after its attach. */
   private final class Process {
     final List<Site> sites = new ArrayList<>();
     final double before;
@@ -90,7 +90,7 @@ class GrowthAfterAttachTest {
      * Creates a process.
      *
      * @param before the live bytes at the attach
-     * @param cache the part of them that is replaced, evenly in {@link #TURNOVER}
+     * @param cache the part of them that is replaced at an even rate within {@link #TURNOVER}
      */
     Process(double before, double cache) {
       this.before = before;
@@ -118,7 +118,7 @@ class GrowthAfterAttachTest {
     }
 
     boolean grows(Site site) {
-      return now > 0 && growth.of(site.number, samples.of(site.number)).isPresent();
+      return now > 0 && growth.of(List.of(site.number), samples.of(site.number)).isPresent();
     }
 
     Pace pace(Site site) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
-import io.mallometer.internal.leak.Judgement.Idle;
+import io.mallometer.internal.leak.Assessment.Idle;
 import io.mallometer.internal.symbol.StackFingerprint;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is remembered of leaks, and when it is forgotten. */
+/** Leaks are remembered for later runs, and forgotten when they are refuted. */
 @Tag("any-jdk")
 class KnownLeaksTest {
 
@@ -34,9 +34,9 @@ class KnownLeaksTest {
           Instant.parse("2026-01-01T00:00:00Z"),
           LeakEvidence.OUTLASTED);
 
-  private static final Standing LEAK = standing(Verdict.LEAK, idle(7), null);
-  private static final Standing UNUSED = standing(Verdict.UNUSED, idle(7), null);
-  private static final Standing USED = standing(Verdict.HEALTHY, idle(0), null);
+  private static final SiteState LEAK = standing(Verdict.LEAK, idle(7), null);
+  private static final SiteState UNUSED = standing(Verdict.UNUSED, idle(7), null);
+  private static final SiteState USED = standing(Verdict.HEALTHY, idle(0), null);
 
   private final KnownLeaks known = new KnownLeaks();
   private boolean fine;
@@ -104,10 +104,10 @@ class KnownLeaksTest {
 
   @Test
   void whatIsIdleInBetweenOrNotSeenIsNotForgotten() {
-    Standing idle = standing(Verdict.HEALTHY, idle(1), null);
-    Standing unseen = Standing.of(Judgement.unseen(), START);
+    SiteState idle = standing(Verdict.HEALTHY, idle(1), null);
+    SiteState unseen = SiteState.of(Assessment.unseen(), START);
     known.add(List.of(OF_CART));
-    for (Standing interruption : List.of(idle, unseen, UNUSED)) {
+    for (SiteState interruption : List.of(idle, unseen, UNUSED)) {
       evaluate(0, USED);
       evaluate(LONG - 1, interruption);
       evaluate(LONG, USED);
@@ -115,7 +115,7 @@ class KnownLeaksTest {
     assertThat(known.all()).containsExactly(OF_CART);
   }
 
-  /** Another place in the same functions is the same stack by its fingerprint. */
+  /** A second site in the same functions has the same stack fingerprint. */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {
     for (long second : new long[] {0, LONG}) {
@@ -141,11 +141,11 @@ class KnownLeaksTest {
         .doesNotContain("%016x".formatted(35));
   }
 
-  private void evaluate(long second, Standing standing) {
+  private void evaluate(long second, SiteState standing) {
     learn(CART, standing, second);
   }
 
-  private void learn(CallSite site, Standing standing, long second) {
+  private void learn(CallSite site, SiteState standing, long second) {
     known.learn(site, standing, name -> fine, START.plusSeconds(second), TIMES);
   }
 
@@ -158,11 +158,10 @@ class KnownLeaksTest {
     return new Suspected(idle, idle, 300, 720, 1_800, 3_600);
   }
 
-  private static Standing standing(
+  private static SiteState standing(
       Verdict verdict, Suspected suspected, @Nullable KnownLeak earlier) {
-    Judgement judged =
-        new Judgement(
-            verdict, Idle.none(0), suspected, Double.NaN, null, false, null, null, earlier);
-    return new Standing(verdict, OF_CART.time(), verdict, 0, judged);
+    Assessment judged =
+        new Assessment(verdict, Idle.none(0), suspected, null, false, null, null, earlier);
+    return new SiteState(verdict, OF_CART.time(), verdict, 0, judged);
   }
 }

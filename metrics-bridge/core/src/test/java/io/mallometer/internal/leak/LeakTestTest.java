@@ -2,9 +2,9 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.Durations;
-import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,14 +13,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What each rule is for: a site that would be judged otherwise without it. */
+/** Tests each rule of the leak test with a site that would be judged otherwise without it. */
 class LeakTestTest {
 
   private static final long START = 77_000_000_000L;
   private static final double HALF_AN_HOUR = 1_800;
   private static final double FLOOR = 300;
 
-  /** Objects can be idle that were born in the first 1,500 s; but for the last, all are well. */
+  /**
+   * The births of objects, of which one is in the last third of the 1,500 s in which idle objects
+   * can have been born.
+   */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
   };
@@ -52,11 +55,11 @@ class LeakTestTest {
         .isBetween(3 * 362.0, 3 * 512.0);
   }
 
-  // ---- How many
+  // ---- The number of objects
 
   @Test
   void oneObjectInTheLastThirdDoesNotTellThatTheyKeepComing() {
-    Judgement one = judge(bornAt(ONE_IN_THE_LAST_THIRD));
+    Assessment one = judge(bornAt(ONE_IN_THE_LAST_THIRD));
     assertThat(one.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(one.acquittal()).isEqualTo(Acquittal.TOO_FEW);
     assertThat(one.refutesLeak()).isFalse();
@@ -66,7 +69,27 @@ class LeakTestTest {
     assertThat(judge(two).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /** When slots run short, an object gets one now and then against all odds. */
+  /** The oldest object is idle for 36 minutes, the next one for 33. */
+  @Test
+  void oneObjectOutlastsTheTimeoutSurelyIfAnotherDoesSoAtAll() {
+    List<SampledObject> rare = new ArrayList<>();
+    for (int i = 0; i <= 20; i++) {
+      double birth = i < 2 ? i * 180 : 420 + (i - 2) * 90;
+      rare.add(new SampledObject(1, 1 << 20, 1, 1, nanos(birth), nanos(birth)));
+    }
+    assertThat(judgeAfter(36 * 60, rare).verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(judgeAfter(34 * 60, rare).verdict()).isEqualTo(Verdict.UNUSED);
+    rare.remove(1);
+    assertThat(judgeAfter(36 * 60, rare).verdict()).isEqualTo(Verdict.UNUSED);
+  }
+
+  private static Assessment judgeAfter(double seconds, List<SampledObject> objects) {
+    Times times = new Times(FLOOR, 1_800, 1);
+    return LeakTest.judge(
+        objects, SiteUse.NONE, new Window(START, nanos(seconds), 5, times, VoidTime.NONE));
+  }
+
+  /** When slots run short, an object may get one in spite of a tiny probability. */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
     List<SampledObject> idle = new ArrayList<>();
@@ -80,7 +103,7 @@ class LeakTestTest {
     assertThat(judge(idle).refutesLeak()).isFalse();
   }
 
-  /** What is in a slot fits into one, whatever its size is counted as. */
+  /** An object in a slot counts, even if its size is counted as larger than a slot. */
   @ParameterizedTest
   @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
   void objectsThatFillASlotAreJudgedAsOthers(long bytes) {
@@ -91,7 +114,7 @@ class LeakTestTest {
     assertThat(judge(large).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  private static Judgement judge(List<SampledObject> objects) {
+  private static Assessment judge(List<SampledObject> objects) {
     return LeakTest.judge(objects, SiteUse.NONE, window(5));
   }
 
@@ -104,7 +127,7 @@ class LeakTestTest {
     return new ArrayList<>(DoubleStream.of(seconds).mapToObj(birth -> born(birth, 1)).toList());
   }
 
-  /** In a slot, and never used again. */
+  /** Returns an object in a slot that is never used again. */
   private static SampledObject born(double seconds, double probability) {
     return new SampledObject(1, 128 << 10, probability, 1, nanos(seconds), nanos(seconds));
   }

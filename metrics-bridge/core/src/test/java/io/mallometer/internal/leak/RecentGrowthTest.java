@@ -3,14 +3,14 @@ package io.mallometer.internal.leak;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Which sites hold more than some minutes ago. */
+/** Tests which sites hold more memory than some minutes ago. */
 class RecentGrowthTest {
 
   private static final int SITE = 3;
@@ -83,7 +83,7 @@ class RecentGrowthTest {
     assertThat(at(120)).isEmpty();
   }
 
-  /** A cache that was full at the attach, and renews what it holds. */
+  /** A cache that was full at the attach replaces its objects. */
   @Test
   void whatReplacesOlderObjectsAfterAnAttachDoesNotGrow() {
     attached(0);
@@ -126,7 +126,7 @@ class RecentGrowthTest {
       every(5, second - 10, second, second <= 300 ? MIB : 2 * MIB);
       at(second);
     }
-    // 2 MiB every 5 s, for the last 5 minutes.
+    // The site allocates 2 MiB every 5 s in the last 5 minutes.
     assertThat(pace().bytesPerHour()).isCloseTo(1_440 * MIB, within(1.0));
     assertThat(pace().quietSeconds()).isZero();
   }
@@ -143,7 +143,9 @@ class RecentGrowthTest {
     assertThat(pace().quietSeconds()).isEqualTo(300);
   }
 
-  /** Two an hour are a leak, too: a quiet quarter of an hour says nothing of it. */
+  /**
+   * A site that grows six times an hour may leak: ten minutes without a sample do not end growth.
+   */
   @Test
   void whatComesSeldomGrowsOn() {
     for (int second = 0; second <= 7_200; second += 15) {
@@ -171,7 +173,7 @@ class RecentGrowthTest {
     return growth.pace(List.of(SITE), live);
   }
 
-  /** After as many readings as a day has. */
+  /** The test adds the readings of a day. */
   @Test
   void anHourOfReadingsIsKeptHoweverManyThereAre() {
     for (int second = 0; second <= 86_400; second += 15) {
@@ -201,7 +203,7 @@ class RecentGrowthTest {
   private Optional<Increase> at(double second) {
     SamplesBySite samples = new SamplesBySite(live);
     growth.add(samples, counted, nanos(second) / 1e9);
-    return growth.of(SITE, samples.of(SITE));
+    return growth.of(List.of(SITE), samples.of(SITE));
   }
 
   private static long nanos(double second) {

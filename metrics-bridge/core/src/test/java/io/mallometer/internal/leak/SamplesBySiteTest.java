@@ -2,11 +2,11 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which samples are a site's. */
+/** Tests which samples belong to a site. */
 class SamplesBySiteTest {
 
   @Test

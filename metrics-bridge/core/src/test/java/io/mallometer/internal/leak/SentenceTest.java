@@ -6,10 +6,10 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How numbers are written in verdicts. */
+/** Tests the numbers and names in verdicts. */
 class SentenceTest {
 
-  /** How the JDK calls a native function is no frame that allocates. */
+  /** The JDK's frames of a native call are not the frames that allocate. */
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {
     assertThat(
@@ -32,6 +32,13 @@ class SentenceTest {
     assertThat(Sentence.bytes(140.5 * (1 << 20))).isEqualTo("141 MiB");
     assertThat(Sentence.bytes(5e15)).isEqualTo("4547 TiB");
     assertThat(Sentence.bytes(Double.NaN)).isEqualTo("NaN B");
+  }
+
+  @Test
+  void ratesAreByTheMinuteFromAMebibyteOn() {
+    assertThat(Sentence.rate(61 * 1_048_576 / 60.0)).isEqualTo("61 MiB/min");
+    assertThat(Sentence.rate(0.5 * 1_048_576 / 60.0)).isEqualTo("30 MiB/h");
+    assertThat(Sentence.rate(-61 * 1_048_576 / 60.0)).endsWith("/h");
   }
 
   @Test

@@ -4,17 +4,18 @@ import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * How a kind of call site behaves: when it is sampled, how long its objects live, and when they are
- * used. Times are seconds since observation began.
+ * A kind of call site: when it is sampled, how long its objects live, and when they are used. Times
+ * are seconds since observation began.
  *
- * @param name what it is
+ * @param name a description
  * @param leaks whether it leaks
  * @param births when samples are born
  * @param life how long an object lives that was born at a time; infinite if it is never freed
  * @param use when an object is used after it was born
- * @param bytes of an object
- * @param probability with which an object is sampled
- * @param stacks how many call sites of one name it is spread over
+ * @param bytes the size of an object
+ * @param probability the probability that an object is sampled
+ * @param stacks the number of call sites of one name that share its objects
+ * @param apart the seconds between the begins of two of them
  */
 record SimulatedKind(
     String name,
@@ -24,52 +25,63 @@ record SimulatedKind(
     Use use,
     long bytes,
     double probability,
-    int stacks) {
+    int stacks,
+    double apart) {
 
   static final double NEVER = Double.POSITIVE_INFINITY;
 
-  /** The next sample's birth after a time; {@link #NEVER} if there is none. */
+  /** Returns the next sample's birth after a time; {@link #NEVER} if there is none. */
   @FunctionalInterface
   interface Births {
     double after(double time, Random random);
   }
 
-  /** How long an object lives. */
+  /** Returns the lifetime of an object. */
   @FunctionalInterface
   interface Life {
     double of(double birth, Random random);
   }
 
-  /** The next use after a time of an object; {@link #NEVER} if there is none. */
+  /** Returns the next use of an object after a time; {@link #NEVER} if there is none. */
   @FunctionalInterface
   interface Use {
     double after(double time, double birth, Random random);
   }
 
   static SimulatedKind leak(String name, Births births, Life life, Use use) {
-    return new SimulatedKind(name, true, births, life, use, 4_096, 0.01, 1);
+    return new SimulatedKind(name, true, births, life, use, 4_096, 0.01, 1, 0);
   }
 
   static SimulatedKind fine(String name, Births births, Life life, Use use) {
-    return new SimulatedKind(name, false, births, life, use, 4_096, 0.01, 1);
+    return new SimulatedKind(name, false, births, life, use, 4_096, 0.01, 1, 0);
   }
 
   SimulatedKind of(long size, double sampled) {
-    return new SimulatedKind(name, leaks, births, life, use, size, sampled, stacks);
+    return new SimulatedKind(name, leaks, births, life, use, size, sampled, stacks, apart);
   }
 
   SimulatedKind over(int many) {
-    return new SimulatedKind(name, leaks, births, life, use, bytes, probability, many);
+    return over(many, 0);
+  }
+
+  SimulatedKind over(int many, double seconds) {
+    return new SimulatedKind(name, leaks, births, life, use, bytes, probability, many, seconds);
+  }
+
+  /** Returns the births at one of its stacks. */
+  Births births(int stack) {
+    double later = stack * apart;
+    return (time, random) -> later + births.after(Math.max(0, time - later), random);
   }
 
   // ---- Births
 
-  /** So many a second, all the time. */
+  /** Returns births at random times with a constant rate per second. */
   static Births steady(double rate) {
     return (time, random) -> time + exponential(1 / rate, random);
   }
 
-  /** So many a second between two times. */
+  /** Returns births with a rate per second between two times. */
   static Births between(double begin, double end, double rate) {
     return (time, random) -> {
       double next = Math.max(begin, time) + exponential(1 / rate, random);
@@ -77,7 +89,9 @@ record SimulatedKind(
     };
   }
 
-  /** Of so many a second those that a share, by time, lets through. */
+  /**
+   * Returns births with a rate per second, of which a share that depends on the time takes place.
+   */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {
       double next = time;
@@ -88,7 +102,7 @@ record SimulatedKind(
     };
   }
 
-  /** So many a second in the first seconds of each period. */
+  /** Returns births with a rate per second in the first seconds of each period. */
   static Births bursts(double period, double length, double rate) {
     return (time, random) -> {
       double next = time + exponential(1 / rate, random);
@@ -97,7 +111,7 @@ record SimulatedKind(
     };
   }
 
-  /** So many a second for some seconds from each of these times on. */
+  /** Returns births with a rate per second for some seconds after each of these times. */
   static Births phases(double length, double rate, double... begins) {
     return (time, random) -> {
       for (double begin : begins) {
@@ -128,12 +142,17 @@ record SimulatedKind(
     return (birth, random) -> seconds * (1 + 0.01 * random.nextDouble());
   }
 
-  /** Until the next multiple of a period, when all are given up. */
+  /** Returns a life until the next multiple of a period, when all objects are freed. */
   static Life untilRenewed(double period) {
     return (birth, random) -> period - birth % period;
   }
 
-  /** This one for a share of the objects, else the other. */
+  /** Returns an infinite life for objects of the first seconds, another one for the rest. */
+  static Life foreverIfBornIn(double seconds, Life life) {
+    return (birth, random) -> birth < seconds ? NEVER : life.of(birth, random);
+  }
+
+  /** Returns one life for a share of the objects, the other for the rest. */
   static Life either(double share, Life one, Life other) {
     return (birth, random) ->
         random.nextDouble() < share ? one.of(birth, random) : other.of(birth, random);
@@ -141,7 +160,7 @@ record SimulatedKind(
 
   // ---- Uses
 
-  /** Only while it is made. */
+  /** Returns no use after the birth. */
   static Use atBirth() {
     return (time, birth, random) -> NEVER;
   }
@@ -150,17 +169,17 @@ record SimulatedKind(
     return (time, birth, random) -> time + exponential(mean, random);
   }
 
-  /** Each object once in a period of its own, which begins when it is made. */
+  /** Returns a use of each object after each period since its birth. */
   static Use eachAfter(double period) {
     return (time, birth, random) -> time + period * (0.9 + 0.2 * random.nextDouble());
   }
 
-  /** The whole pool, once in a period. */
+  /** Returns a use of all objects at once in each period. */
   static Use allTogether(double period) {
     return (time, birth, random) -> time - time % period + period;
   }
 
-  /** Like another one, and never after some time. */
+  /** Returns another use that ends some time after the birth. */
   static Use forTheFirst(double seconds, Use use) {
     return (time, birth, random) -> {
       double next = use.after(time, birth, random);

@@ -13,6 +13,7 @@ import static io.mallometer.internal.leak.SimulatedKind.falling;
 import static io.mallometer.internal.leak.SimulatedKind.fine;
 import static io.mallometer.internal.leak.SimulatedKind.forTheFirst;
 import static io.mallometer.internal.leak.SimulatedKind.forever;
+import static io.mallometer.internal.leak.SimulatedKind.foreverIfBornIn;
 import static io.mallometer.internal.leak.SimulatedKind.leak;
 import static io.mallometer.internal.leak.SimulatedKind.logNormally;
 import static io.mallometer.internal.leak.SimulatedKind.phases;
@@ -22,7 +23,7 @@ import static io.mallometer.internal.leak.SimulatedKind.untilRenewed;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The mix: what is known to leak, and what only looks so. */
+/** The simulated mix of kinds: known leaks, and healthy kinds that look like leaks. */
 final class SimulatedKinds {
 
   private static final double MINUTE = 60;
@@ -69,6 +70,37 @@ final class SimulatedKinds {
                   atBirth())
               .of(40, 1 / 13_000.0),
           leak("over twenty stacks of one name", steady(1 / 600.0), forever(), atBirth()).over(20),
+          leak(
+                  "one of five hundred, over five stacks",
+                  steady(2),
+                  either(0.998, exponentially(0.05), forever()),
+                  atBirth())
+              .of(268_000, 0.4)
+              .over(5),
+          fine(
+                  "eight caches of one name, each filled in two minutes",
+                  between(0, 2 * MINUTE, 0.2),
+                  forever(),
+                  atBirth())
+              .over(8, 10 * MINUTE),
+          fine(
+                  "twelve caches of one name, each filled in ten minutes",
+                  between(0, 10 * MINUTE, 0.05),
+                  forever(),
+                  atBirth())
+              .over(12, 10 * MINUTE),
+          fine(
+                  "forty tables of one name, one after the other",
+                  between(0, MINUTE, 0.03),
+                  forever(),
+                  atBirth())
+              .over(40, 2.5 * MINUTE),
+          fine(
+                  "six caches of one name, filled in turn and seldom read",
+                  between(0, 5 * MINUTE, 0.1),
+                  forever(),
+                  every(20 * MINUTE))
+              .over(6, 15 * MINUTE),
           fine("short lives", steady(1), exponentially(1), atBirth()),
           fine("five minutes, used", steady(0.05), exponentially(5 * MINUTE), every(30)),
           fine(
@@ -131,8 +163,19 @@ final class SimulatedKinds {
                   atBirth())
               .over(40));
 
-  /** What only looks like a leak until as many minutes have passed. */
+  /** The healthy kinds whose objects stay and are never used again. */
+  static final List<SimulatedKind> MADE_ONCE =
+      BY_HAND.stream()
+          .filter(
+              kind ->
+                  List.of("a pool that fills in ten minutes, cold", "warming up like 1/t")
+                      .contains(kind.name()))
+          .toList();
+
+  /** The minutes for which healthy kinds look like leaks. */
   private static final int[] GAPS = {1, 3, 5, 8, 12, 15, 20, 25, 30};
+
+  private static final int[] LONG_GAPS = {12, 30};
 
   static final List<SimulatedKind> ALL = all();
 
@@ -152,6 +195,23 @@ final class SimulatedKinds {
       all.add(fine("scanned each " + each, steady(0.05), forever(), allTogether(gap)));
       all.add(fine("used at random, each " + each, steady(0.05), forever(), every(gap)));
       all.add(fine("used each " + each, steady(0.05), forever(), eachAfter(gap)));
+    }
+    for (int minutes : LONG_GAPS) {
+      double gap = minutes * MINUTE;
+      String each = minutes + " min";
+      all.add(
+          fine(
+              "some from the start stay, others time out after " + each,
+              steady(0.05),
+              foreverIfBornIn(2 * MINUTE, exactly(gap)),
+              atBirth()));
+      all.add(
+          fine(
+              "batches, each dropped after " + each,
+              bursts(7 * MINUTE, 20, 0.5),
+              exactly(gap),
+              atBirth()));
+      all.add(fine("a queue that drains in " + each, steady(0.1), exponentially(gap), atBirth()));
     }
     return all;
   }

@@ -1,10 +1,10 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.SitesByHand;
-import io.mallometer.internal.interposer.Durations;
-import io.mallometer.internal.interposer.Evidence;
-import io.mallometer.internal.interposer.SampledObject;
-import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
@@ -20,9 +20,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A process with many call sites, as the library would observe it: samples are put into slots with
- * the library's probability, epochs of 16 s tell which slots were touched, some epochs are void.
- * Seeded; its clock is its own.
+ * A process with many call sites, as the library would observe it: samples come into slots with the
+ * library's probability, epochs of 16 s show which slots were accessed, and some epochs are void.
+ * Seeded; it has a clock of its own.
  */
 final class SimulatedProcess {
 
@@ -32,15 +32,18 @@ final class SimulatedProcess {
   private static final long BASE = 5_000 * NANOS;
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  /** What the library places of a site in an epoch, and how many live ones it likes to have. */
+  /**
+   * The samples of a site that the library puts into slots in an epoch, and the live ones that it
+   * wants (leak/placement.h).
+   */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
   private static final double LIVE_IN_SLOTS = 32;
 
-  /** A site that has a slot gets no more once so large a share of them is all that is left. */
+  /** The share of the slots that is left for sites without a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
-  /** How old a site's first sample is before one of its samples is put into a slot. */
+  /** The age of a site's first sample before any of its samples comes into a slot. */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;
@@ -54,9 +57,9 @@ final class SimulatedProcess {
   private long voidEpochs;
 
   /**
-   * A process without sites.
+   * Creates a process without sites.
    *
-   * @param slots how many objects can be observed at a time, those of all sites together
+   * @param slots the number of objects of all sites that can be observed at a time
    */
   SimulatedProcess(long seed, double voidShare, int slots) {
     this.random = new Random(seed);
@@ -64,32 +67,39 @@ final class SimulatedProcess {
     this.slots = slots;
   }
 
-  /** One stack of a kind. */
+  /** A stack of a kind. */
   final class Site {
     final SimulatedKind kind;
     final int number;
     final String name;
+    private final SimulatedKind.Births births;
     private final List<Sample> live = new ArrayList<>();
     private final float[][] sketches = new float[3][Durations.BUCKETS];
     private final long[] counts = new long[3];
     private long placed;
     private long freed;
     private double nextBirth;
+    private double nextDeath = SimulatedKind.NEVER;
     private double firstSample = Double.NaN;
     private int samplesOfEpoch;
     private int samplesOfLastEpoch;
+    private int kept;
     private int inSlots;
     private double lightest = Double.POSITIVE_INFINITY;
     private double heaviest;
 
-    Site(SimulatedKind kind, int number, String name) {
+    Site(SimulatedKind kind, int stack, int number, String name) {
       this.kind = kind;
+      this.births = kind.births(stack);
       this.number = number;
       this.name = name;
-      this.nextBirth = kind.births().after(0, random);
+      this.nextBirth = births.after(0, random);
     }
 
-    /** Bytes of all its samples that live, as if each stood for what it does. */
+    /**
+     * Returns the bytes that the site's samples born before a time stand for, if they are never
+     * freed.
+     */
     double suspectable(double oldest) {
       return live.stream()
           .filter(sample -> sample.birth < oldest && sample.death == SimulatedKind.NEVER)
@@ -97,7 +107,7 @@ final class SimulatedProcess {
           .sum();
     }
 
-    /** How many times as much as another some object in a slot has stood for. */
+    /** Returns the ratio of the largest to the smallest weight of an object in a slot. */
     double ratioOfWeights() {
       return heaviest / lightest;
     }
@@ -105,7 +115,7 @@ final class SimulatedProcess {
     private void advance(double until) {
       while (nextBirth <= until) {
         give(nextBirth);
-        nextBirth = kind.births().after(nextBirth, random);
+        nextBirth = births.after(nextBirth, random);
       }
       freeUntil(until);
     }
@@ -114,7 +124,9 @@ final class SimulatedProcess {
       freeUntil(birth);
       samplesOfEpoch++;
       firstSample = Double.isNaN(firstSample) ? birth : firstSample;
-      double share = Math.min(1, PLACED_IN_AN_EPOCH / Math.max(1, samplesOfLastEpoch));
+      double more = Math.min(PLACED_IN_AN_EPOCH * (1 + kept), LIVE_IN_SLOTS - inSlots);
+      double placed = Math.max(PLACED_IN_AN_EPOCH, more);
+      double share = Math.min(1, placed / Math.max(1, samplesOfLastEpoch));
       double left = 1 - slotsInUse / (double) slots - (inSlots > 0 ? LEFT_FOR_NEW_SITES : 0);
       double room = Math.max(0, Math.min(1, 2 * left)) * LIVE_IN_SLOTS / Math.max(1, inSlots);
       double placement =
@@ -125,6 +137,7 @@ final class SimulatedProcess {
       sample.nextUse = kind.use().after(birth, birth, random);
       sample.lastAccess = birth;
       live.add(sample);
+      nextDeath = Math.min(nextDeath, sample.death);
       if (slot) {
         placed++;
         inSlots++;
@@ -135,6 +148,10 @@ final class SimulatedProcess {
     }
 
     private void freeUntil(double time) {
+      if (time < nextDeath) {
+        return;
+      }
+      nextDeath = SimulatedKind.NEVER;
       Iterator<Sample> all = live.iterator();
       while (all.hasNext()) {
         Sample sample = all.next();
@@ -147,6 +164,8 @@ final class SimulatedProcess {
             note(0, sample.death - sample.birth, sample);
             note(1, Math.max(0, sample.death - sample.lastAccess), sample);
           }
+        } else {
+          nextDeath = Math.min(nextDeath, sample.death);
         }
       }
     }
@@ -154,6 +173,7 @@ final class SimulatedProcess {
     private void endEpoch(double begin, double end, boolean isVoid) {
       samplesOfLastEpoch = samplesOfEpoch;
       samplesOfEpoch = 0;
+      kept = live.size();
       for (Sample sample : live) {
         boolean used = sample.birth > begin;
         while (sample.nextUse <= end) {
@@ -214,24 +234,43 @@ final class SimulatedProcess {
     double nextUse;
     double lastAccess;
 
+    private double told = Double.NaN;
+    private SampledObject object;
+
     Sample(double birth, double death) {
       this.birth = birth;
       this.death = death;
     }
+
+    /** Returns the sample; the same instance as before unless it was used since. */
+    SampledObject object(Site site) {
+      if (lastAccess != told) {
+        told = lastAccess;
+        object =
+            new SampledObject(
+                site.number,
+                site.kind.bytes(),
+                site.kind.probability(),
+                placement,
+                nanos(birth),
+                placement > 0 ? nanos(lastAccess) : 0);
+      }
+      return object;
+    }
   }
 
-  /** Adds a site, or as many as its kind has stacks, under a name of its own. */
+  /** Adds the sites of a kind, one for each stack, under one name. */
   List<Site> add(SimulatedKind kind, String name) {
     List<Site> added = new ArrayList<>();
     for (int stack = 0; stack < kind.stacks(); stack++) {
-      Site site = new Site(kind, sites.size(), name);
+      Site site = new Site(kind, stack, sites.size(), name);
       sites.add(site);
       added.add(site);
     }
     return added;
   }
 
-  /** Lets an epoch pass. */
+  /** Simulates an epoch. */
   void passEpoch() {
     double begin = now;
     double end = now + EPOCH;
@@ -259,14 +298,7 @@ final class SimulatedProcess {
     Map<Integer, SiteUse> uses = new HashMap<>();
     for (Site site : sites) {
       for (Sample sample : site.live) {
-        objects.add(
-            new SampledObject(
-                site.number,
-                site.kind.bytes(),
-                site.kind.probability(),
-                sample.placement,
-                nanos(sample.birth),
-                sample.placement > 0 ? nanos(sample.lastAccess) : 0));
+        objects.add(sample.object(site));
       }
       uses.put(site.number, site.use());
     }
@@ -296,8 +328,7 @@ final class SimulatedProcess {
   }
 
   CallSites callSites() {
-    return SitesByHand.reading(
-        time(), sites.stream().filter(site -> !site.live.isEmpty()).map(Site::callSite).toList());
+    return SitesByHand.reading(time(), sites.stream().map(Site::callSite).toList());
   }
 
   private static long nanos(double seconds) {

@@ -7,8 +7,8 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToIntFunction;
 
 /**
- * Live bytes over a time from 0 to 1 that are known to grow or not, and how often something is said
- * of 1,000 of them. Seeded.
+ * Series of live bytes over a time from 0 to 1 with a known truth, and the share of 1,000 of them
+ * that a test calls growing. Seeded.
  */
 public final class SimulatedSeries {
 
@@ -20,20 +20,22 @@ public final class SimulatedSeries {
     this.random = random;
   }
 
-  /** A time from the start on that is filled up to a level. */
+  /** Returns a series that rises from the start to a level. */
   public DoubleUnaryOperator warmingUp() {
     double pace = between(0.05, 0.25);
     return time -> 0.5 + 0.5 * (1 - Math.exp(-time / pace));
   }
 
-  /** A pool that fills and is emptied, with a period from a twentieth of the time on. */
+  /**
+   * Returns a pool that fills and is emptied, with a period of at least a twentieth of the time.
+   */
   public DoubleUnaryOperator sawtooth(double longest) {
     double period = between(0.05, longest);
     double phase = random.nextDouble();
     return time -> 0.5 + 0.5 * ((time / period + phase) % 1);
   }
 
-  /** Tables that are loaded, each at some time. */
+  /** Returns tables that are loaded at random times. */
   public DoubleUnaryOperator tables(int count) {
     double[] times = random.doubles(count).toArray();
     return time -> 0.5 + 0.5 * Arrays.stream(times).filter(one -> one <= time).count() / count;
@@ -44,7 +46,7 @@ public final class SimulatedSeries {
   }
 
   /**
-   * Noise of the standard deviation 1 around 0.
+   * Returns noise with the standard deviation 1 around 0.
    *
    * @param memory the share of the time after which a deviation has fallen to 37 %
    */
@@ -59,7 +61,7 @@ public final class SimulatedSeries {
     return noise;
   }
 
-  /** A shape with noise; what is below 0 is 0. */
+  /** Returns a shape with noise; values below 0 are 0. */
   public double[] noisy(int points, DoubleUnaryOperator shape, double deviation, double memory) {
     double[] series = noise(points, memory);
     for (int i = 0; i < points; i++) {
@@ -70,10 +72,10 @@ public final class SimulatedSeries {
   }
 
   /**
-   * Samples that live, of as many on average, each of which stands for as much.
+   * Returns the number of live samples over time.
    *
-   * @param life how long they live on average, as a share of the time; infinite if they leak
-   * @param births how many come in the time
+   * @param life the mean lifetime, as a share of the time; infinite for a leak
+   * @param births the mean number of samples born in the time
    */
   public double[] samples(int points, double births, double life) {
     double[] live = new double[points];
@@ -92,7 +94,7 @@ public final class SimulatedSeries {
     return -Math.log(1 - random.nextDouble()) / rate;
   }
 
-  /** The share of series of which something is said, printed. */
+  /** Prints and returns the share of series that are called growing. */
   public static double share(String name, ToIntFunction<SimulatedSeries> saidOfAll) {
     double share = saidOfAll.applyAsInt(new SimulatedSeries(new Random(5))) / (double) RUNS;
     System.out.printf(Locale.ROOT, "said to grow, of %s: %.3f%n", name, share);

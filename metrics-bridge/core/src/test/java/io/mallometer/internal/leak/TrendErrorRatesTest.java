@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** How often what does not grow is said to: {@code docs/explanation/leaks.md}. */
+/**
+ * Measures how often series without growth are called growing ({@code docs/explanation/leaks.md}).
+ */
 class TrendErrorRatesTest {
 
-  /** Each order of figures without a trend is as likely, and of 8 those can be counted. */
+  /**
+   * All orders of figures without a trend are equally likely, and those of 8 figures can be
+   * counted.
+   */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {
     double most = ordersWithFallingPairs(8, 28 / 5) / 40_320.0;
@@ -28,7 +33,7 @@ class TrendErrorRatesTest {
     assertThat(said).isBetween(0.001, most);
   }
 
-  /** How many orders of as many figures have at most so many pairs that fall. */
+  /** Returns how many orders of figures have at most some number of falling pairs. */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];
     orders[0] = 1;

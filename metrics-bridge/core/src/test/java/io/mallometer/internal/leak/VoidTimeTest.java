@@ -1,14 +1,18 @@
 package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
-import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.model.Observation;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** When nothing was seen. Epochs last 5 s. */
+/** Tests the time without evidence. Epochs last 5 s. */
 class VoidTimeTest {
 
   private static final long SECOND = 1_000_000_000L;
@@ -23,7 +27,7 @@ class VoidTimeTest {
     assertThat(voidTime.since(START)).isZero();
 
     read(130, 125, 5);
-    // The fifth ended after 125 s.
+    // The fifth epoch ended after 125 s.
     assertThat(voidTime.since(START)).isEqualTo(20);
     assertThat(voidTime.since(at(125))).isZero();
 
@@ -45,11 +49,108 @@ class VoidTimeTest {
     }
     assertThat(voidTime.since(START)).isEqualTo(5_000);
     assertThat(voidTime.since(at(9_000))).isEqualTo(500);
-    // Each for itself, those from 100 s on would be 4,950.
+    // If each span were kept, those from 100 s on would have 4,950 s.
     assertThat(voidTime.since(at(100))).isEqualTo(5_000);
   }
 
+  /** 10 s of each 500 s are void. */
+  @Test
+  void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
+    for (int i = 1; i <= 8; i++) {
+      read(500 * i, 500 * i, 2 * i);
+    }
+    // In 1,250 s with a timeout of 1,000 s, one use came between 250 and 1,000 s: 20 of 750 s are
+    // void. If two came, both were hidden.
+    assertThat(voidTime.hides(at(0), at(1_250), 1_000))
+        .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
+    // The 2,400 s contain two uses, each within a span of 600 s. Parts of two readings are in it.
+    assertThat(voidTime.hides(at(0), at(2_400), 1_000))
+        .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
+    assertThat(voidTime.hides(at(0), at(4_000), 0)).isZero();
+  }
+
+  /** The only use that can have come was between 990 and 1,000 s, and 5 s of these are void. */
+  @Test
+  void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
+    read(990, 990, 0);
+    read(1_000, 1_000, 1);
+    assertThat(voidTime.hides(at(0), at(1_990), 1_000)).isCloseTo(0.5, within(1e-4));
+  }
+
+  /**
+   * A program reads all objects every 30 minutes, and has a longest timeout of 30 minutes. A
+   * twentieth of the epochs is void, and evidence is read three epochs apart.
+   */
+  @Test
+  void ofProgramsWhoseFirstScanWasHiddenOneIn100IsTakenForOneWithoutScans() {
+    Random random = new Random(1);
+    int processes = 6_000;
+    int wrong = 0;
+    for (int process = 0; process < processes; process++) {
+      wrong += isTakenForOneWithoutScans(random, 1_800) ? 1 : 0;
+    }
+    assertThat(wrong / (double) processes).isLessThan(0.01);
+  }
+
+  private static boolean isTakenForOneWithoutScans(Random random, int scan) {
+    boolean[] isVoid = new boolean[2 * scan / 5];
+    for (int epoch = 0; epoch < isVoid.length; epoch++) {
+      isVoid[epoch] = random.nextInt(20) == 0;
+    }
+    int phase = 1 + random.nextInt(4);
+    if (!isVoid[(scan - phase) / 5 + 1]) {
+      return false;
+    }
+    VoidTime voidTime = new VoidTime();
+    long voids = 0;
+    long latest = 0;
+    int agreeing = 0;
+    for (int epoch = 0; epoch < isVoid.length && agreeing < 3; epoch++) {
+      long end = phase + 5L * epoch;
+      voids += isVoid[epoch] ? 1 : 0;
+      latest = isVoid[epoch] ? latest : end;
+      if (epoch % 3 == 0) {
+        read(voidTime, end, latest, voids);
+        agreeing = isAnyOutlasted(voidTime, latest, scan) ? agreeing + 1 : 0;
+      }
+    }
+    return agreeing == 3;
+  }
+
+  private static boolean isAnyOutlasted(VoidTime voidTime, long end, int scan) {
+    for (long birth = 5; birth < scan; birth += 30) {
+      if (end - birth - voidTime.since(at(birth)) >= scan + 300
+          && voidTime.hides(at(birth), at(end), scan) <= LeakThresholds.HIDDEN) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The time of a call does not grow with the time that the process runs: it has run for 30 days.
+   */
+  @Test
+  void ofManyUsesOnlyTheLatestCost() {
+    for (int i = 1; i <= 300; i++) {
+      read(8_640L * i - 15, 8_640L * i - 15, i - 1);
+      read(8_640L * i, 8_640L * i, i);
+    }
+    assertTimeout(
+        Duration.ofSeconds(3),
+        () -> {
+          for (int i = 0; i < 1_000; i++) {
+            assertThat(voidTime.hides(at(i), at(300 * 8_640), 60))
+                .isLessThan(LeakThresholds.HIDDEN);
+          }
+        });
+  }
+
   private void read(long now, long latestEnd, long voidEpochs) {
+    read(voidTime, now, latestEnd, voidEpochs);
+  }
+
+  private static void read(VoidTime voidTime, long now, long latestEnd, long voidEpochs) {
     voidTime.add(
         new Evidence(
             at(now),

@@ -2,18 +2,19 @@ package io.mallometer.internal.owner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.owner.HeapGraph.HeapObject;
-import io.mallometer.internal.owner.HeapGraph.Hold;
-import io.mallometer.internal.owner.HeapGraph.Kind;
-import io.mallometer.internal.owner.HeapGraph.Link;
-import io.mallometer.internal.owner.HeapGraph.Reference;
+import io.mallometer.internal.library.HeapGraph;
+import io.mallometer.internal.library.HeapGraph.HeapObject;
+import io.mallometer.internal.library.HeapGraph.Hold;
+import io.mallometer.internal.library.HeapGraph.Kind;
+import io.mallometer.internal.library.HeapGraph.Link;
+import io.mallometer.internal.library.HeapGraph.Reference;
 import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Way;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** From holders and references, made by hand, to words: no word is stronger than what is known. */
+/** Tests the words for holders and references: no word claims more than is known. */
 class OwnersTest {
 
   private static final int SAMPLES = 10;

@@ -73,7 +73,7 @@ class ApplicationVersionTest {
     assertThat(ApplicationVersion.clean(" \u0000 ")).isEmpty();
   }
 
-  /** As HotSpot's launcher sets the two properties; an agent's jar is appended. */
+  /** HotSpot's launcher sets the two properties like this; an agent's jar is appended. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

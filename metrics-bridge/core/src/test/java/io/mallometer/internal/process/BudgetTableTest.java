@@ -64,33 +64,35 @@ class BudgetTableTest {
           100,
           0.01);
 
-  /** 512 heap + 128 metaspace + 30 code + 10 direct + 50 stacks + 70 native + 22 beside. */
+  /** The sum is 512 heap, 128 metaspace, 30 code, 10 direct, 50 stacks, 70 native and 22 beside. */
   @Test
   void whatIsBoundedCountsWithItsBoundAndTheRestWithItsUse() {
     MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, charged(642 * MIB));
 
     assertThat(budget.lines())
         .contains(
-            new Line("java_heap", 512 * MIB, "configured", "-Xmx"),
-            new Line("metaspace", 128 * MIB, "configured", "-XX:MaxMetaspaceSize"),
+            new Line("java_heap", 512 * MIB, "configured", "-Xmx", 512 * MIB),
+            new Line("metaspace", 128 * MIB, "configured", "-XX:MaxMetaspaceSize", 128 * MIB),
             new Line(
                 "code_cache",
                 30 * MIB,
                 "measured",
-                "now; -XX:ReservedCodeCacheSize is not set, it may reach 240 MiB"),
+                "now; -XX:ReservedCodeCacheSize is not set, it may reach 240 MiB",
+                240 * MIB),
             new Line(
                 "direct_buffers",
                 10 * MIB,
                 "measured",
-                "now; -XX:MaxDirectMemorySize is not set, it may reach 512 MiB"),
-            new Line("thread_stacks", 50 * MIB, "configured", "50 threads x 1024 KiB"));
+                "now; -XX:MaxDirectMemorySize is not set, it may reach 512 MiB",
+                512 * MIB),
+            new Line("thread_stacks", 50 * MIB, "configured", "50 threads x 1024 KiB", Double.NaN));
     assertThat(budget.totalBytes()).isEqualTo(822 * MIB);
     assertThat(budget.headroomBytes()).isEqualTo(-180 * MIB);
     assertThat(budget.verdict())
         .isEqualTo("limit too small by 180 MiB for this configuration even without a leak");
   }
 
-  /** The kernel drops what it can read again from its file, and cannot drop what was written. */
+  /** The kernel can drop pages that it can read again from the file, but not written pages. */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
     assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, ProcessMemory.unknown()).lines())
@@ -99,7 +101,8 @@ class BudgetTableTest {
                 "native",
                 (8 + 40 + 10 + 12) * MIB,
                 "measured",
-                "now resident: JVM structures, malloc, copied file pages"));
+                "now resident: JVM structures, malloc, copied file pages",
+                Double.NaN));
   }
 
   @Test
@@ -108,9 +111,7 @@ class BudgetTableTest {
         .isEqualTo("limit leaves 178 MiB above this configuration");
   }
 
-  /**
-   * Of 822 MiB native code holds 40. Without them it would still be too much for 760, not for 800.
-   */
+  /** Native code holds 40 of the 822 MiB. The other 782 MiB exceed 760 MiB, but not 800 MiB. */
   @Test
   void whatNativeCodeHoldsMayBeALeak() {
     assertThat(verdict(760))
@@ -140,7 +141,7 @@ class BudgetTableTest {
         .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
   }
 
-  /** Of 10 MiB of shared memory 8 are heap, which counts with its maximum already. */
+  /** Shared memory of 10 MiB includes 8 MiB of heap, whose maximum counts already. */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {
     assertThat(totalWithSharedHeap(8 * MIB)).isEqualTo((822 - 8) * MIB);
@@ -180,7 +181,8 @@ class BudgetTableTest {
                 "metaspace",
                 60 * MIB,
                 "measured",
-                "now; -XX:MaxMetaspaceSize is not set, no setting limits it"));
+                "now; -XX:MaxMetaspaceSize is not set, no setting limits it",
+                Double.NaN));
   }
 
   private static String verdict(long limitMebibytes) {
@@ -199,9 +201,6 @@ class BudgetTableTest {
             "no limit is set; this configuration may need 800 MiB of the machine's 8000 MiB");
   }
 
-  /**
-   * A stated limit covers this process only: other charges of its cgroup do not count toward it.
-   */
   @Test
   void aStatedLimitIsTheLimitOfTheDiagnosisAndOfThisProcessAlone() {
     ProcessMemory memory = stated(1000 * MIB, charged(Double.NaN));

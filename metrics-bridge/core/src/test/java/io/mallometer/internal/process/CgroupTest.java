@@ -12,9 +12,9 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Texts of version 1 were captured, of version 2 on Debian's Linux 6.1 and 6.12: a shell and a JVM
- * in a group of their own, under a limit, after they had exceeded it. Others of version 2 are
- * written after the kernel's documentation, with figures that can be added up by hand.
+ * Tests texts of version 1, captured, and of version 2, captured on Debian's Linux 6.1 and 6.12: a
+ * shell and a JVM in a group of their own, after they had exceeded its limit. Other texts of
+ * version 2 follow the kernel's documentation, with figures that can be added up by hand.
  */
 class CgroupTest {
 
@@ -48,7 +48,7 @@ class CgroupTest {
         .contains(directory(1, "/sys/fs/cgroup/memory/docker/abc", "/sys/fs/cgroup/memory"));
   }
 
-  /** Docker on version 1: the path is the host's, and only the container's part is mounted. */
+  /** In Docker on version 1 the path is the host's, and only the container's part is mounted. */
   @Test
   void findsAPartThatIsMountedAlone() {
     String part =
@@ -120,7 +120,7 @@ class CgroupTest {
         .contains(new CgroupMemory.Pressure(2.219590, 2.210981, 0.0003, 0.0003));
   }
 
-  /** The JVM was gone: its file pages and those of tmpfs are still charged. */
+  /** The JVM had ended, but its file pages and its pages of tmpfs are still charged. */
   @Test
   void version2IsReadAsLinux61WritesIt() {
     CgroupMemory memory =
@@ -152,7 +152,7 @@ class CgroupTest {
     assertThat(sum(memory)).isEqualTo(1500 * MIB);
   }
 
-  /** Before Linux 5.18 there is no sum of the kernel's own. */
+  /** Linux before 5.18 has no sum of the kernel's own memory. */
   @Test
   void oldKernelsItemise() {
     Map<String, String> files = files2();
@@ -262,7 +262,7 @@ class CgroupTest {
     return files;
   }
 
-  /** Files in one text, each behind a line {@code == name}. */
+  /** Returns the files in one text, each after a line {@code == name}. */
   private static Map<String, String> captured(String name) {
     Map<String, String> files = new HashMap<>();
     for (String file : Captured.text(name).split("(?m)^== ")) {

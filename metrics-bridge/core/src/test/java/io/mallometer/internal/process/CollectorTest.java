@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class CollectorTest {
 
-  /** A collector that nobody knows gets the benefit of the doubt. */
+  /** An unknown collector is assumed to have structures as large as any. */
   @ParameterizedTest
   @Tag("process")
   @CsvSource({"G1, G1", "Parallel, PARALLEL", "Serial, SERIAL", "Z, Z", "Epsilon, OTHER"})
@@ -29,7 +29,7 @@ class CollectorTest {
     assertThat(Collector.named(bean)).isEqualTo(collector);
   }
 
-  /** Prints what collects this JVM's garbage. */
+  /** Prints this JVM's collector. */
   static final class Prints {
 
     private Prints() {}

@@ -44,12 +44,11 @@ class DiagnosticCommandsTest {
         .contains("MaxHeapSize=none", "NoSuchOption=none", "facts known");
   }
 
-  /** Prints what the JVM answers. */
+  /** Prints whether each of the JVM's answers can be parsed. */
   static final class AskAll {
 
     private AskAll() {}
 
-    /** Runs. */
     public static void main(String[] arguments) {
       for (DiagnosticCommands.Command command : DiagnosticCommands.Command.values()) {
         String answer = DiagnosticCommands.run(command);

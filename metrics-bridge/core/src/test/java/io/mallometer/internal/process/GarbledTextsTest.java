@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Texts cut off anywhere, and texts in which anything was changed: nothing throws. */
+/** Texts that are cut off or changed anywhere raise no exception. */
 @Tag("any-jdk")
 class GarbledTextsTest {
 
@@ -28,7 +28,7 @@ class GarbledTextsTest {
 
   @Test
   void smaps() {
-    // Enough of it to contain every kind of line.
+    // The length suffices for each kind of line.
     String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt").substring(0, 20_000);
     mutate(
         smaps,
@@ -156,7 +156,7 @@ class GarbledTextsTest {
         .isEqualTo(memory.chargedBytes());
   }
 
-  /** Any word anywhere, among them headers of objects that are not there; any page. */
+  /** Memory with random words and pages, including headers of objects that do not exist. */
   private record GarbledMemory(Random random) implements AddressSpace {
 
     @Override

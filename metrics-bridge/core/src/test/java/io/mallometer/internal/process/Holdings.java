@@ -1,6 +1,7 @@
 package io.mallometer.internal.process;
 
-import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import java.io.IOException;
@@ -27,8 +28,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * A program that takes memory of one kind after the other, on purpose and a known amount of it, and
- * prints by how much each part of the split has grown: {@code heap: java_heap=67108864 ...}.
+ * A program that allocates known amounts of one kind of memory after the other, and prints the
+ * growth of each part of the split: {@code heap: java_heap=67108864 ...}.
  */
 final class Holdings {
 
@@ -45,7 +46,7 @@ final class Holdings {
 
   private static final int SMALL_OBJECT = 16 * 1024;
 
-  private final Interposer interposer = Interposer.ofThisProcess();
+  private final NativeLibrary interposer = new ProcessLibrary();
   private final AtomicLong hours = new AtomicLong();
   private final ProcessMemorySource source =
       new ProcessMemorySource(
@@ -58,13 +59,13 @@ final class Holdings {
 
   private Holdings() {}
 
-  /** Takes each kind in turn. The argument is a directory for files. */
+  /** Allocates each kind in turn. The argument is a directory for files. */
   public static void main(String[] arguments) throws Exception {
     new Holdings().run(Path.of(arguments[0]));
   }
 
   private void run(Path directory) throws Exception {
-    // What the first splits load shall not be taken for what is held.
+    // The first splits load classes, which must not count as allocated memory.
     for (int i = 0; i < 6; i++) {
       split();
     }
@@ -89,7 +90,7 @@ final class Holdings {
     System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
   }
 
-  /** What the JVM says of the same: {@code code: used=1000000 committed=2000000}. */
+  /** Prints the JVM's figures of the same memory: {@code code: used=1000000 committed=2000000}. */
   private static void printPools(String name, Predicate<String> pool) {
     List<MemoryUsage> usages =
         ManagementFactory.getMemoryPoolMXBeans().stream()
@@ -142,14 +143,14 @@ final class Holdings {
     }
   }
 
-  /** The kernel makes one mapping of it and what is mapped below. */
+  /** Allocates an object that the kernel merges into one mapping with memory mapped below it. */
   private void takeHiddenObject() {
     long address = allocate(LARGE_OBJECT);
     touch(address, LARGE_OBJECT);
     Neighbours.below(address);
   }
 
-  /** All but the last, so that the allocator cannot give the end of its heap back. */
+  /** Frees all objects but the last, so that the allocator cannot return the end of its heap. */
   private void freeSmallObjects() {
     for (int i = 0; i < smallObjects.size() - 1; i++) {
       free(smallObjects.get(i));
@@ -173,7 +174,7 @@ final class Holdings {
     }
   }
 
-  /** Each goes some hundred kilobytes deep and stays there. */
+  /** Starts threads that each use some hundred kilobytes of stack and stay there. */
   private static void startThreads() throws InterruptedException {
     CountDownLatch deep = new CountDownLatch(THREADS);
     for (int i = 0; i < THREADS; i++) {
@@ -196,7 +197,7 @@ final class Holdings {
     return 1 + descend(levels - 1, deep);
   }
 
-  /** Copies of one class, each with metadata of its own. */
+  /** Defines copies of one class, each with metadata of its own. */
   private void defineClasses() throws Exception {
     byte[] code;
     try (InputStream in = Holdings.class.getResourceAsStream("Holdings$Template.class")) {
@@ -207,7 +208,9 @@ final class Holdings {
     }
   }
 
-  /** What is defined again and again; its methods make the metadata worth measuring. */
+  /**
+   * The class that is defined many times. Its methods make the metadata large enough to measure.
+   */
   static final class Template {
     int some(int a) {
       return a * 31 + other(a, a >> 3) - more(a);
@@ -235,7 +238,7 @@ final class Holdings {
     call("freeMemory", new Class<?>[] {long.class}, address);
   }
 
-  /** Through {@code sun.misc.Unsafe}, of which the compiler would warn. */
+  /** Calls a method of {@code sun.misc.Unsafe} without the compiler's warning. */
   private static Object call(String method, Class<?>[] types, Object... arguments) {
     try {
       Class<?> unsafe = Class.forName("sun.misc.Unsafe");

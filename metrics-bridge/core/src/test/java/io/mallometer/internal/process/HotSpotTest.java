@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a JVM with given options says about itself. */
+/** Tests the limits that a JVM with given options reports. */
 @Tag("process")
 class HotSpotTest {
 
@@ -65,8 +65,8 @@ class HotSpotTest {
   }
 
   /**
-   * Without a limit the JVM's own bounds hold: the code cache's default, whose segments may add up
-   * to a page more, and the heap's size.
+   * Without a limit the JVM's own bounds apply: the default size of the code cache, whose segments
+   * may add up to a page more, and the size of the heap.
    */
   @Test
   void whatNobodyLimitedMayStillBeBounded() {

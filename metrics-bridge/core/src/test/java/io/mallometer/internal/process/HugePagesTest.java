@@ -27,7 +27,7 @@ class HugePagesTest {
 
   private final NativeLibrary c = NativeLibrary.getInstance("c");
 
-  /** Also where the kernel has none: then there are no bytes in them. */
+  /** The bytes are 0 if the kernel has no transparent huge pages. */
   @Test
   void aReadingOfThisProcessTellsItsHugePages() {
     long large = mapped(64 * MIB);
@@ -53,7 +53,7 @@ class HugePagesTest {
     }
   }
 
-  /** Unmapped with the process. A page that nobody may use keeps it apart from its neighbours. */
+  /** Maps memory for the life of the process, between pages without access that keep it apart. */
   private long mapped(long bytes) {
     long raw =
         c.getFunction("mmap")

@@ -8,13 +8,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * How a JVM is started to see whether its memory lands in its parts.
+ * A JVM in which a test checks that memory appears in its parts.
  *
  * @param jdk its home
- * @param collector as in {@code -XX:+Use...GC}
+ * @param collector the name in {@code -XX:+Use...GC}
  * @param tracking whether native memory tracking is on
- * @param preload whether the library counts
- * @param more further options; empty or one
+ * @param preload whether the library is preloaded
+ * @param more another option; empty if there is none
  */
 record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String more) {
 
@@ -29,7 +29,7 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
           "-Xms256m",
           "-XX:+UseCompactObjectHeaders");
 
-  /** What differs most, for a test that must not take long. */
+  /** Returns the JVMs that differ most, for a test that must be short. */
   static Stream<Jvm> few(Path jdk) {
     return Stream.of(
         new Jvm(jdk, "G1", false, false, ""),
@@ -38,12 +38,12 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
         new Jvm(jdk, "Serial", false, true, "-XX:+UseTransparentHugePages"));
   }
 
-  /** A number of each collector, tracked and preloaded in turns. */
+  /** Returns a number of JVMs of each collector, tracked and preloaded in turns. */
   static Stream<Jvm> rounds(Path jdk, int rounds) {
     return COLLECTORS.stream().flatMap(collector -> turns(jdk, collector, "", rounds).stream());
   }
 
-  /** Each collector with each of the other options, tracked or not, preloaded or not. */
+  /** Returns each collector with each other option, tracked or not, preloaded or not. */
   static Stream<Jvm> combinations(Path jdk) {
     return COLLECTORS.stream()
         .flatMap(
@@ -51,7 +51,7 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
                 VARIANTS.stream().flatMap(variant -> turns(jdk, collector, variant, 4).stream()));
   }
 
-  /** None if this JDK does not start like that. */
+  /** Returns a number of JVMs; empty if this JDK does not start with the options. */
   private static List<Jvm> turns(Path jdk, String collector, String more, int number) {
     return new Jvm(jdk, collector, false, false, more).exists()
         ? IntStream.range(0, number)
@@ -60,7 +60,7 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
         : List.of();
   }
 
-  /** The JDK, the collector and the further option. */
+  /** Returns the JDK, the collector and the other option. */
   String kind() {
     return (jdk.getFileName() + " " + collector + " " + more).strip();
   }
@@ -70,7 +70,7 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
     return kind() + (tracking ? ", tracked" : "") + (preload ? ", preloaded" : "");
   }
 
-  /** The options of the command line. */
+  /** Returns the options of the command line. */
   String[] options() {
     List<String> options = new ArrayList<>();
     options.add("-XX:+Use" + collector + "GC");
@@ -81,19 +81,19 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
     return options.toArray(String[]::new);
   }
 
-  /** Whether there is a compressed class space. */
+  /** Returns whether there is a compressed class space. */
   boolean classSpace() {
     return !more.equals("-XX:-UseCompressedClassPointers");
   }
 
-  /** Where malloc's memory is: what the JVM itself uses of it moves if it is tracked. */
+  /** Returns the parts with malloc's memory; with tracking the JVM's share is a part of its own. */
   List<String> partsOfMalloc() {
     return tracking
         ? List.of("malloc", "malloc_live", "malloc_retained", "gc_and_jvm")
         : List.of("malloc", "malloc_live", "malloc_retained");
   }
 
-  /** Whether this JDK starts with these options. */
+  /** Returns whether this JDK starts with these options. */
   private boolean exists() {
     List<String> command = new ArrayList<>();
     command.add(jdk.resolve("bin/java").toString());

@@ -65,7 +65,7 @@ class JvmRangesTest {
         .isEqualTo(new JvmRanges(List.of(), List.of()));
   }
 
-  /** Every address of the heap is in a range, and none around it. */
+  /** Asserts that the addresses of the heap are in ranges, and those around it are not. */
   private static void assertHeap(String report) {
     JvmRanges ranges = JvmRanges.parse(report, "");
     for (long address = 0xf0000000L; address < 0x100000000L; address += 1 << 20) {
@@ -76,7 +76,7 @@ class JvmRangesTest {
   }
 
   private static boolean covered(JvmRanges ranges, long address) {
-    Mapping page = new Mapping(address, address + 4096, "rw-p", "", 0, false);
+    Mapping page = Mappings.of(address, address + 4096, "rw-p", "", 0, false);
     return ranges.heap().stream().anyMatch(range -> range.contains(page));
   }
 }

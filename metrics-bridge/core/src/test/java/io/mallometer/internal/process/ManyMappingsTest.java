@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A process that has nearly as many mappings as the kernel allows, 65,530. */
+/** Splits a process that has nearly as many mappings as the kernel allows (65,530). */
 @Tag("process")
 @Tag("any-jdk")
 class ManyMappingsTest {

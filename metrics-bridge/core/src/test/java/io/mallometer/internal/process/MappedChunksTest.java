@@ -2,6 +2,7 @@ package io.mallometer.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -9,7 +10,7 @@ class MappedChunksTest {
 
   private static final long MIB = 1 << 20;
   private static final long AT = 0x7f0000000000L;
-  private static final Mapping MAPPING = new Mapping(AT, AT + MIB, "rw-p", "", MIB, false);
+  private static final Mapping MAPPING = Mappings.of(AT, AT + MIB, "rw-p", "", MIB, false);
 
   private final MemoryByHand memory = new MemoryByHand();
   private final MappedChunks.Searched searched = new MappedChunks.Searched();
@@ -19,16 +20,16 @@ class MappedChunksTest {
   void objectsFollowEachOther() {
     memory.object(AT, 0x40000).object(AT + 0x40000, 0x21000).object(AT + 0x80000, 0x40000);
 
-    assertThat(chunks.inRow(MAPPING))
+    assertThat(inRow(chunks))
         .containsExactly(new Range(AT, AT + 0x40000), new Range(AT + 0x40000, AT + 0x61000));
   }
 
-  /** As malloc(200000) and malloc(20000) have them over glibc 2.43. */
+  /** The words are those of malloc(200000) and malloc(20000) in glibc 2.43. */
   @Test
   void sizesOfGlibc243LeaveTheHeaderOut() {
     memory.word(AT, 0).word(AT + 8, 0x30ff2).word(AT + 0x31000, 0).word(AT + 0x31008, 0x4ff2);
 
-    assertThat(chunks.inRow(MAPPING))
+    assertThat(inRow(chunks))
         .containsExactly(new Range(AT, AT + 0x31000), new Range(AT + 0x31000, AT + 0x36000));
   }
 
@@ -41,7 +42,7 @@ class MappedChunksTest {
             new Range(AT + 0x8000, AT + 0x48000), new Range(AT + 0x90000, AT + 0xb0000));
   }
 
-  /** What a program wrote at the beginning of a page of its object is no header. */
+  /** Words that a program wrote at the start of a page of its object are no header. */
   @Test
   void objectsWithinObjectsAreNone() {
     memory.object(AT + 0x8000, 0x40000).object(AT + 0x9000, 0x20000);
@@ -62,16 +63,16 @@ class MappedChunksTest {
     for (long word :
         new long[] {0, 2, MIB | 3, 2 * MIB | 2, 0x1802, -4096 | 2, Long.MIN_VALUE | 2}) {
       memory.word(AT, 0).word(AT + 8, word);
-      assertThat(chunks.inRow(MAPPING)).isEmpty();
+      assertThat(inRow(chunks)).isEmpty();
       assertThat(chunks.within(List.of(MAPPING))).isEmpty();
     }
     memory.word(AT, 1).word(AT + 8, 0x40000 | 2);
-    assertThat(chunks.inRow(MAPPING)).isEmpty();
+    assertThat(inRow(chunks)).isEmpty();
   }
 
   @Test
   void noMorePlacesAreLookedAtThanAllowed() {
-    Mapping large = new Mapping(AT + MIB, AT + 1024 * MIB, "rw-p", "", 1023 * MIB, false);
+    Mapping large = Mappings.of(AT + MIB, AT + 1024 * MIB, "rw-p", "", 1023 * MIB, false);
     memory.object(AT + 0x8000, 0x40000);
 
     assertThat(chunks.within(List.of(large, MAPPING)))
@@ -93,7 +94,7 @@ class MappedChunksTest {
   void whatHasChangedIsSearchedAgain() {
     chunks.within(List.of(MAPPING));
     memory.object(AT + 0x8000, 0x40000);
-    Mapping changed = new Mapping(AT, AT + MIB, "rw-p", "", MIB - 4096, false);
+    Mapping changed = Mappings.of(AT, AT + MIB, "rw-p", "", MIB - 4096, false);
 
     assertThat(search(1_000).within(List.of(changed))).hasSize(1);
   }
@@ -109,7 +110,7 @@ class MappedChunksTest {
 
   @Test
   void aLargeMappingIsSearchedInSeveralSplits() {
-    Mapping large = new Mapping(AT, AT + 16 * MIB, "rw-p", "", 16 * MIB, false);
+    Mapping large = Mappings.of(AT, AT + 16 * MIB, "rw-p", "", 16 * MIB, false);
     memory.object(AT + 10 * MIB, 0x40000);
     int searches = 1;
     while (search(1_000).within(List.of(large)).isEmpty()) {
@@ -121,5 +122,11 @@ class MappedChunksTest {
 
   private MappedChunks search(int most) {
     return new MappedChunks(memory, most, searched);
+  }
+
+  private static List<Range> inRow(MappedChunks chunks) {
+    List<Range> found = new ArrayList<>();
+    chunks.addRow(MAPPING, found);
+    return found;
   }
 }

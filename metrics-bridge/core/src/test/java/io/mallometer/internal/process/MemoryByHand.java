@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Memory in which a test puts words; every page that has one, or is said to be, is resident. */
+/** Memory whose words a test sets. All its pages are resident. */
 final class MemoryByHand implements AddressSpace {
 
   private final Map<Long, Long> words = new HashMap<>();

@@ -30,7 +30,7 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT, 64 * MIB));
   }
 
-  /** Three full nodes are one mapping, and a fourth begins in it. */
+  /** Three full nodes appear as one mapping, and a fourth begins in it. */
   @Test
   void fullNodesAreOneMapping() {
     mappings.add(committed(AT, AT + 200 * MIB));
@@ -44,7 +44,7 @@ class MetaspaceNodesTest {
             range(AT + 192 * MIB, 64 * MIB));
   }
 
-  /** A table of the collector begins where a node might; the JVM's account tells. */
+  /** A table of the collector begins where a node might, but the JVM's account excludes it. */
   @Test
   void whatOnlyLooksLikeANodeIsNone() {
     node(AT, 20 * MIB);
@@ -74,7 +74,7 @@ class MetaspaceNodesTest {
 
   @Test
   void theClassSpaceMayBeginWithAProtectedGranule() {
-    mappings.add(new Mapping(AT, AT + 64 * KIB, "---p", "", 0, false));
+    mappings.add(Mappings.of(AT, AT + 64 * KIB, "---p", "", 0, false));
     mappings.add(committed(AT + 64 * KIB, AT + 640 * KIB));
     mappings.add(reserved(AT + 640 * KIB, AT + 1024 * MIB));
 
@@ -114,10 +114,10 @@ class MetaspaceNodesTest {
   }
 
   private static Mapping committed(long start, long end) {
-    return new Mapping(start, end, "rw-p", "", end - start, false);
+    return Mappings.of(start, end, "rw-p", "", end - start, false);
   }
 
   private static Mapping reserved(long start, long end) {
-    return new Mapping(start, end, "---p", "", 0, true);
+    return Mappings.of(start, end, "---p", "", 0, true);
   }
 }

@@ -6,7 +6,9 @@ import org.junit.jupiter.api.Test;
 
 class NativeMemoryTrackingTest {
 
-  /** The report's own total is 9706298 with category Other, whose 10240 bytes Java asked for. */
+  /**
+   * The report's total is 9706298, including 10240 bytes of category Other, which Java requested.
+   */
   @Test
   void readsJdk17() {
     NativeMemoryTracking tracking =
@@ -16,7 +18,7 @@ class NativeMemoryTrackingTest {
     assertThat(tracking.structureBytes()).isEqualTo(43_552_768 + 36_864 + 8_192);
   }
 
-  /** The report's own total is 14652488, of which Other has 34816. */
+  /** The report's total is 14652488, including 34816 bytes of category Other. */
   @Test
   void readsJdk25() {
     NativeMemoryTracking tracking =

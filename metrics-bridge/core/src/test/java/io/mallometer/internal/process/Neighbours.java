@@ -10,8 +10,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Memory that nobody names. A little of it beside what is to be recognised makes the kernel show
- * both as one mapping: what threads, libraries and mallometer itself do now and then by chance.
+ * Foreign memory. A little of it beside other memory makes the kernel show both as one mapping.
+ * Threads, libraries and mallometer itself sometimes cause this by chance.
  */
 final class Neighbours {
 
@@ -20,17 +20,17 @@ final class Neighbours {
   private static final int PRIVATE_ANONYMOUS = 0x22;
   private static final int FIXED_NOREPLACE = 0x100000;
 
-  /** Of {@code VM.metaspace vslist}. */
+  /** A line of {@code VM.metaspace vslist}. */
   private static final Pattern NODE = Pattern.compile("node #\\d+: base 0x([0-9a-f]+)");
 
   private Neighbours() {}
 
-  /** Maps right below an object of malloc that is mapped singly, where the address is free. */
+  /** Maps memory right below a singly mapped object of malloc if the address is free. */
   static void below(long object) {
     map(object / AddressSpace.PAGE * AddressSpace.PAGE - BYTES);
   }
 
-  /** Maps below each node of metaspace, where the address is free. */
+  /** Maps memory below each node of metaspace if the address is free. */
   static void besideMetaspace() {
     Matcher node = NODE.matcher(metaspace());
     while (node.find()) {
@@ -52,12 +52,12 @@ final class Neighbours {
     }
   }
 
-  /** Maps and touches memory as a library does that does not ask malloc; returns its address. */
+  /** Maps and touches memory like a library that does not use malloc; returns its address. */
   static long foreign(long bytes) {
     return map(0, bytes, PRIVATE_ANONYMOUS);
   }
 
-  /** Gives such memory back. */
+  /** Unmaps foreign memory. */
   static void unmap(long address, long bytes) {
     NativeLibrary.getInstance("c")
         .getFunction("munmap")

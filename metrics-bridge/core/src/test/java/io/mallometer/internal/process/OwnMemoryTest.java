@@ -13,7 +13,7 @@ class OwnMemoryTest {
 
   private static final long PAGE = AddressSpace.PAGE;
 
-  /** More than are read at once. */
+  /** The number of pages, more than one read takes. */
   private static final int PAGES = 3_000;
 
   private static final int READ_WRITE = 3;

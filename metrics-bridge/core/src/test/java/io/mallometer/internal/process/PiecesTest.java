@@ -55,7 +55,7 @@ class PiecesTest {
     assertThat(cutOut(List.of(FIRST))).containsExactly(FIRST);
   }
 
-  /** Then the smaller side is taken for resident; nothing gets lost. */
+  /** Without a page table the smaller side counts as resident, and the sum stays the same. */
   @Test
   void residentBytesAddUpWithoutAPageTable() {
     Pieces pieces =
@@ -93,7 +93,7 @@ class PiecesTest {
     }
   }
 
-  /** In this memory the upper half of each 64 KiB is resident. */
+  /** Cuts ranges out of memory whose upper half of each 64 KiB is resident. */
   private static List<Mapping> cutOut(List<Mapping> mappings, Range... ranges) {
     Pieces pieces = new Pieces(new UpperHalves(), mappings);
     pieces.cutOut(List.of(ranges), NAME);
@@ -101,11 +101,11 @@ class PiecesTest {
   }
 
   private static Mapping mapping(long start, long end, long resident) {
-    return new Mapping(start, end, "rw-p", "", resident, false);
+    return Mappings.of(start, end, "rw-p", "", resident, false);
   }
 
   private static Mapping named(long start, long end, long resident) {
-    return new Mapping(start, end, "rw-p", NAME, resident, false);
+    return Mappings.of(start, end, "rw-p", NAME, resident, false);
   }
 
   private static final class UpperHalves implements AddressSpace {

@@ -90,7 +90,7 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(2);
   }
 
-  /** The capture has 11,448 KiB of such pages, of which 948 are archived objects in the heap. */
+  /** The capture has 11,448 KiB of written file pages, 948 of them archived objects in the heap. */
   @Test
   void whatWasWrittenOfMappedFilesIsKnown() {
     assertThat(read().resident().orElseThrow().copiedFileBytes())
@@ -160,7 +160,7 @@ class ProcessMemorySourceTest {
     assertThat(memory).isEqualTo(ProcessMemory.unknown());
   }
 
-  /** Of the second split on: the first loads classes. */
+  /** The cost is that of the second and later splits: the first one loads classes. */
   @ParameterizedTest
   @CsvSource({"12, 240", "100, 37", "10000000, 2"})
   void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor(int costMillis, int splits) {
@@ -173,7 +173,7 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(splits);
   }
 
-  /** What is live is not told from what is retained where an attach could not tell it. */
+  /** After an attach with an unknown baseline, live and retained memory cannot be distinguished. */
   @Test
   void anUnknownBaselineLeavesMallocUndivided() {
     assertThat(parts(new Baseline(5_000_000, 300_000)))

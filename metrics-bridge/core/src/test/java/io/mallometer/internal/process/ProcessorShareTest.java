@@ -30,7 +30,7 @@ class ProcessorShareTest {
     assertThat(ProcessorShare.slowdown(0.25, 2, 2)).isEqualTo(1);
   }
 
-  /** Four threads of this process and four of another share two processors. */
+  /** Two processors are shared by four threads of this process and four of another. */
   @Test
   void threadsOfOtherProcessesDo() {
     assertThat(ProcessorShare.slowdown(0.25, 1, 2)).isEqualTo(2.5);
@@ -45,7 +45,7 @@ class ProcessorShareTest {
     assertThat(nanos).isLessThan(5 * ProcessorShare.PROBE_NANOS);
   }
 
-  /** CPU times are switched off, or the processor stands still. */
+  /** CPU times are unavailable, or do not advance. */
   @Test
   void aMeasurementEndsInAnyCase() {
     assertThat(new ProcessorShare(() -> nanos += 300_000, () -> -1, () -> -1).measured(2))

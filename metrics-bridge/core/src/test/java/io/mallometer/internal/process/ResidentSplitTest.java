@@ -16,7 +16,7 @@ class ResidentSplitTest {
 
   private static final long MIB = 1 << 20;
 
-  /** {@code [stack]} of the capture on Linux 6.1, in KiB. */
+  /** The size of {@code [stack]} in the capture on Linux 6.1, in KiB. */
   private static final long STACK_OF_MAIN = 36;
 
   private static final JvmFacts OF_THE_CAPTURE =
@@ -30,7 +30,7 @@ class ResidentSplitTest {
           OptionalLong.of(8192),
           Optional.empty());
 
-  /** Sums of Rss in the text, by hand. */
+  /** The expected figures are sums of Rss in the text, added by hand. */
   @Test
   void dividesARealProcess() {
     Map<ResidentPart, Long> parts = capture(nothingCounted());
@@ -45,14 +45,14 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.MALLOC, (4292 + 116) * 1024L - 8192)
         .doesNotContainKeys(
             ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED, ResidentPart.MALLOMETER);
-    // Files, and the zeroed data behind libraries.
+    // Includes files, and the zeroed data behind libraries.
     assertThat(parts.get(ResidentPart.MAPPED_FILES)).isBetween(32_748 * 1024L, 33_400 * 1024L);
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
   /**
-   * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. Here the
-   * page table is not there, and all of the stack's megabyte counts as resident.
+   * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. The test
+   * has no page table, so all of the stack's megabyte counts as resident.
    */
   @Test
   void aStackAndMetaspaceAreToldApart() {
@@ -89,7 +89,7 @@ class ResidentSplitTest {
     assertThat(total(parts)).isEqualTo(53_076 * 1024L);
   }
 
-  /** Without VmFlags nothing tells a reservation from a guard: the parts still add up. */
+  /** Without VmFlags a reservation looks like a guard, but the parts still add up. */
   @Test
   void partsAddUpWithoutFlags() {
     String smaps =
@@ -153,14 +153,14 @@ class ResidentSplitTest {
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
-  /** An object of 64 MiB has 1 MiB resident. Beside it 40 MiB are live and 20 MiB retained. */
+  /** An object of 64 MiB has 1 MiB resident. In addition 40 MiB are live and 20 MiB retained. */
   @Test
   void whatWasNeverTouchedIsNoLiveMemory() {
     long object = 0x7f0000000000L;
     List<Mapping> mappings =
         List.of(
-            new Mapping(0x10000, 0x10000 + 80 * MIB, "rw-p", "[heap]", 60 * MIB, false),
-            new Mapping(object, object + 64 * MIB, "rw-p", "", MIB, false));
+            Mappings.of(0x10000, 0x10000 + 80 * MIB, "rw-p", "[heap]", 60 * MIB, false),
+            Mappings.of(object, object + 64 * MIB, "rw-p", "", MIB, false));
 
     assertThat(divide(mappings, OF_THE_CAPTURE, object))
         .containsEntry(ResidentPart.MALLOC_LIVE, 41 * MIB - 8192)
@@ -200,7 +200,7 @@ class ResidentSplitTest {
     assertThat(total(with)).isEqualTo(48_880 * 1024L);
   }
 
-  /** Tracking says that the JVM has no tables: then they cannot be its own. */
+  /** Tracking says that the JVM has no tables, so the memory cannot be the JVM's. */
   @Test
   void whatNobodyOwnsIsUnexplained() {
     Map<ResidentPart, Long> parts =
@@ -219,7 +219,7 @@ class ResidentSplitTest {
   @Test
   void whatTheJvmMayOwnIsPresumedToBeItsOwn() {
     List<Mapping> unknown =
-        List.of(new Mapping(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false));
+        List.of(Mappings.of(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false));
 
     ResidentSplit split =
         ResidentSplit.of(
@@ -229,7 +229,7 @@ class ResidentSplitTest {
             AddressSpace.unreadable(),
             new MappedChunks.Searched());
 
-    // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB.
+    // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB for the rest.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
         .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
@@ -245,7 +245,7 @@ class ResidentSplitTest {
 
   private static long presumed(NativeMemoryTracking account) {
     return ResidentSplit.of(
-            List.of(new Mapping(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false)),
+            List.of(Mappings.of(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false)),
             tracking(account),
             nothingCounted(),
             AddressSpace.unreadable(),
@@ -273,14 +273,14 @@ class ResidentSplitTest {
     Map<ResidentPart, Long> parts =
         ResidentSplit.of(
                 List.of(
-                    new Mapping(
+                    Mappings.of(
                         0x40000000000L,
                         0x40010000000L,
                         "rw-s",
                         "/memfd:java_heap (deleted)",
                         9,
                         false),
-                    new Mapping(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 5, false)),
+                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 5, false)),
                 OF_THE_CAPTURE,
                 nothingCounted(),
                 AddressSpace.unreadable(),
@@ -297,7 +297,7 @@ class ResidentSplitTest {
     Map<ResidentPart, Long> parts =
         ResidentSplit.of(
                 List.of(
-                    new Mapping(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)),
+                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)),
                 OF_THE_CAPTURE,
                 nothingCounted(),
                 AddressSpace.unreadable(),
@@ -325,7 +325,7 @@ class ResidentSplitTest {
 
   private static Map<ResidentPart, Long> divideOne(String name, MappedChunks.Searched searched) {
     return ResidentSplit.of(
-            List.of(new Mapping(0x50000000000L, 0x50000100000L, "rw-p", name, MIB, false)),
+            List.of(Mappings.of(0x50000000000L, 0x50000100000L, "rw-p", name, MIB, false)),
             OF_THE_CAPTURE,
             nothingCounted(),
             AddressSpace.unreadable(),
@@ -333,13 +333,13 @@ class ResidentSplitTest {
         .parts();
   }
 
-  /** Two nodes of metaspace that are committed to their ends have become one mapping. */
+  /** Two nodes of metaspace that are committed to their ends appear as one mapping. */
   @Test
   void fullNodesOfMetaspaceAreOneMapping() {
     long at = 0x7f0010000000L;
     List<Mapping> mappings = new ArrayList<>();
-    mappings.add(new Mapping(at, at + 96 * MIB, "rw-p", "", 90 * MIB, false));
-    mappings.add(new Mapping(at + 96 * MIB, at + 128 * MIB, "---p", "", 0, true));
+    mappings.add(Mappings.of(at, at + 96 * MIB, "rw-p", "", 90 * MIB, false));
+    mappings.add(Mappings.of(at + 96 * MIB, at + 128 * MIB, "---p", "", 0, true));
 
     assertThat(
             ResidentSplit.of(
@@ -352,7 +352,9 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.METASPACE, 90 * MIB);
   }
 
-  /** A mapping is cut where the heap begins; its huge pages are divided as its resident bytes. */
+  /**
+   * A mapping is cut where the heap begins, and its huge pages are divided like its resident bytes.
+   */
   @Test
   void partsOfOneMappingShareItsHugePages() {
     long heap = OF_THE_CAPTURE.ranges().heap().get(0).start();
@@ -402,9 +404,9 @@ class ResidentSplitTest {
     long heap = 0x7f0014000000L;
     List<Mapping> mappings =
         List.of(
-            new Mapping(heap, heap + 2 * MIB, "rw-p", "", 2 * MIB, false),
-            new Mapping(heap + 2 * MIB, heap + 40 * MIB, "rw-p", "", 37 * MIB, false),
-            new Mapping(heap + 40 * MIB, heap + 64 * MIB, "---p", "", 0, false));
+            Mappings.of(heap, heap + 2 * MIB, "rw-p", "", 2 * MIB, false),
+            Mappings.of(heap + 2 * MIB, heap + 40 * MIB, "rw-p", "", 37 * MIB, false),
+            Mappings.of(heap + 40 * MIB, heap + 64 * MIB, "---p", "", 0, false));
 
     assertThat(
             mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, 39 * MIB, 40 * MIB)))
@@ -417,7 +419,7 @@ class ResidentSplitTest {
     long first = 0x7f0014000000L;
     long second = first + 64 * MIB;
     List<Mapping> mappings =
-        List.of(new Mapping(first, first + 96 * MIB, "rw-p", "", 96 * MIB, false));
+        List.of(Mappings.of(first, first + 96 * MIB, "rw-p", "", 96 * MIB, false));
     MemoryByHand memory =
         new MemoryByHand()
             .heap(first, first + 0x30, 0, 64 * MIB, 64 * MIB)
@@ -428,26 +430,28 @@ class ResidentSplitTest {
         .isEqualTo(64 * MIB);
   }
 
-  /** With {@code glibc.malloc.hugetlb=2} a heap is four huge pages, here in foreign memory. */
+  /**
+   * With {@code glibc.malloc.hugetlb=2} a heap has four huge pages; here it is in foreign memory.
+   */
   @Test
   void smallerHeapsAreFoundInOneMappingWithOtherMemory() {
     long start = 0x7f0014001000L;
     long heap = 0x7f0014800000L;
     List<Mapping> mappings =
-        List.of(new Mapping(start, start + 90 * MIB, "rw-p", "", 90 * MIB, false));
+        List.of(Mappings.of(start, start + 90 * MIB, "rw-p", "", 90 * MIB, false));
 
     assertThat(mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, 8 * MIB, 8 * MIB)))
         .isEqualTo(8 * MIB);
   }
 
-  /** The mappings were read before the heap's header. */
+  /** The mappings are read before the heap's header. */
   @Test
   void aHeapMayGrowWhileItIsLookedAt() {
     long heap = 0x7f0014000000L;
     List<Mapping> mappings =
         List.of(
-            new Mapping(heap, heap + 2 * MIB, "rw-p", "", 2 * MIB, false),
-            new Mapping(heap + 2 * MIB, heap + 64 * MIB, "---p", "", 0, false));
+            Mappings.of(heap, heap + 2 * MIB, "rw-p", "", 2 * MIB, false),
+            Mappings.of(heap + 2 * MIB, heap + 64 * MIB, "---p", "", 0, false));
 
     assertThat(mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, 3 * MIB, 3 * MIB)))
         .isEqualTo(2 * MIB);
@@ -458,7 +462,7 @@ class ResidentSplitTest {
   void smallMappedObjectsAreBelievedInRows() {
     long start = 0x7f0014001000L;
     long bytes = 68 << 10;
-    List<Mapping> mappings = List.of(new Mapping(start, start + MIB, "rw-p", "", MIB, false));
+    List<Mapping> mappings = List.of(Mappings.of(start, start + MIB, "rw-p", "", MIB, false));
     MemoryByHand memory = new MemoryByHand().object(start + 4096, bytes);
 
     assertThat(mallocOf(mappings, memory)).isZero();
@@ -466,18 +470,18 @@ class ResidentSplitTest {
     assertThat(mallocOf(mappings, memory)).isEqualTo(3 * bytes);
   }
 
-  /** Memory that the JVM names can look like a header by chance. */
+  /** A word in the JVM's own memory can look like a header by chance. */
   @Test
   void nothingInTheJavaHeapIsTakenForAHeapOfMalloc() {
     long heap = 0xf4000000L;
     List<Mapping> mappings =
-        List.of(new Mapping(0xf0000000L, 0x100000000L, "rw-p", "", 200 * MIB, false));
+        List.of(Mappings.of(0xf0000000L, 0x100000000L, "rw-p", "", 200 * MIB, false));
 
     assertThat(mallocOf(mappings, new MemoryByHand().heap(heap, heap + 0x30, 0, MIB, MIB)))
         .isZero();
   }
 
-  /** The break cannot grow: glibc maps a mebibyte, and another below that one. */
+  /** The break cannot grow: glibc maps a mebibyte, and later another one below it. */
   @Test
   void theMainArenaIsKnownByItsChunks() {
     long start = 0x7f0014003000L;
@@ -487,7 +491,7 @@ class ResidentSplitTest {
     memory.word(own + MIB - 32 + 8, 17).word(own + MIB - 16 + 8, 17);
     memory.chunks(own + MIB, own + 2 * MIB, 48);
     List<Mapping> mappings =
-        List.of(new Mapping(start, start + 60 * MIB, "rw-p", "", 60 * MIB, false));
+        List.of(Mappings.of(start, start + 60 * MIB, "rw-p", "", 60 * MIB, false));
 
     assertThat(mallocOf(mappings, memory)).isEqualTo(2 * MIB);
   }
@@ -506,16 +510,16 @@ class ResidentSplitTest {
         .get(ResidentPart.MALLOC);
   }
 
-  /** Slots have 30 MiB: 8 MiB are beyond the objects, 2 MiB of an object were never touched. */
+  /** Slots have 30 MiB: 8 MiB lie beyond the objects, and 2 MiB of an object were never touched. */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {
     long slots = 0x10000000;
     List<Mapping> mappings =
         List.of(
-            new Mapping(slots, slots + 20 * MIB, "rw-p", "", 20 * MIB, true),
-            new Mapping(slots + 20 * MIB, slots + 200 * MIB, "---p", "", 0, true),
-            new Mapping(slots + 200 * MIB, slots + 232 * MIB, "rw-p", "", 10 * MIB, true),
-            new Mapping(0x7f0000001000L, 0x7f0004001000L, "rw-p", "[heap]", 40 * MIB, false));
+            Mappings.of(slots, slots + 20 * MIB, "rw-p", "", 20 * MIB, true),
+            Mappings.of(slots + 20 * MIB, slots + 200 * MIB, "---p", "", 0, true),
+            Mappings.of(slots + 200 * MIB, slots + 232 * MIB, "rw-p", "", 10 * MIB, true),
+            Mappings.of(0x7f0000001000L, 0x7f0004001000L, "rw-p", "[heap]", 40 * MIB, false));
     MallocFacts malloc =
         new MallocFacts(
             OptionalLong.of(34 * MIB),

@@ -41,7 +41,7 @@ class SmapsTest {
                 "7f0000000000-7f0000001000 r-xp 00000000 08:01 1234   /opt/my app/lib x.so (deleted)\n"
                     + "Rss:                   4 kB\n"))
         .containsExactly(
-            new Mapping(
+            Mappings.of(
                 0x7f0000000000L,
                 0x7f0000001000L,
                 "r-xp",
@@ -50,7 +50,10 @@ class SmapsTest {
                 false));
   }
 
-  /** Of the archive's classes and the libraries' relocated data; anonymous memory is no copy. */
+  /**
+   * The copies are the archive's classes and the libraries' relocated data, without anonymous
+   * memory.
+   */
   @Test
   void copiesOfFilePagesAreKnown() {
     assertThat(
@@ -60,13 +63,13 @@ class SmapsTest {
         .isEqualTo(11_448 * 1024);
   }
 
-  /** Linux before 3.8 wrote no flags, before 4.x fewer lines; addresses may be short. */
+  /** Linux before 3.8 wrote no flags, and before 4.x fewer lines. Addresses may be short. */
   @Test
   void readsOldKernels() {
     assertThat(
             Captured.mappings(
                 "00400000-0048c000 r-xp 00000000 fd:00 1234 /bin/old\nSize: 560 kB\nRss: 8 kB\n"))
-        .containsExactly(new Mapping(0x400000, 0x48c000, "r-xp", "/bin/old", 8192, false));
+        .containsExactly(Mappings.of(0x400000, 0x48c000, "r-xp", "/bin/old", 8192, false));
   }
 
   /** Numbers of more than eight digits make a line longer than the others. */
@@ -85,8 +88,8 @@ class SmapsTest {
                 Rss:                   0 kB
                 """))
         .containsExactly(
-            new Mapping(0x7e0000000000L, 0x7f0000000000L, "rw-p", "", (1L << 40) - 1024, true),
-            new Mapping(0x7f0000000000L, 0x7f0000001000L, "---p", "", 0, false));
+            Mappings.of(0x7e0000000000L, 0x7f0000000000L, "rw-p", "", (1L << 40) - 1024, true),
+            Mappings.of(0x7f0000000000L, 0x7f0000001000L, "---p", "", 0, false));
   }
 
   @Test

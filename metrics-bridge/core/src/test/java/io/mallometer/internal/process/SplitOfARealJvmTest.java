@@ -3,7 +3,7 @@ package io.mallometer.internal.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.library.load.BundledLibrary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -18,24 +18,24 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A program takes memory of each kind, and it lands in its part: in a few JVMs; with {@code
- * -Dsoak.rounds=N} in N of each JDK and collector; with {@code -Dsoak.combinations=true} in every
- * combination of these with what moves memory about. The last two end with a table.
+ * A program allocates memory of each kind, and the split must show it in its part. By default runs
+ * in a few JVMs, with {@code -Dsoak.rounds=N} N times with each JDK and collector, and with {@code
+ * -Dsoak.combinations=true} with each option that moves memory as well. The last two print a table.
  */
 @Tag("process")
 @Tag("any-jdk")
 class SplitOfARealJvmTest {
 
   /**
-   * Live objects are taken for resident, and some MiB of the JVM's own never are: while nothing is
-   * retained they are missing elsewhere.
+   * The tolerance in bytes: live objects count as resident, but some MiB of the JVM's never are.
+   * While nothing is retained, these MiB are missing in other parts.
    */
   private static final long SLACK = 6L << 20;
 
-  /** Two bitmaps of 1/64 of the heap, four tables of 1/512, and 4 MiB. */
+  /** The bytes of two bitmaps (1/64 of the heap), four tables (1/512), and 4 MiB for the rest. */
   private static final long TABLES_OF_256_MIB = 14L << 20;
 
-  /** The compilers take and give back up to ten MiB of malloc's memory at their own moments. */
+  /** The compilers allocate and free up to ten MiB by malloc at any time. */
   private static final String WITHOUT_COMPILERS = "-Xint";
 
   @TempDir private Path directory;
@@ -80,7 +80,7 @@ class SplitOfARealJvmTest {
   private static void assertEveryKindLandsInItsPart(Jvm jvm, String output) {
     Map<String, Map<String, Long>> growth = parse(output);
 
-    // Pages that garbage made resident before may serve, and the collector may copy.
+    // Pages that garbage made resident may be reused, and the collector may copy.
     assertThat(growth.get("heap").get("java_heap"))
         .as(output)
         .isBetween(Holdings.HEAP / 2L, Holdings.HEAP * 3L / 2);
@@ -121,7 +121,7 @@ class SplitOfARealJvmTest {
     assertThat(assertCode(parse(output), output)).as(output).isGreaterThan(3L << 19);
   }
 
-  /** What is in use was written; what is resident is committed. */
+  /** Asserts that the resident code lies between the used and the committed bytes. */
   private static long assertCode(Map<String, Map<String, Long>> growth, String output) {
     long resident = growth.get("all").get("code_cache");
     Map<String, Long> pools = growth.get("code");
@@ -131,7 +131,9 @@ class SplitOfARealJvmTest {
     return resident;
   }
 
-  /** What nobody owns is not explained away, but for what the JVM's tables may take. */
+  /**
+   * Asserts that foreign memory is unexplained, except for as much as the JVM's tables may take.
+   */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
     assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);
     assertThat(growth.get("foreign").get("unexplained"))
@@ -177,7 +179,7 @@ class SplitOfARealJvmTest {
     assertThat(all.get("unexplained")).as(output).isBetween(0L, total * 3 / 100);
   }
 
-  /** Lines such as {@code heap: java_heap=67108864 metaspace=0}. */
+  /** Parses lines such as {@code heap: java_heap=67108864 metaspace=0}. */
   private static Map<String, Map<String, Long>> parse(String output) {
     Map<String, Map<String, Long>> all = new HashMap<>();
     for (String line : output.split("\n")) {

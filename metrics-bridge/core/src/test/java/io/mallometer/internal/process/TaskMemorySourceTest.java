@@ -2,7 +2,7 @@ package io.mallometer.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.interposer.TaskInfo;
+import io.mallometer.internal.library.abi.TaskInfo;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;

@@ -1,6 +1,6 @@
 package io.mallometer.internal.symbol;
 
-/** An array, as a file or as memory from an address on. */
+/** The bytes of an array, read as a file or as memory that starts at an address. */
 record ArrayBytes(byte[] bytes, long start) implements Bytes {
 
   @Override

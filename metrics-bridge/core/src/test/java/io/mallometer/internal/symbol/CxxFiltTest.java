@@ -18,16 +18,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Names agree with those of {@code c++filt -p}, of GNU binutils, for all functions of large C++
- * libraries. Of its output goes what {@link ItaniumName} leaves out: template arguments, the
- * parameters of lambdas, ABI tags, clones, what stands before the target of a thunk, and the
- * parameters that it shows there and of enclosing functions all the same.
+ * Compares names with those of {@code c++filt -p} (GNU binutils) for all functions of large C++
+ * libraries. Parts that {@link ItaniumName} leaves out are removed from its output: template
+ * arguments, the parameters of lambdas, ABI tags, clones, the words before the target of a thunk,
+ * and the parameters that c++filt shows there and for enclosing functions.
  */
 @Tag("process")
 @Tag("any-jdk")
 class CxxFiltTest {
 
-  /** Measured: 99.97 % or more with each library and JVM. */
+  /** The least share of equal names. Measured: 99.97 % or more with each library and JVM. */
   private static final double SHARE = 0.999;
 
   @TempDir Path directory;
@@ -90,7 +90,7 @@ class CxxFiltTest {
     assertThat(share).as(() -> String.join("\n", different)).isGreaterThanOrEqualTo(SHARE);
   }
 
-  /** The mangled names of functions, of both symbol tables. */
+  /** Returns the mangled names of functions in both symbol tables. */
   private static List<String> functions(Path library) throws IOException {
     return Stream.concat(
             run("", "nm", "-D", library.toString()).stream(),
@@ -145,7 +145,7 @@ class CxxFiltTest {
         text.append(c);
       }
     }
-    // A space keeps operator< apart from the arguments that were dropped.
+    // A space separates operator< from the arguments that were dropped.
     return text.toString().replaceAll("(?<=operator.{1,3}) (?=$|\\()", "");
   }
 
@@ -155,7 +155,7 @@ class CxxFiltTest {
     }
   }
 
-  /** The lines that a program writes. */
+  /** Returns the lines that a program prints. */
   private static List<String> run(String input, String... command) throws IOException {
     Path in = Files.createTempFile("names", ".txt");
     try {

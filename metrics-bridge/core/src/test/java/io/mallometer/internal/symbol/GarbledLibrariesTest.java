@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** A real library cut off anywhere, or with anything changed, as a file and in memory. */
+/** Reads a real library that is cut off or changed anywhere, as a file and in memory. */
 @EnabledOnOs(OS.LINUX)
 @Tag("any-jdk")
 class GarbledLibrariesTest {
@@ -94,7 +94,7 @@ class GarbledLibrariesTest {
     return table.size();
   }
 
-  /** Half of the changes are where headers are. */
+  /** Changes random bytes. Half of the changes are in headers. */
   private byte[] garbled(byte[] sound, int headers) {
     int length = random.nextInt(4) == 0 ? random.nextInt(sound.length) : sound.length;
     byte[] bytes = Arrays.copyOf(sound, Math.max(64, length));

@@ -42,7 +42,7 @@ class LibraryClassesTest {
     };
   }
 
-  /** The handler of nested jars is Spring Boot's; its addresses read alike. */
+  /** Returns an address like those of nested jars, whose handler is part of Spring Boot. */
   private static URL nested(String place) throws MalformedURLException {
     return URI.create(place.replace("jar:nested:", "jar:file:")).toURL();
   }
@@ -67,7 +67,7 @@ class LibraryClassesTest {
     assertThat(libraries.test("w.Lib")).isTrue();
   }
 
-  /** A server's job and a script are loaded by class loaders of their own. */
+  /** A server's job and a script have class loaders of their own. */
   @Test
   void whatNoClassPathHasIsTheApplications() {
     assertThat(libraries.test("job.Map")).isFalse();

@@ -13,7 +13,7 @@ class LibraryNameTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        // As JNI libraries unpack themselves.
+        // The names under which JNI libraries unpack themselves:
         "/tmp/sqlite-3.46.0-6f1c2b3a-0d3e-4f5a-8b7c-112233445566-libsqlitejdbc.so | libsqlitejdbc.so",
         "/tmp/snappy-1.1.10.5-6f1c2b3a-0d3e-4f5a-8b7c-112233445566-libsnappyjava.so | libsnappyjava.so",
         "/tmp/jansi-2.4.1-8d1f2e3c4b5a6978-libjansi.so | libjansi.so",
@@ -35,7 +35,7 @@ class LibraryNameTest {
         "/tmp/AWSCRT_17263545361728394libaws-crt-jni.so | libaws-crt-jni.so",
         "/tmp/foo-17263545361728394-bar.so | foo-bar.so",
         "/tmp/17263545361728394.so | [unnamed]",
-        // As distributions install them.
+        // The names under which distributions install libraries:
         "/usr/lib/x86_64-linux-gnu/libfoo.so.1.2.3 | libfoo.so.1",
         "/usr/lib/x86_64-linux-gnu/libz.so.1 | libz.so.1",
         "/usr/lib/x86_64-linux-gnu/libcrypto.so.3 | libcrypto.so.3",

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** One real library in many places. */
+/** Reads the symbols of one real library under many paths. */
 @EnabledOnOs(OS.LINUX)
 class ModuleSymbolsTest {
 
@@ -75,7 +75,7 @@ class ModuleSymbolsTest {
     assertThat(opened).hasValue(2);
   }
 
-  /** A library has thousands of functions; a table of all would take a hundred times as much. */
+  /** A library has thousands of functions. A table of all would have a hundred times the bytes. */
   @Test
   void onlyFunctionsThatAreAskedForAreKept() {
     ModuleSymbols symbols = new ModuleSymbols(images);

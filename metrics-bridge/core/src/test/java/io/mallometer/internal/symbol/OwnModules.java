@@ -9,19 +9,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The modules of this process as the native library would record them, from its mappings. */
+/** The modules of this process as the native library would record them, read from its mappings. */
 final class OwnModules {
 
   private OwnModules() {}
 
-  /** The module with an address in it. */
+  /** Returns the module that contains an address. */
   static Optional<RecordedModule> at(long address) {
     return modules().stream()
         .filter(module -> address >= module.begin() && address < module.end())
         .findFirst();
   }
 
-  /** The address of an exported function, as the loader gives it. */
+  /** Returns the address of an exported function, from the loader. */
   static long address(NativeLibrary library, String function) {
     return Pointer.nativeValue(library.getFunction(function));
   }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Libraries that are loaded into this process, whose functions the loader finds too. */
+/** Compares the functions of libraries in this process with those that the loader finds. */
 @EnabledOnOs(OS.LINUX)
 @Tag("any-jdk")
 class RealLibrariesTest {
@@ -24,7 +24,7 @@ class RealLibrariesTest {
   private static final List<String> OF_ZLIB =
       List.of("deflateInit2_", "inflate", "crc32", "gzopen");
 
-  /** Stays loaded to the end, as JNI libraries do. */
+  /** The library, which stays loaded to the end, as JNI libraries do. */
   private static final NativeLibrary ZLIB = NativeLibrary.getInstance("libz.so.1");
 
   @TempDir Path directory;
@@ -184,7 +184,7 @@ class RealLibrariesTest {
     return Path.of(module(ZLIB, "inflate").path());
   }
 
-  /** The note becomes one of another type. */
+  /** Changes the type of the note with the build id. */
   private static byte[] withoutBuildId(byte[] library) {
     for (int at = 12; at < 4_096; at += 4) {
       boolean gnu = library[at] == 'G' && library[at + 1] == 'N' && library[at + 2] == 'U';
@@ -195,7 +195,7 @@ class RealLibrariesTest {
     return library;
   }
 
-  /** No file can be read. */
+  /** Modules of which no file can be read. */
   private static class MemoryOnly implements ModuleImages {
 
     private final ModuleImages own = ModuleImages.ofThisProcess();
@@ -221,7 +221,7 @@ class RealLibrariesTest {
     }
   }
 
-  /** One file may be it. */
+  /** Modules of which a single file can be read. */
   private static final class OnlyFile extends MemoryOnly {
 
     private final Path file;

@@ -28,7 +28,7 @@ class SiteNamingTest {
     assertThat(naming.name(frames)).isEqualTo("io.library.Compressor.open");
   }
 
-  /** The own line of a driver's user may be in the tenth frame. */
+  /** The line of an application that uses a driver may be in the tenth frame. */
   @Test
   void theFirstFrameOfNoLibraryNamesTheSiteWhateverItsDepth() {
     SiteNaming detects = new SiteNaming(List.of(), owner -> !owner.startsWith("com.acme."));
@@ -47,7 +47,7 @@ class SiteNamingTest {
         .isEqualTo("io.x.A.a");
   }
 
-  /** Spring starts below main; no code of the application is at work. */
+  /** Spring starts below main while no code of the application runs. */
   @Test
   void whatAFrameworkAllocatesBelowMainIsStartUp() {
     assertThat(
@@ -83,7 +83,7 @@ class SiteNamingTest {
                     "java.nio.DirectByteBuffer.<init>",
                     "com.acme.Main.main")))
         .isEqualTo("com.acme.Main.main");
-    // Not the program's: a tool's that a thread calls.
+    // A thread calls the main method of a tool, which is not the program's.
     assertThat(
             ofAcme.name(
                 frames("libz.so!deflate", "io.x.A.a", "com.acme.Tool.main", "io.x.Runner.run")))
@@ -128,6 +128,17 @@ class SiteNamingTest {
     assertThat(ofAcme.name(frames("libz.so.1!inflate", plumbing, "com.acme.Foo.render")))
         .isEqualTo("com.acme.Foo.render");
     assertThat(naming.name(frames("libz.so.1!inflate", plumbing))).isEqualTo("libz.so.1!inflate");
+  }
+
+  @Test
+  void theMethodThatUsesAMethodReferenceComesBeforeItsClassWhichHasNoLine() {
+    String reference = "com.acme.Foo$$Lambda/0x0000000800c03000.apply";
+    List<StackFrame> frames =
+        frames(
+            "org.driver.Mat.copy", reference, "java.util.stream.Sink.accept", "com.acme.Foo.all");
+
+    assertThat(ofAcme.name(frames)).isEqualTo("com.acme.Foo.all");
+    assertThat(ofAcme.name(frames.subList(0, 3))).isEqualTo("com.acme.Foo$$Lambda.apply");
   }
 
   @Test
@@ -224,7 +235,7 @@ class SiteNamingTest {
         .isEqualTo("com.acme.Foo???.b?r");
   }
 
-  /** Frames from {@code library!symbol} and {@code Class.method}. */
+  /** Returns frames from {@code library!symbol} and {@code Class.method}. */
   private static List<StackFrame> frames(String... functions) {
     return Stream.of(functions)
         .map(

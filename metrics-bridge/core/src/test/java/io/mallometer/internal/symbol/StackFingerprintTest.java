@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Which stacks are the same in another run. */
+/** Tests which stacks have the same fingerprint in another run. */
 @Tag("any-jdk")
 class StackFingerprintTest {
 
@@ -29,7 +29,7 @@ class StackFingerprintTest {
         .isEqualTo(STACK);
   }
 
-  /** Files are written with it. */
+  /** Files contain fingerprints of older versions. */
   @Test
   void itIsTheSameInEveryVersion() {
     assertThat(STACK).isEqualTo("a9851dc8b94edfa6");
@@ -48,7 +48,7 @@ class StackFingerprintTest {
                 StackFrame.ofJava("a.B", "lambda$start$1", "", 0)));
   }
 
-  /** After some calls the JDK calls a method by reflection in another way. */
+  /** After some calls the JDK changes the way in which it calls a method by reflection. */
   @Test
   void howAMethodIsCalledByReflectionDoesNotMatter() {
     String reflect = "jdk.internal.reflect.";
@@ -81,7 +81,7 @@ class StackFingerprintTest {
         .doesNotContain(STACK);
   }
 
-  /** Without symbols any two functions of a library would be the same. */
+  /** Without symbols, only the offset distinguishes functions of a library. */
   @Test
   void withoutASymbolThePlaceInTheLibraryMattersAndWithoutALibraryNothingIsKnown() {
     assertThat(of(StackFrame.ofLibrary("libx.so", "", 16)))

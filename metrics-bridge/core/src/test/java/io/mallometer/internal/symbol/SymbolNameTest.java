@@ -88,7 +88,7 @@ class SymbolNameTest {
         "deflate.constprop.0 | deflate",
         "inflate_table.isra.0.cold | inflate_table",
         "memcpy@@GLIBC_2.14 | memcpy",
-        // What is not mangled.
+        // Names that are not mangled.
         "deflateInit2_ | deflateInit2_",
         "Java_org_rocksdb_RocksDB_get | Java_org_rocksdb_RocksDB_get",
         "a.b | a.b",

@@ -33,7 +33,7 @@ class SymbolizerTest {
             }
           },
           number -> Optional.ofNullable(methods.get(number)),
-          ModuleImages.none());
+          new ModuleImages() {});
 
   @Test
   void theLineIsThatOfTheLastEntryAtOrBeforeTheBytecode() {
@@ -90,7 +90,7 @@ class SymbolizerTest {
     assertThat(frame(recorded).function()).isEqualTo("com.acme.Foo.bar");
   }
 
-  /** More than are kept, and more than there is room for at first. */
+  /** The stacks are more than the cache keeps, and more than its first capacity. */
   @Test
   void thousandsOfStacksAreNamedAsOneIs() {
     int count = 40_000;

@@ -3,9 +3,9 @@ package io.mallometer.samples.leaky;
 import java.util.function.LongSupplier;
 
 /**
- * Says how much may be spent at a steady rate: a token bucket that fills by time and holds at most
- * one second's worth, so that neither a pause nor a switch that was off for an hour is made up for
- * by a burst. Not thread-safe.
+ * A token bucket: says how much may be spent at a steady rate. It fills by time and holds at most
+ * one second's worth, so that no burst follows a pause or an hour with the switch off. Not
+ * thread-safe.
  */
 final class Allowance {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -16,7 +16,7 @@ final class Allowance {
   private long filledAt;
 
   /**
-   * @param ratePerSecond what flows in, in whatever unit is spent
+   * @param ratePerSecond the inflow, in the unit that is spent
    * @param nanoTime a monotonic clock in nanoseconds
    */
   Allowance(double ratePerSecond, LongSupplier nanoTime) {
@@ -26,9 +26,8 @@ final class Allowance {
   }
 
   /**
-   * Spends {@code amount} unless the allowance is used up; otherwise spends nothing and says false.
-   * The last amount may overdraw it, which later inflow pays back: the rate holds in the long run
-   * for amounts of any size.
+   * Spends {@code amount} and returns true unless the bucket is empty. The last amount may overdraw
+   * the bucket, which later inflow pays back: so the rate holds for amounts of any size.
    */
   boolean spend(double amount) {
     fill();
@@ -39,14 +38,14 @@ final class Allowance {
     return true;
   }
 
-  /** Changes the rate from now on. */
+  /** Changes the rate. */
   void rate(double perSecond) {
     fill();
     ratePerSecond = perSecond;
     available = Math.min(available, perSecond);
   }
 
-  /** Forgets what has flowed in. */
+  /** Empties the bucket. */
   void empty() {
     fill();
     available = 0;

@@ -16,7 +16,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 final class ColdStorage {
   /**
-   * A context that compressed one report of 21 kB at the default level, measured with zstd 1.5.7.
+   * The native memory of a context after a report of 21 kB, measured with zstd 1.5.7 at its default
+   * level.
    */
   static final long CONTEXT_BYTES = 500_000;
 
@@ -44,7 +45,7 @@ final class ColdStorage {
     }
   }
 
-  /** The text of the oldest report in storage; empty if there is none. */
+  /** Returns the text of the oldest report in storage; empty if there is none. */
   synchronized String oldest() {
     byte[] compressed = kept.peekFirst();
     if (compressed == null) {

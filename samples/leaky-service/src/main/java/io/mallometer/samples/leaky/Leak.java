@@ -13,7 +13,7 @@ enum Leak {
   /** Blocks from malloc that are never freed. */
   JNA;
 
-  /** The name in URLs and on the command line. */
+  /** Returns the name in URLs and on the command line. */
   String label() {
     return name().toLowerCase(Locale.ROOT);
   }

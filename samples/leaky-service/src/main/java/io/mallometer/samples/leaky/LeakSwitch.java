@@ -7,9 +7,9 @@ import org.springframework.util.unit.DataSize;
 /**
  * Decides which releases one step of the service forgets.
  *
- * <p>A step that is about to give native memory back asks {@link #forgets}. While the switch is on
- * the answer is yes just often enough that the lost bytes follow a steady rate, whatever the load,
- * and never once the cap is reached or the process is full. Thread-safe.
+ * <p>A step that is about to release native memory calls {@link #forgets}. While the switch is on,
+ * the method returns true just often enough that bytes are lost at a steady rate, whatever the
+ * load. It never does after the cap is reached or the process is full. Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;
@@ -30,7 +30,7 @@ final class LeakSwitch {
     this.allowance = new Allowance(rate.toBytes(), nanoTime);
   }
 
-  /** Switches the leak on or off. What is lost already stays lost until the process ends. */
+  /** Switches the leak on or off. Lost memory stays lost until the process ends. */
   synchronized void turn(boolean on) {
     if (on && !this.on) {
       allowance.empty();
@@ -39,9 +39,9 @@ final class LeakSwitch {
   }
 
   /**
-   * Whether the caller is to keep the object that it is about to release.
+   * Returns whether the caller should not release its object.
    *
-   * @param bytes roughly the native memory behind the object
+   * @param bytes the approximate native memory of the object
    */
   synchronized boolean forgets(long bytes) {
     if (!on
@@ -60,14 +60,13 @@ final class LeakSwitch {
   }
 
   /**
-   * What a switch has done so far.
+   * The history of a switch.
    *
-   * @param on whether it forgets releases now
-   * @param lostBytes native memory lost so far, roughly: the service's own bookkeeping, not a
-   *     measurement
-   * @param lostObjects objects lost so far
-   * @param bytesPerSecond the rate at which bytes are lost while on
-   * @param capBytes where it stops
+   * @param on whether the switch is on
+   * @param lostBytes the lost native memory so far, estimated by the service rather than measured
+   * @param lostObjects the lost objects so far
+   * @param bytesPerSecond the rate at which bytes are lost while the switch is on
+   * @param capBytes the lost bytes at which the leak stops
    */
   record State(boolean on, long lostBytes, long lostObjects, long bytesPerSecond, long capBytes) {}
 }

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** One switch for each leak. */
+/** The switch of each leak. */
 final class LeakSwitches {
   private final Map<Leak, LeakSwitch> switches;
 
@@ -16,7 +16,7 @@ final class LeakSwitches {
     return Objects.requireNonNull(switches.get(leak));
   }
 
-  /** Every leak's state, in the order of the leaks. */
+  /** Returns the state of each leak, in the order of the leaks. */
   Map<Leak, LeakSwitch.State> states() {
     Map<Leak, LeakSwitch.State> states = new EnumMap<>(Leak.class);
     switches.forEach((leak, leakSwitch) -> states.put(leak, leakSwitch.state()));

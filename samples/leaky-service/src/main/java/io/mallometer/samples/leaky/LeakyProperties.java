@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * How hard the service works and how much it leaks.
+ * The amount of work and of leaked memory.
  *
  * @param load the built-in work
  * @param leaks the leaks
@@ -17,8 +17,8 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
   /**
    * The built-in work.
    *
-   * @param reportsPerSecond how many reports the service produces on its own, 0 to {@value
-   *     ReportLoad#MOST_REPORTS_PER_SECOND}
+   * @param reportsPerSecond the reports that the service produces by itself per second, 0 to
+   *     {@value ReportLoad#MOST_REPORTS_PER_SECOND}
    */
   record Load(@DefaultValue("5") int reportsPerSecond) {}
 
@@ -26,10 +26,9 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
    * The leaks.
    *
    * @param on the leaks that are on from the start
-   * @param rate how much native memory each leak that is on loses in a second
-   * @param cap how much native memory each leak may lose in all, so that a forgotten demo cannot
-   *     eat the machine
-   * @param resident how large the resident set of the process may become before all leaks stop
+   * @param rate the native memory that each active leak loses per second
+   * @param cap the native memory that each leak may lose in total, which bounds a forgotten demo
+   * @param resident the resident set of the process at which all leaks stop
    */
   record Leaks(
       @DefaultValue Set<Leak> on,

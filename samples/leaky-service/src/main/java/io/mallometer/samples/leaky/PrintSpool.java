@@ -6,17 +6,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 
 /**
- * Hands reports page by page to a printer driver, in blocks from malloc as a C library would want
+ * Hands reports page by page to a printer driver, in blocks from malloc, as a C library demands
  * them.
  *
  * <p>The leak: pages that the printer has acknowledged are not freed. Nothing in Java refers to
  * them any more.
  */
 final class PrintSpool {
-  /** One page, in bytes. */
+  /** The size of a page, in bytes. */
   static final int PAGE_BYTES = 64 * 1024;
 
-  /** Copies of each report that are printed. */
+  /** The number of printed copies of each report. */
   static final int COPIES = 4;
 
   private final LeakSwitch leak;
@@ -25,7 +25,7 @@ final class PrintSpool {
     this.leak = leak;
   }
 
-  /** Spools every copy of the report; returns the checksum over all printed pages. */
+  /** Prints the copies of a report; returns the checksum of all printed pages. */
   long print(Report report) {
     byte[] text = report.text().getBytes(StandardCharsets.UTF_8);
     CRC32 printed = new CRC32();

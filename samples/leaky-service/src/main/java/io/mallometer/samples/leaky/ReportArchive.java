@@ -11,9 +11,9 @@ import java.util.zip.Inflater;
 /**
  * Packs reports with zlib.
  *
- * <p>The leak: archives stay open, so their deflaters are never ended. A deflater that nobody can
- * reach any more is ended by its cleaner at a later collection; a leak therefore takes someone who
- * holds on to it, as {@code openArchives} does.
+ * <p>The leak: archives stay open, so their deflaters are never ended. A deflater without
+ * references would be ended by its cleaner at a later collection. {@code openArchives} refers to
+ * them, so they leak.
  */
 final class ReportArchive {
   /**
@@ -31,7 +31,7 @@ final class ReportArchive {
     this.leak = leak;
   }
 
-  /** The report's text, packed. */
+  /** Returns the report's text, packed. */
   byte[] pack(Report report) {
     Deflater deflater = new Deflater();
     deflater.setInput(report.text().getBytes(StandardCharsets.UTF_8));
@@ -46,9 +46,9 @@ final class ReportArchive {
   }
 
   /**
-   * The text that {@link #pack} was given.
+   * Returns the text that was packed.
    *
-   * @throws IllegalArgumentException if {@code packed} is not what {@link #pack} returned
+   * @throws IllegalArgumentException if {@code packed} is not a result of {@link #pack}
    */
   String unpack(byte[] packed) {
     Inflater inflater = new Inflater();

@@ -9,18 +9,18 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * Remembers the latest reports in an SQLite database in memory and finds them again.
+ * Stores the latest reports in an SQLite database in memory and searches them.
  *
- * <p>The leak: the statement of a search is not closed. The driver keeps every open statement until
- * its connection is closed, so collecting the Java object frees nothing.
+ * <p>The leak: the statement of a search is not closed. The driver refers to every open statement
+ * until its connection is closed, so collecting the Java object frees nothing.
  */
 final class ReportIndex implements AutoCloseable {
-  /** A prepared search: its program and its text, measured with SQLite 3.54. */
+  /** The native memory of a prepared search, program and text, measured with SQLite 3.54. */
   static final long STATEMENT_BYTES = 79_600;
 
   private static final int KEPT_REPORTS = 500;
 
-  /** Searches that follow each new report. */
+  /** The number of searches after each new report. */
   static final int SEARCHES = 4;
 
   private final LeakSwitch leak;
@@ -37,7 +37,7 @@ final class ReportIndex implements AutoCloseable {
     }
   }
 
-  /** Remembers the report and forgets the oldest beyond {@value #KEPT_REPORTS}. */
+  /** Stores the report and deletes the oldest beyond {@value #KEPT_REPORTS}. */
   synchronized void add(Report report) throws SQLException {
     try (PreparedStatement insert =
         connection.prepareStatement(
@@ -50,7 +50,7 @@ final class ReportIndex implements AutoCloseable {
     execute("delete from report where number <= " + (report.number() - KEPT_REPORTS));
   }
 
-  /** How many of the latest reports up to {@code number} belong to the customer. */
+  /** Returns how many of the latest reports up to {@code number} belong to the customer. */
   synchronized long countLatest(String customer, long number) throws SQLException {
     PreparedStatement search = connection.prepareStatement(searchAmongLatest(number));
     search.setString(1, customer);
@@ -69,8 +69,8 @@ final class ReportIndex implements AutoCloseable {
   }
 
   /**
-   * Spells every number out, as query builders do: the program that SQLite compiles has a step for
-   * each.
+   * Returns a search that lists every number, as query builders do. SQLite's program for it has a
+   * step for each.
    */
   private static String searchAmongLatest(long number) {
     return LongStream.rangeClosed(Math.max(1, number - KEPT_REPORTS + 1), number)

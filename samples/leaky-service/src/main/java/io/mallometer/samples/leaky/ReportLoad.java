@@ -7,12 +7,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Keeps the service gently busy at a steady number of reports a second. One thread does it, so it
- * can never take more than one processor, and reports it is too slow for are left out rather than
- * made up for.
+ * Produces a steady number of reports a second. One thread does the work, so it uses at most one
+ * processor. If it is too slow, it drops reports.
  */
 class ReportLoad {
-  /** The highest load that can be asked for, in reports a second. */
+  /** The highest load, in reports a second. */
   static final int MOST_REPORTS_PER_SECOND = 100;
 
   private static final Logger log = LoggerFactory.getLogger(ReportLoad.class);
@@ -41,7 +40,7 @@ class ReportLoad {
     allowance.rate(newReportsPerSecond);
   }
 
-  /** Produces what has become due since the last call. */
+  /** Produces the reports that are due since the last call. */
   @Scheduled(fixedRate = 50)
   void work() {
     try {

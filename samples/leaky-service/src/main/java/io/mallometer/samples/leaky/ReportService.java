@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Service;
 
-/** Produces one report after the other: written, indexed, archived, stored, sent and printed. */
+/** Produces reports: each is written, indexed, archived, stored, sent and printed. */
 @Service
 class ReportService {
   private final ReportWriter writer;
@@ -32,7 +32,7 @@ class ReportService {
     this.spool = spool;
   }
 
-  /** Produces the next report, one at a time: the load and requests may ask at once. */
+  /** Produces the next report. The load and requests may call this in parallel. */
   synchronized void produce() throws SQLException, InterruptedException {
     Report report = writer.write(lastNumber.incrementAndGet());
     index.add(report);
@@ -46,12 +46,12 @@ class ReportService {
     latest = packed;
   }
 
-  /** Reports produced so far. */
+  /** Returns the number of reports so far. */
   long produced() {
     return lastNumber.get();
   }
 
-  /** The text of the latest report; empty before the first. */
+  /** Returns the text of the latest report; empty before the first. */
   String latest() {
     byte[] packed = latest;
     return packed == null ? "" : archive.unpack(packed);

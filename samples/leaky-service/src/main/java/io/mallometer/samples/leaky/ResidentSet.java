@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
-/** Whether the process is as large as it may become. Looks once a second. Thread-safe. */
+/** Checks once a second whether the process has reached its largest size. Thread-safe. */
 final class ResidentSet {
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final long SECOND = 1_000_000_000L;
@@ -31,7 +31,7 @@ final class ResidentSet {
     return full;
   }
 
-  /** Returns 0 on a system that does not tell. */
+  /** Returns the resident bytes; 0 on a system without this file. */
   private static long bytes() {
     try {
       return Files.readAllLines(STATUS).stream()

@@ -13,7 +13,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
-/** What the service does, over HTTP. */
+/** Controls the service over HTTP. */
 @RestController
 class ServiceController {
   private final LeakSwitches switches;
@@ -26,7 +26,7 @@ class ServiceController {
     this.reports = reports;
   }
 
-  /** What can be asked of the service. */
+  /** Returns the list of requests. */
   @GetMapping(path = "/", produces = MediaType.TEXT_PLAIN_VALUE)
   String index() {
     return """
@@ -78,7 +78,7 @@ class ServiceController {
     return reports.latest();
   }
 
-  /** While a leak is on, this route keeps native memory: see native_scope_net_bytes. */
+  /** Produces a report. With a leak on, this route loses memory: see native_scope_net_bytes. */
   @PostMapping("/reports")
   LoadState produce() throws SQLException, InterruptedException {
     reports.produce();
@@ -94,10 +94,10 @@ class ServiceController {
   }
 
   /**
-   * The built-in work.
+   * The state of the built-in work.
    *
-   * @param reportsPerSecond how many reports a second are asked for
-   * @param produced reports since the start
+   * @param reportsPerSecond the requested reports per second
+   * @param produced the reports since the start
    */
   record LoadState(int reportsPerSecond, long produced) {}
 }

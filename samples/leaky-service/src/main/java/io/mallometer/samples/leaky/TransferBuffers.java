@@ -6,8 +6,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.zip.CRC32C;
 
 /**
- * Sends packed reports through direct buffers. The buffers are pooled and never given back: native
- * memory that grows once, stays, and is not a leak.
+ * Sends packed reports through direct buffers. The buffers are pooled and never freed: their native
+ * memory grows once and is not a leak.
  */
 final class TransferBuffers {
   static final int BUFFER_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ final class TransferBuffers {
   }
 
   /**
-   * Sends {@code content} in pieces and returns the checksum that the receiver would compare.
+   * Sends {@code content} in pieces and returns the checksum for the receiver.
    *
    * @throws InterruptedException if the thread is interrupted while all buffers are in use
    */

@@ -70,7 +70,7 @@ class LeakSwitchTest {
     assertThat(new ResidentSet(DataSize.ofTerabytes(1), nanoTime::get).isFull()).isFalse();
   }
 
-  /** A hundred releases a second: far more than the rate lets it forget. */
+  /** Makes 100 releases a second: far more than the rate lets the switch forget. */
   private void releaseForSeconds(int seconds) {
     for (int release = 0; release < seconds * 100; release++) {
       nanoTime.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));

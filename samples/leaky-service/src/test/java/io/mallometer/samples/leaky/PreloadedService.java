@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
  * loopback interface.
  */
 final class PreloadedService implements AutoCloseable {
-  /** Without C2, whose own native memory comes and goes by many MiB while code is new. */
+  /** An option without C2, whose own native memory varies by many MiB while code is new. */
   private static final String QUIET_COMPILER = "-XX:TieredStopAtLevel=1";
 
   private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");
@@ -44,7 +44,7 @@ final class PreloadedService implements AutoCloseable {
     this.port = awaitPort();
   }
 
-  /** Until the service has ended. */
+  /** Reads until the service has ended. */
   private void readOutput() {
     process
         .inputReader()
@@ -65,7 +65,7 @@ final class PreloadedService implements AutoCloseable {
     return start(List.of(), arguments);
   }
 
-  /** Starts the service as it was processed ahead of time. */
+  /** Starts the service that was processed ahead of time. */
   static PreloadedService startProcessed(String... arguments)
       throws IOException, InterruptedException {
     return start(List.of("-Dspring.aot.enabled=true"), arguments);
@@ -84,12 +84,12 @@ final class PreloadedService implements AutoCloseable {
     return new PreloadedService(builder.start());
   }
 
-  /** The sum of every sample of a meter, as the Prometheus scrape shows it. */
+  /** Returns the sum of all samples of a meter in the Prometheus scrape. */
   double metric(String name) {
     return metric(name, "");
   }
 
-  /** The same of those samples alone that have a label, such as {@code uri="/load"}. */
+  /** Returns the sum of the samples of a meter with a label, such as {@code uri="/load"}. */
   double metric(String name, String label) {
     return get("/actuator/prometheus")
         .lines()
@@ -113,7 +113,7 @@ final class PreloadedService implements AutoCloseable {
     return send(HttpRequest.newBuilder(uri(path)).POST(HttpRequest.BodyPublishers.noBody()));
   }
 
-  /** What the service has written so far. */
+  /** Returns the service's output so far. */
   String output() {
     return output.toString();
   }

@@ -11,9 +11,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What the library measures against what the service knows that it lost. Each leak runs alone, fast
- * enough that a few seconds of it stand out from the JVM's own coming and going, which is a few MiB
- * once it has warmed up.
+ * Compares the library's figures with the bytes that the service knows it lost. Each leak runs
+ * alone, so fast that a few seconds of it exceed the JVM's own variation, which is a few MiB after
+ * the warm-up.
  */
 class PreloadedServiceIT {
   private static final long MIB = 1 << 20;
@@ -67,7 +67,7 @@ class PreloadedServiceIT {
   @Tag("any-jdk")
   @EnumSource(Leak.class)
   void liveBytesRiseByWhatALeakLosesAndNoMoreOnceItIsOff(Leak leak) throws Exception {
-    // What a library takes when it is used for the first time is no leak.
+    // The first use of a library allocates memory that is no leak.
     service.turn(leak, true);
     sleepSeconds(POLLS_SECONDS);
     service.turn(leak, false);
@@ -84,7 +84,7 @@ class PreloadedServiceIT {
     assertThat(live() - afterLeaking).isLessThan(0.2 * lost);
   }
 
-  /** An archive that stays open keeps some 268,200 bytes; no other report is produced meanwhile. */
+  /** An open archive keeps 268,200 bytes. No other report is produced meanwhile. */
   @Test
   @Tag("any-jdk")
   void aRouteThatKeepsNativeMemoryStandsOut() {
@@ -106,7 +106,7 @@ class PreloadedServiceIT {
         .isLessThan(0.25 * lost);
   }
 
-  /** Live bytes at the next polls, the lowest: a compiler at work takes some MiB for a moment. */
+  /** Returns the lowest live bytes of the next polls: a compiler may use some MiB for a moment. */
   private static double live() throws InterruptedException {
     double lowest = Double.MAX_VALUE;
     for (int i = 0; i < POLLS; i++) {

@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.unit.DataSize;
 
-/** The work is real work: what goes in comes out, through each native library. */
+/** Checks that the content passes unchanged through each native library. */
 class ReportServiceTest {
   private final ReportWriter writer = new ReportWriter();
   private final LeakSwitch off =

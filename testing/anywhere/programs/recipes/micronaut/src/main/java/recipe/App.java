@@ -4,7 +4,7 @@ import io.micronaut.context.ApplicationContext;
 import io.micronaut.runtime.Micronaut;
 import io.micronaut.runtime.server.EmbeddedServer;
 
-/** Runs until its input ends, and then ends with an exit code of its own. */
+/** An application that ends with an exit code of its own when its input ends. */
 public class App {
 
   public static void main(String[] arguments) throws Exception {

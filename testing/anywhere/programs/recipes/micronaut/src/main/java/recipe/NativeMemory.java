@@ -10,7 +10,7 @@ import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.util.List;
 
-/** Native memory in the application's own registry, if the runner asks for it. */
+/** Binds native memory to the application's own registry, if the runner asks for it. */
 @Singleton
 @Requires(property = "recipe.bind", value = "true")
 public class NativeMemory {

@@ -4,7 +4,7 @@ import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.annotations.QuarkusMain;
 
-/** Runs until its input ends, and then ends with an exit code of its own. */
+/** An application that ends with an exit code of its own when its input ends. */
 @QuarkusMain
 public class App implements QuarkusApplication {
 

@@ -9,7 +9,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.util.List;
 
-/** Native memory in the application's own registry, if the runner asks for it. */
+/** Binds native memory to the application's own registry, if the runner asks for it. */
 @ApplicationScoped
 public class NativeMemory {
 

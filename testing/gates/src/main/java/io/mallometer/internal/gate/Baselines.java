@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * Named results in a directory, one file each, with all samples. A baseline's file is itself a file
- * of results.
- */
+/** Results saved under names in a directory. A baseline is a file of results with all samples. */
 public final class Baselines {
 
   private static final String ENDING = ".json";
@@ -26,7 +23,7 @@ public final class Baselines {
   /**
    * Returns the file of a baseline, whether it exists or not.
    *
-   * @throws IllegalArgumentException if this cannot be a name
+   * @throws IllegalArgumentException if the name is not valid
    */
   public Path file(String name) {
     if (!NAME.matcher(name).matches()) {
@@ -39,7 +36,7 @@ public final class Baselines {
   }
 
   /**
-   * Saves results, in place of what the baseline had before.
+   * Saves results in place of the baseline's earlier ones.
    *
    * @return the file
    */
@@ -52,7 +49,7 @@ public final class Baselines {
   /**
    * Deletes a baseline.
    *
-   * @throws IOException if there is none of this name
+   * @throws IOException if no baseline has the name
    */
   public void delete(String name) throws IOException {
     try {
@@ -65,7 +62,7 @@ public final class Baselines {
   /**
    * Reads a baseline.
    *
-   * @throws IOException if there is none of this name, or it cannot be read
+   * @throws IOException if no baseline has the name, or its file cannot be read
    */
   public Results read(String name, Selection selection) throws IOException {
     Path file = file(name);
@@ -75,7 +72,7 @@ public final class Baselines {
     return Results.read(List.of(file), selection);
   }
 
-  /** Returns the names of all baselines in their order. */
+  /** Returns the sorted names of all baselines. */
   public List<String> names() throws IOException {
     if (!Files.isDirectory(directory)) {
       return List.of();

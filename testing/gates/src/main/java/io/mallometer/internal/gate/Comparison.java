@@ -11,24 +11,23 @@ import java.util.TreeSet;
 /**
  * Measured figures beside the expected ones.
  *
- * <p>A figure is worse if it exceeds what is expected by more than the tolerance and by more than
- * the noise band. The noise band is that of the expected distribution: a change that makes a metric
- * stray more, as a leak does that grows with each iteration, must not widen the band that excuses
- * it.
+ * <p>A figure is worse if it exceeds the expected one by more than the tolerance and by more than
+ * the noise band. The noise band is that of the expected distribution: a change that spreads a
+ * metric more, such as a leak that grows with each iteration, must not widen its own noise band.
  *
  * @param figures every judged percentile of every metric, by name, metric and percentile
- * @param problems what could not be compared, and why
- * @param added what was measured and is not expected; it is not judged
+ * @param problems the metrics that could not be compared, with the reasons
+ * @param added the measured metrics that are not expected; they are not judged
  */
 public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet<Key> added) {
 
-  /** Units of rates, of which more is better; of everything else less is. */
+  /** The beginning of units of rates: more is better. With all other units less is better. */
   private static final String RATE = "ops/";
 
   /**
-   * One percentile of one metric.
+   * The comparison of a metric at one percentile.
    *
-   * @param tolerance the difference that is allowed
+   * @param tolerance the allowed difference
    * @param noise the difference that the expected samples' own spread explains
    */
   public record Figure(
@@ -39,13 +38,13 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
       double measured,
       double tolerance,
       double noise,
-      Verdict verdict) {}
+      FigureChange verdict) {}
 
   /**
    * A metric that could not be compared.
    *
    * @param key the metric
-   * @param reason a sentence without its end
+   * @param reason a sentence without its full stop
    */
   public record Problem(Key key, String reason) {}
 
@@ -55,11 +54,11 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
   }
 
   /**
-   * Compares.
+   * Compares results with expected figures.
    *
    * @param expected the reference
-   * @param results what was measured
-   * @param tolerance for metrics that have none of their own
+   * @param results the measured samples
+   * @param tolerance the tolerance for metrics that have none of their own
    */
   public static Comparison of(
       SortedMap<Key, Expected> expected, Results results, Tolerance tolerance) {
@@ -114,19 +113,19 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
     }
   }
 
-  private static Verdict verdict(String unit, double change, double allowed, double noise) {
+  private static FigureChange verdict(String unit, double change, double allowed, double noise) {
     double more = unit.startsWith(RATE) ? -change : change;
     if (Math.abs(more) <= allowed) {
-      return Verdict.EQUAL;
+      return FigureChange.EQUAL;
     }
     if (more > 0) {
-      return more <= noise ? Verdict.NOISE : Verdict.WORSE;
+      return more <= noise ? FigureChange.NOISE : FigureChange.WORSE;
     }
-    return -more <= noise ? Verdict.EQUAL : Verdict.BETTER;
+    return -more <= noise ? FigureChange.EQUAL : FigureChange.BETTER;
   }
 
-  /** Returns how many figures have a verdict. */
-  public long count(Verdict verdict) {
+  /** Returns the number of figures with a verdict. */
+  public long count(FigureChange verdict) {
     return figures.stream().filter(figure -> figure.verdict() == verdict).count();
   }
 
@@ -139,14 +138,14 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
     return metrics;
   }
 
-  /** Returns the result as a whole. Nothing compared is never equal. */
+  /** Returns the result as a whole. A comparison without figures is never equal. */
   public Outcome outcome() {
-    if (count(Verdict.WORSE) > 0) {
+    if (count(FigureChange.WORSE) > 0) {
       return Outcome.WORSE;
     }
     if (!problems.isEmpty() || figures.isEmpty()) {
       return Outcome.NOT_MEASURED;
     }
-    return count(Verdict.BETTER) > 0 ? Outcome.BETTER : Outcome.EQUAL;
+    return count(FigureChange.BETTER) > 0 ? Outcome.BETTER : Outcome.EQUAL;
   }
 }

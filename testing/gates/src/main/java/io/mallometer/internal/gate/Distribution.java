@@ -13,8 +13,8 @@ import java.util.TreeMap;
  *
  * <p>The noise band is 1.5 times the interquartile range: Tukey's fence, beyond which a value
  * counts as an outlier (Exploratory Data Analysis, 1977). For normally distributed samples that is
- * two standard deviations. Unlike the standard deviation it stays 0 for counts of which one in four
- * may stray, and it can be worked out by hand from the percentiles in a threshold file.
+ * two standard deviations. Unlike the standard deviation it stays 0 if less than a quarter of the
+ * counts differ, and it can be computed by hand from the percentiles in a threshold file.
  *
  * @param values the known percentiles; files that people edit may have only some
  */
@@ -45,7 +45,7 @@ public record Distribution(SortedMap<Percentile, Double> values) {
     return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
   }
 
-  /** Returns by how much a figure may stray by chance; 0 if the quartiles are not known. */
+  /** Returns the difference that a figure may have by chance; 0 if the quartiles are unknown. */
   double noise() {
     Double low = values.get(Percentile.P25);
     Double high = values.get(Percentile.P75);

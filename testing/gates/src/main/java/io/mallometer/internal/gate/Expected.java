@@ -3,7 +3,7 @@ package io.mallometer.internal.gate;
 import java.util.Optional;
 
 /**
- * What a metric should be.
+ * The expected figures of a metric.
  *
  * @param unit the unit of the figures
  * @param distribution the figures

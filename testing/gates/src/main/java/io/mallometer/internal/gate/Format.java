@@ -3,15 +3,15 @@ package io.mallometer.internal.gate;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** How a comparison is written. */
+/** The formats of a comparison. */
 public enum Format {
-  /** Lines for people: what differs, and a summary. */
+  /** Lines for people: the differences and a summary. */
   TEXT(TextReport::text),
   /** A table for a pull request's description or a job summary. */
   MARKDOWN(TextReport::markdown),
-  /** Every figure. */
+  /** A JSON object with every figure. */
   JSON(JsonReport::of),
-  /** A test for each metric, as continuous integration reads them. */
+  /** A JUnit test for each metric, for continuous integration. */
   JUNIT(JUnitReport::of),
   /** Workflow commands, which GitHub shows as annotations. */
   GITHUB(TextReport::github);
@@ -38,6 +38,6 @@ public enum Format {
    * @throws IllegalArgumentException if there is none; the message lists all names
    */
   public static Format of(String id) {
-    return Choice.of("format", id, values(), Format::id);
+    return OptionByName.of("format", id, values(), Format::id);
   }
 }

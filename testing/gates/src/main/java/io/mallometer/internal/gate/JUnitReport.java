@@ -7,8 +7,8 @@ import java.util.SortedMap;
 import java.util.stream.Collectors;
 
 /**
- * A comparison as the XML that JUnit's runners write: a test for each metric, which fails if a
- * figure is worse, and is an error if the metric was not measured.
+ * A comparison as JUnit's XML: a test for each metric, which fails if a figure is worse, and is an
+ * error if the metric was not measured.
  */
 final class JUnitReport {
 
@@ -19,13 +19,13 @@ final class JUnitReport {
     StringBuilder tests = new StringBuilder();
     int failures = 0;
     for (List<Figure> figures : metrics.values()) {
-      boolean failed = figures.stream().anyMatch(figure -> figure.verdict() == Verdict.WORSE);
+      boolean failed = figures.stream().anyMatch(figure -> figure.verdict() == FigureChange.WORSE);
       failures += failed ? 1 : 0;
       begin(tests, figures.get(0).key());
       if (failed) {
-        element(tests, "failure", "more native memory", lines(figures, Verdict.WORSE));
+        element(tests, "failure", "more native memory", lines(figures, FigureChange.WORSE));
       }
-      String noise = lines(figures, Verdict.NOISE);
+      String noise = lines(figures, FigureChange.NOISE);
       if (!noise.isEmpty()) {
         tests
             .append("      <system-out>")
@@ -66,14 +66,14 @@ final class JUnitReport {
         .append("</%s>\n".formatted(name));
   }
 
-  private static String lines(List<Figure> figures, Verdict verdict) {
+  private static String lines(List<Figure> figures, FigureChange verdict) {
     return figures.stream()
         .filter(figure -> figure.verdict() == verdict)
         .map(TextReport::line)
         .collect(Collectors.joining("\n"));
   }
 
-  /** Escapes markup, and replaces what XML 1.0 cannot hold. */
+  /** Escapes markup, and replaces characters that XML 1.0 cannot contain. */
   private static String escaped(String text) {
     StringBuilder escaped = new StringBuilder();
     text.codePoints()

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
  * The results that JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The
  * name of a benchmark ends with its parameters, as in {@code io.example.Codec.deflate[level=9]},
  * and with the mode if the benchmark ran in several. The benchmark's own score is the metric {@code
- * score}. It is left out in the mode {@code sample}, of which JMH keeps only a histogram. Results
- * of text are left out too.
+ * score}. It is left out in the mode {@code sample}, for which JMH writes only a histogram. Textual
+ * results are left out too.
  */
 final class JmhResults {
 
@@ -24,10 +24,10 @@ final class JmhResults {
   private static final String PRIMARY = "primaryMetric";
   private static final String RAW = "rawData";
 
-  /** Of JMH before 1.37, in the names of a profiler's metrics. */
+  /** The mark in the names of a profiler's metrics in JMH before 1.37. */
   private static final String MARK = "·";
 
-  /** The unit that JMH gives to results that are text, such as those of its stack profiler. */
+  /** The unit that JMH gives to textual results, such as those of its stack profiler. */
   private static final String TEXT = "---";
 
   private JmhResults() {}

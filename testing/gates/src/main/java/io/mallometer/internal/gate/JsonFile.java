@@ -21,8 +21,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Takes values out of a JSON file. What is missing or of another kind is an error that names the
- * file and the place.
+ * Reads values of a JSON file. A value that is missing or of another type is an error that names
+ * the file and the place.
  */
 final class JsonFile {
 
@@ -58,7 +58,7 @@ final class JsonFile {
     }
   }
 
-  /** Returns where the parser stopped; the rest of its message is for programmers. */
+  /** Returns where the parser stopped. The rest of its message is for programmers. */
   private static String place(Exception e) {
     Matcher place = PLACE.matcher(String.valueOf(e.getMessage()));
     return place.find() ? "; see " + place.group() : "";
@@ -99,7 +99,7 @@ final class JsonFile {
     throw unusable(what + ": \"" + name + "\" is not a text");
   }
 
-  /** Returns a finite number. JMH writes the text "NaN" for what it cannot tell. */
+  /** Returns a finite number. JMH writes the text "NaN" for unknown figures. */
   double number(JsonElement value, String what) throws UnusableResultsException {
     if (value instanceof JsonPrimitive primitive && primitive.isNumber()) {
       double number = primitive.getAsDouble();
@@ -114,7 +114,7 @@ final class JsonFile {
             + ", where a finite number is expected");
   }
 
-  /** Refuses names that nothing reads, which are probably misspelt. */
+  /** Refuses unknown names, which are probably misspelt. */
   void onlyHas(JsonObject in, Set<String> known, String what) throws UnusableResultsException {
     Set<String> others = new TreeSet<>(in.keySet());
     others.removeAll(known);

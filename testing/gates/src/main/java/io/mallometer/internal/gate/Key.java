@@ -3,10 +3,11 @@ package io.mallometer.internal.gate;
 import java.util.Comparator;
 
 /**
- * What was measured.
+ * The identity of a measurement.
  *
- * @param name of the test, of the benchmark with its parameters, or {@code process} for a report
- * @param metric such as {@code native.alloc.bytes}
+ * @param name the name of the test, of the benchmark with its parameters, or {@code process} for a
+ *     report
+ * @param metric the metric, such as {@code native.alloc.bytes}
  */
 public record Key(String name, String metric) implements Comparable<Key> {
 

@@ -5,8 +5,8 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
- * Numbers as files and reports show them. Counts stay exact; fractions, which averages have, are
- * cut so that files do not change for digits that mean nothing.
+ * Formats numbers for files and reports. Counts stay exact. Fractions, as in averages, are rounded,
+ * so that meaningless digits do not change files.
  */
 final class Numbers {
 
@@ -33,12 +33,12 @@ final class Numbers {
     return rounded.signum() == 0 ? "0" : rounded.toPlainString();
   }
 
-  /** Returns the rounded number as files have it. */
+  /** Returns the rounded number for a file. */
   static BigDecimal written(double number) {
     return new BigDecimal(text(number));
   }
 
-  /** Returns a share as a percentage with one decimal at most, such as {@code 22.1 %}. */
+  /** Returns a share as a percentage with at most one decimal, such as {@code 22.1 %}. */
   static String percent(double share) {
     return BigDecimal.valueOf(share)
             .movePointRight(2)

@@ -2,17 +2,17 @@ package io.mallometer.internal.gate;
 
 import java.util.Locale;
 
-/** How a comparison ended, and the exit code that scripts see. */
+/** The result of a comparison, with the exit code for scripts. */
 public enum Outcome {
-  /** No figure differs by more than it may. */
+  /** No figure differs by more than allowed. */
   EQUAL(0, 0),
   /** At least one figure is worse. */
   WORSE(2, 1),
   /** At least one figure is better and none is worse. */
   BETTER(4, 0),
   /**
-   * None is worse, but something that is expected was not measured, or not in the same unit, or
-   * none of its percentiles is judged.
+   * No figure is worse, but an expected metric was not measured, has another unit, or has no
+   * percentile to judge.
    */
   NOT_MEASURED(3, 125);
 

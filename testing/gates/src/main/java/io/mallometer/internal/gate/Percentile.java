@@ -31,7 +31,7 @@ public enum Percentile {
    * @throws IllegalArgumentException if there is none; the message lists all names
    */
   public static Percentile of(String id) {
-    return Choice.of("percentile", id, values(), Percentile::id);
+    return OptionByName.of("percentile", id, values(), Percentile::id);
   }
 
   /** Returns the index of this percentile in sorted samples by the nearest rank. */

@@ -5,9 +5,8 @@ import com.google.gson.JsonObject;
 import java.util.List;
 
 /**
- * What {@code mallometer report --format json} writes: one sample of each counter, and of resident
- * memory by part. The metrics have the names of the meters. A figure that the process could not
- * tell is not there.
+ * Reads the output of {@code mallometer report --format json}: one sample of each counter, and of
+ * resident memory by part. The metrics are named like the meters. Unknown figures are left out.
  */
 final class ReportResults {
 

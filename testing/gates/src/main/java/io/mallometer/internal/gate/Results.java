@@ -18,16 +18,16 @@ import java.util.stream.Stream;
 
 /**
  * Measured samples, read from one or several files. Samples of the same metric in several files are
- * put together: several runs of the same build tell more about its spread than one.
+ * merged: several runs of a build show its spread better than one.
  *
- * <p>Three kinds of files are understood, told apart by their content: what JMH writes with {@code
- * -rf json}, what {@code mallometer report --format json} writes, and arrays of
+ * <p>Reads three kinds of files, which it distinguishes by content: the output of JMH with {@code
+ * -rf json}, the output of {@code mallometer report --format json}, and arrays of
  *
  * <pre>
  * {"name":"io.example.CodecTest.encode","metric":"native.alloc.bytes","unit":"B","samples":[4096,4100]}
  * </pre>
  *
- * which any program can write, and as which baselines are stored.
+ * which any program can write. Baselines are stored as such arrays.
  */
 public final class Results {
 
@@ -52,7 +52,7 @@ public final class Results {
   /**
    * Reads files.
    *
-   * @param paths files, or directories of which every {@code *.json} is read
+   * @param paths files, or directories whose {@code *.json} are read
    * @throws UnusableResultsException if a file is malformed, has a number that is not finite or
    *     another unit than a file before, or if nothing in the files is selected
    * @throws IOException if a file does not exist or cannot be read
@@ -122,7 +122,7 @@ public final class Results {
     }
   }
 
-  /** Adds samples if they are selected; only then they are looked at. */
+  /** Adds samples if they are selected. Other samples are not checked. */
   void add(JsonFile file, Key key, String unit, List<JsonElement> values)
       throws UnusableResultsException {
     if (!selection.has(key)) {
@@ -143,7 +143,7 @@ public final class Results {
     }
   }
 
-  /** Returns what these results, as a baseline, lead to expect of others. */
+  /** Returns the expected figures if these results are the baseline. */
   public SortedMap<Key, Expected> expected() {
     SortedMap<Key, Expected> expected = new TreeMap<>();
     samples.forEach(
@@ -152,12 +152,12 @@ public final class Results {
     return expected;
   }
 
-  /** Returns how many samples there are, of all metrics. */
+  /** Returns the number of samples of all metrics. */
   public int size() {
     return samples.values().stream().mapToInt(measured -> measured.values().size()).sum();
   }
 
-  /** Returns the results as an array of which each metric has a line, in the order of the names. */
+  /** Returns the results as an array with a line for each metric, sorted by name. */
   String json() {
     StringBuilder json = new StringBuilder("[");
     for (Map.Entry<Key, Samples> entry : samples.entrySet()) {

@@ -4,13 +4,10 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/**
- * Which measurements are looked at. Patterns have {@code *} for any text and {@code ?} for any
- * character.
- */
+/** Selects measurements. Patterns have {@code *} for any text and {@code ?} for any character. */
 public final class Selection {
 
-  /** Metrics of native memory. A benchmark's score and its time are not gated unless asked for. */
+  /** The metrics of native memory. A benchmark's score and time are compared only on request. */
   public static final String NATIVE = "native.*";
 
   private final Pattern names;
@@ -18,10 +15,10 @@ public final class Selection {
   private final List<String> metricPatterns;
 
   /**
-   * Makes a selection.
+   * Creates a selection.
    *
-   * @param names patterns for names; none selects all
-   * @param metrics patterns for metrics; none selects {@value #NATIVE}
+   * @param names patterns for names; an empty list selects all
+   * @param metrics patterns for metrics; an empty list selects {@value #NATIVE}
    */
   public Selection(List<String> names, List<String> metrics) {
     metricPatterns = metrics.isEmpty() ? List.of(NATIVE) : List.copyOf(metrics);

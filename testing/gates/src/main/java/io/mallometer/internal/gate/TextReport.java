@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A comparison as lines for people. Figures that are as expected are counted, not listed. */
+/** A comparison as lines for people. Figures without a difference are counted, not listed. */
 final class TextReport {
 
   private static final String HINT =
@@ -80,11 +80,11 @@ final class TextReport {
         .byMetric()
         .forEach(
             (key, figures) -> {
-              Verdict worst = Collections.min(figures, BY_VERDICT).verdict();
-              if (worst != Verdict.EQUAL) {
+              FigureChange worst = Collections.min(figures, BY_VERDICT).verdict();
+              if (worst != FigureChange.EQUAL) {
                 String lines =
                     figures.stream()
-                        .filter(figure -> figure.verdict() != Verdict.EQUAL)
+                        .filter(figure -> figure.verdict() != FigureChange.EQUAL)
                         .map(TextReport::line)
                         .collect(Collectors.joining("\n"));
                 text.append(
@@ -98,7 +98,7 @@ final class TextReport {
     return text.append(command("notice", "Native memory", summary(comparison))).toString();
   }
 
-  private static String level(Verdict verdict) {
+  private static String level(FigureChange verdict) {
     return switch (verdict) {
       case WORSE -> "error";
       case NOISE -> "warning";
@@ -117,12 +117,12 @@ final class TextReport {
 
   private static List<Figure> notable(Comparison comparison) {
     return comparison.figures().stream()
-        .filter(figure -> figure.verdict() != Verdict.EQUAL)
+        .filter(figure -> figure.verdict() != FigureChange.EQUAL)
         .sorted(BY_VERDICT)
         .toList();
   }
 
-  /** Returns such as {@code p50: 1012 B/op, expected 830, +21.9 % (allowed 41.5, noise 0)}. */
+  /** Returns a line: {@code p50: 1012 B/op, expected 830, +21.9 % (allowed 41.5, noise 0)}. */
   static String line(Figure figure) {
     return "%s: %s %s, expected %s, %s (allowed %s, noise %s)"
         .formatted(
@@ -148,14 +148,14 @@ final class TextReport {
     return "%d figures: %d worse, %d more but inside the noise band, %d better, %d equal%s."
         .formatted(
             comparison.figures().size(),
-            comparison.count(Verdict.WORSE),
-            comparison.count(Verdict.NOISE),
-            comparison.count(Verdict.BETTER),
-            comparison.count(Verdict.EQUAL),
+            comparison.count(FigureChange.WORSE),
+            comparison.count(FigureChange.NOISE),
+            comparison.count(FigureChange.BETTER),
+            comparison.count(FigureChange.EQUAL),
             problems == 0 ? "" : "; %d not measured".formatted(problems));
   }
 
-  /** Returns a line without what a terminal would obey. */
+  /** Replaces control characters, which a terminal would obey. */
   private static String plain(String line) {
     return line.replaceAll("[\\p{Cc}\\p{Cf}]", "?") + "\n";
   }

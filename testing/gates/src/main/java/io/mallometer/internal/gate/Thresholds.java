@@ -21,12 +21,12 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /**
- * The expected figures of a project, as files that are kept under version control: one for each
- * test or benchmark, with a line for each figure, in a fixed order.
+ * The expected figures of a project, in files under version control: one for each test or
+ * benchmark, with a line for each figure, in a fixed order.
  *
- * <p>The classic tool keeps a file for each percentile. Here all figures of a test are in one file:
- * a review of one change shows one file, with the metric, the unit and the percentile beside each
- * figure, and the tolerance that was agreed on for this metric.
+ * <p>The classic tool has a file for each percentile. Here all figures of a test are in one file.
+ * So a review of one change shows one file, with the metric, the unit and the percentile beside
+ * each figure, and the metric's own tolerance.
  *
  * <pre>
  * {
@@ -59,7 +59,7 @@ public final class Thresholds {
   private static final String ABSOLUTE = "absolute";
   private static final String PERCENTILES = "percentiles";
 
-  /** What a metric may have, in the order in which it is written. */
+  /** The names in a metric's object, in the order of the file. */
   private static final List<String> IN_METRIC =
       Stream.concat(
               Stream.of(UNIT, TOLERANCE), Arrays.stream(Percentile.values()).map(Percentile::id))
@@ -72,11 +72,11 @@ public final class Thresholds {
     this.directory = directory;
   }
 
-  /** The thresholds of one test as they are stored. */
+  /** The stored thresholds of one test. */
   private record Stored(Path path, JsonFile file, SortedMap<String, JsonObject> metrics) {}
 
   /**
-   * Reads what is expected.
+   * Reads the expected figures.
    *
    * @throws UnusableResultsException if a file is malformed or nothing is selected
    * @throws IOException if there are no thresholds, or they cannot be read
@@ -185,11 +185,10 @@ public final class Thresholds {
   }
 
   /**
-   * Writes what was measured as what is expected from now on. Files of tests that were not measured
-   * stay as they are, and so do the tolerances of metrics that stay. A metric that a measured test
-   * no longer has goes.
+   * Writes results as the expected figures. Files of tests without results stay, and so do the
+   * tolerances of metrics with results. Removes metrics that a measured test lacks.
    *
-   * @param selection what the results were selected by; thresholds outside of it stay
+   * @param selection the selection of the results; thresholds outside of it stay
    * @return the files whose content changed
    */
   public List<Path> update(Results results, Selection selection) throws IOException {
@@ -222,7 +221,7 @@ public final class Thresholds {
     return changed;
   }
 
-  /** Takes over what an update leaves alone. */
+  /** Copies the parts of a metric that an update does not change. */
   private static void keep(
       Key key, JsonObject before, Selection selection, SortedMap<String, JsonObject> metrics) {
     JsonObject after = metrics.get(key.metric());
@@ -259,7 +258,7 @@ public final class Thresholds {
     return ordered;
   }
 
-  /** Returns a file name that every file system takes, different for different tests. */
+  /** Returns a file name that every file system accepts, unique for each test. */
   private static String fileName(String name) {
     String plain = name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^\\.", "_");
     if (plain.equals(name) && plain.length() <= LONGEST_NAME) {

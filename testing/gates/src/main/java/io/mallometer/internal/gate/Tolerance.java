@@ -8,13 +8,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By how much a figure may differ from what is expected, and which percentiles are judged. The
- * larger of the two allowances counts: the relative one suits large figures, the absolute one keeps
- * small figures from failing for a few bytes.
+ * The allowed difference from the expected figure, and the percentiles to judge. The larger of two
+ * allowances counts: the relative one suits large figures, the absolute one prevents small figures
+ * from failing for a few bytes.
  *
- * @param relative as a share of the expected figure: 0.05 is 5 %
- * @param absolute in the unit of the metric
- * @param percentiles the percentiles that are judged
+ * @param relative a share of the expected figure: 0.05 is 5 %
+ * @param absolute an amount in the unit of the metric
+ * @param percentiles the percentiles to judge
  */
 public record Tolerance(double relative, double absolute, Set<Percentile> percentiles) {
 
@@ -22,8 +22,8 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       EnumSet.of(Percentile.P25, Percentile.P50, Percentile.P75);
 
   /**
-   * Less than one byte or call, which whole numbers never differ by. The JVM's own allocations
-   * leave such fractions in averages over many operations: up to half a byte where nothing is kept.
+   * The presets' absolute allowance: less than one byte or call, so whole numbers have none. The
+   * JVM's own allocations add fractions, up to 0.5 byte, to averages over many operations.
    */
   private static final double FRACTION = 0.99;
 
@@ -57,14 +57,15 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
      * @throws IllegalArgumentException if there is none; the message lists all names
      */
     public static Preset of(String id) {
-      return Choice.of("preset", id, values(), Preset::id);
+      return OptionByName.of("preset", id, values(), Preset::id);
     }
   }
 
   /**
    * Checks the allowances.
    *
-   * @throws IllegalArgumentException if one is negative or not finite, or nothing is judged
+   * @throws IllegalArgumentException if an allowance is negative or not finite, or no percentile is
+   *     given
    */
   public Tolerance {
     if (!(relative >= 0 && absolute >= 0)
@@ -79,13 +80,13 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
   }
 
   /**
-   * Makes a tolerance from a preset and from what is given in place of its parts.
+   * Returns a preset with some parts replaced.
    *
    * @param preset the preset's name
-   * @param relative a {@link #share}; null keeps the preset's
-   * @param absolute an {@link #amount}; null keeps the preset's
-   * @param percentiles names of percentiles; none keeps the preset's
-   * @throws IllegalArgumentException if one is not understood
+   * @param relative a {@link #share}; null for the preset's
+   * @param absolute an {@link #amount}; null for the preset's
+   * @param percentiles names of percentiles; empty for the preset's
+   * @throws IllegalArgumentException if an argument is not understood
    */
   public static Tolerance of(
       String preset,
@@ -102,7 +103,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
   /**
    * Finds percentiles by their names.
    *
-   * @throws IllegalArgumentException if one is not known
+   * @throws IllegalArgumentException if a name is unknown
    */
   static Set<Percentile> percentiles(List<String> names) {
     Set<Percentile> percentiles = EnumSet.noneOf(Percentile.class);
@@ -110,7 +111,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
     return percentiles;
   }
 
-  /** Returns the difference that is allowed. */
+  /** Returns the allowed difference. */
   double of(double expected) {
     return Math.max(relative * Math.abs(expected), absolute);
   }
@@ -119,7 +120,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
    * Reads a share.
    *
    * @param text such as {@code 5%} or {@code 0.05}
-   * @throws IllegalArgumentException if it is neither
+   * @throws IllegalArgumentException if the text is not a share
    */
   static double share(String text) {
     String number = text.strip();
@@ -132,7 +133,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
    * Reads an amount.
    *
    * @param text such as {@code 100}, {@code 4KiB} or {@code 1.5 MiB}
-   * @throws IllegalArgumentException if it is none
+   * @throws IllegalArgumentException if the text is not an amount
    */
   static double amount(String text) {
     String number = text.strip();
@@ -153,7 +154,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
         return number;
       }
     } catch (NumberFormatException e) {
-      // Told below.
+      // Reported below.
     }
     throw new IllegalArgumentException(
         whole + " is not a tolerance; write for instance 5% or 0.05, 100 or 4KiB");

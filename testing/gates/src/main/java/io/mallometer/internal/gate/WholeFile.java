@@ -6,14 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Files that appear, or change, only when their new content is whole. */
+/** Writes files that appear or change only when their new content is complete. */
 public final class WholeFile {
 
   private WholeFile() {}
 
   /**
-   * Writes a file and creates its directory if there is none. Readers see the old content or the
-   * new one, never a part.
+   * Writes a file; creates its directory if it is missing. Readers see the old or the new content,
+   * never a part.
    */
   public static void write(Path file, String content) throws IOException {
     Path directory = file.toAbsolutePath().getParent();

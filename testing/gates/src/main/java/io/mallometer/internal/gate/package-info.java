@@ -2,10 +2,10 @@
  * Gates for builds: measured native memory against baselines and thresholds.
  *
  * <p>Results come from files ({@link io.mallometer.internal.gate.Results}). A {@link
- * io.mallometer.internal.gate.Comparison} compares them with what is expected, which is either a
- * named baseline ({@link io.mallometer.internal.gate.Baselines}) or the threshold files of a
- * project ({@link io.mallometer.internal.gate.Thresholds}). The command line and the Maven plugin
- * share this code. It knows no other package of the project and runs in no application.
+ * io.mallometer.internal.gate.Comparison} compares them with expected figures: a named baseline
+ * ({@link io.mallometer.internal.gate.Baselines}) or the threshold files of a project ({@link
+ * io.mallometer.internal.gate.Thresholds}). The command line and the Maven plugin share this code.
+ * It uses no other package of the project and runs in no application.
  */
 @NullMarked
 package io.mallometer.internal.gate;

@@ -25,7 +25,7 @@ class ComparisonTest {
 
   @TempDir private Path directory;
 
-  /** By the nearest rank: of 10 samples p25 is the third, p99 the tenth. */
+  /** With the nearest rank, p25 of 10 samples is the third and p99 the tenth. */
   @Test
   void percentilesAreSamplesByTheNearestRank() {
     List<Double> samples = Arrays.asList(10.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 8.0, 7.0);
@@ -62,7 +62,7 @@ class ComparisonTest {
     assertThat(outcome.bisectCode()).isEqualTo(bisectCode);
   }
 
-  /** Two runs of one benchmark, as JMH averaged what the JVM itself had kept. */
+  /** The figures are from two runs of one benchmark in which the JVM itself kept memory. */
   @Test
   void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {
     assertThat(compare("B/op", DEFAULT, List.of(0, 0, 0), List.of(0.0186, 0.274, 0.461)).outcome())
@@ -99,7 +99,8 @@ class ComparisonTest {
     Comparison inside = compare("B", DEFAULT, noisy, List.of(180, 180, 180, 180, 180));
     assertThat(inside.figures())
         .extracting(Comparison.Figure::percentile, Comparison.Figure::verdict)
-        .contains(tuple(Percentile.P50, Verdict.NOISE), tuple(Percentile.P75, Verdict.NOISE));
+        .contains(
+            tuple(Percentile.P50, FigureChange.NOISE), tuple(Percentile.P75, FigureChange.NOISE));
     Tolerance median = Tolerance.of("default", null, null, List.of("p50"));
     assertThat(compare("B", median, noisy, List.of(180)).outcome()).isEqualTo(Outcome.EQUAL);
     assertThat(compare("B", median, noisy, List.of(181)).outcome()).isEqualTo(Outcome.WORSE);
@@ -147,7 +148,7 @@ class ComparisonTest {
         .containsExactly("it is expected in B and was measured in B/op");
   }
 
-  /** A file of which only p90 is left, and a preset that judges p25, p50 and p75. */
+  /** The file has only p90, and the preset judges p25, p50 and p75. */
   @Test
   void aMetricOfWhichNothingIsJudgedIsNeverEqual() throws IOException {
     SortedMap<Key, Expected> expected = results("1.json", "B", List.of(10)).expected();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is kept in files: baselines and thresholds. */
+/** Checks baselines and thresholds in files. */
 @Tag("any-jdk")
 class KeptTest {
 

@@ -6,19 +6,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 
-/** Files for tests. */
+/** Creates files for tests. */
 final class Written {
 
   static final Selection ALL = new Selection(List.of(), List.of("*"));
 
   private Written() {}
 
-  /** A recorded file from the class path. */
+  /** Returns a recorded file from the class path. */
   static Path recorded(String name) throws Exception {
     return Path.of(Objects.requireNonNull(Written.class.getResource(name)).toURI());
   }
 
-  /** A result as a program of any kind may write it. */
+  /** Returns a result in the format that any program may write. */
   static String result(String name, String metric, String unit, Object... samples) {
     return "{\"name\":\"%s\",\"metric\":\"%s\",\"unit\":\"%s\",\"samples\":%s}"
         .formatted(name, metric, unit, List.of(samples));

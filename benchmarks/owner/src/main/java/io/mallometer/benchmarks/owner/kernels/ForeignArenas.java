@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Arenas of the foreign-function interface that nobody closes, by request; by reflection, for JDK
- * 17.
+ * Arenas of the foreign-function interface, one per request, that are never closed. Uses
+ * reflection, as this is compiled for JDK 17.
  */
 public final class ForeignArenas implements Kernel {
 

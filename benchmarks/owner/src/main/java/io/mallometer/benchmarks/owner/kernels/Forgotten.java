@@ -5,7 +5,7 @@ import io.mallometer.model.OwnerReport.Holding;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Buffers that nobody has any more, in a heap that is too idle to be collected. */
+/** Buffers without a reference, in a heap that is too idle to be collected. */
 public final class Forgotten implements Kernel {
 
   @Override

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** Listeners that nobody removes, each with memory of JNA. */
+/** Listeners that are never removed, each with memory of JNA. */
 public final class Listeners implements Kernel {
 
   private static final List<Consumer<String>> SUBSCRIBED = new CopyOnWriteArrayList<>();

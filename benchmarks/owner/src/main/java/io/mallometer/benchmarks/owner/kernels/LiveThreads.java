@@ -5,7 +5,7 @@ import io.mallometer.model.OwnerReport.Holding;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** Threads that wait. Each Thread object contains the address of the JVM's description of the thread. */
+/** Threads that wait. Each Thread object has the address of the JVM's description of it. */
 public final class LiveThreads implements Kernel {
 
   private static final CountDownLatch NEVER = new CountDownLatch(1);

@@ -5,7 +5,7 @@ import io.mallometer.benchmarks.owner.Kernel;
 import io.mallometer.model.OwnerReport.Holding;
 import java.util.List;
 
-/** Memory whose address nobody noted. */
+/** Memory whose address is stored nowhere. */
 public final class LostInC implements Kernel {
 
   @Override

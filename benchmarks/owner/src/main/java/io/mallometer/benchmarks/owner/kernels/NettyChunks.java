@@ -7,7 +7,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Buffers of a pool of Netty that nobody releases: they keep slices of its chunks. */
+/** Buffers of a pool of Netty that are never released: they keep slices of its chunks. */
 public final class NettyChunks implements Kernel {
 
   private static final List<ByteBuf> UNRELEASED = new ArrayList<>();

@@ -9,10 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Requests whose replies never come: the action that would close a request's arena waits in a
- * future, and a table has the future. The segment and its arena both have the address, and the
- * action has both. Needs the foreign memory of JDK 22, through reflection as this is compiled for
- * 17.
+ * Requests whose replies never come. A table refers to a future, and the future to the action that
+ * would close the request's arena. The segment and its arena both have the address, and the action
+ * refers to both. Uses the foreign memory of JDK 22 by reflection, as this is compiled for 17.
  */
 public final class NeverCompleted implements Kernel {
 

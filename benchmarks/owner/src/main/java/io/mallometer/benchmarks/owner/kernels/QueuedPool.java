@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A pool whose queue keeps every buffer that was ever given back; slices of its buffers go out. */
+/** A pool whose queue keeps all returned buffers; it hands out slices of its buffers. */
 public final class QueuedPool implements Kernel {
 
   private static final QueuedPool POOL = new QueuedPool();

@@ -9,7 +9,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
-/** Batches of RocksDB that nobody closes: a handle to a C++ object whose string has the data. */
+/** Batches of RocksDB that are never closed: handles to C++ objects with the data in a string. */
 public final class RocksBatches implements Kernel {
 
   private static final Queue<WriteBatch> PENDING = new ArrayDeque<>();

@@ -6,8 +6,8 @@ import io.mallometer.model.OwnerReport.Holding;
 import java.util.List;
 
 /**
- * Spools that register a shutdown hook each and never take it back: the hook is a lambda that has
- * the spool, and the table of hooks keeps a thread that was never started, and so is no root.
+ * Spools that each register a shutdown hook and never remove it. The hook is a lambda that refers
+ * to the spool. The table of hooks refers to a thread that was never started, and so is no root.
  */
 public final class ShutdownHooks implements Kernel {
 

@@ -11,8 +11,8 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Inflaters half way through their input, in a cache of soft references in an idle heap. Most bytes
- * are zlib's windows: Java knows the z_stream, that the state, and that the window.
+ * Inflaters that have read half of their input, in a cache of soft references in an idle heap. Most
+ * bytes are zlib's windows: Java refers to the z_stream, that to the state, and that to the window.
  */
 public final class SoftCache implements Kernel {
 

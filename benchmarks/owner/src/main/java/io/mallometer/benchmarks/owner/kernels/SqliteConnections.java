@@ -9,7 +9,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Connections of SQLite that nobody closes; their page caches are what fills memory. */
+/** Connections of SQLite that are never closed. Their page caches have most of the memory. */
 public final class SqliteConnections implements Kernel {
 
   private static final List<Connection> OPEN = new ArrayList<>();

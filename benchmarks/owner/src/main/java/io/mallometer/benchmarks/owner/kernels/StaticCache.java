@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Deflaters that nobody ends, in a static list; Java knows the z_stream, and that zlib's windows.
+ * Deflaters that are never ended, in a static list. Java refers to the z_stream, which refers to
+ * zlib's windows.
  */
 public final class StaticCache implements Kernel {
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Threads that wait for a service that does not answer, each with its request in a local variable
- * that is used after the wait: no field of anything leads to the request.
+ * Threads that wait for a service without an answer. Each has its request in a local variable that
+ * is used after the wait, and no field leads to the request.
  */
 public final class StuckRequests implements Kernel {
 

@@ -8,12 +8,12 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * A table of RocksDB's batches that is replaced by an empty one, and no batch closed. RocksDB has
- * no cleaners: only garbage knows the batches, and nothing will free them. Java knows the batch,
- * and that the characters of its string, which begin 24 bytes into their block.
+ * A table of RocksDB's batches that is replaced by an empty one without closing the batches.
+ * RocksDB has no cleaners: only garbage refers to the batches, and nothing will free them. Java
+ * refers to the batch, which refers to the characters of its string, 24 bytes into their block.
  *
- * <p>The old table is so large that it never was young: with G1 a young collection finds neither it
- * nor what it has, and it stays until the next marking. After that nobody at all has the addresses.
+ * <p>The old table is so large that it was never young. A young collection of G1 finds neither the
+ * table nor its content, which stay until the next marking. After that the addresses are nowhere.
  */
 public final class Unclosed implements Kernel {
 

@@ -9,9 +9,9 @@ import java.util.Random;
 import java.util.WeakHashMap;
 
 /**
- * Codecs in a weak map whose values refer to their keys, so that no key is ever weakly reachable:
- * nobody else has the connections, and yet they stay. Java knows zstd's context, and that its
- * tables.
+ * Codecs in a weak map whose values refer to their keys, so that no key becomes weakly reachable.
+ * Nothing else refers to the connections, and yet they stay. Java refers to zstd's context, which
+ * refers to its tables.
  */
 public final class WeakKeys implements Kernel {
 

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Compressors of zstd that nobody closes, in a map of the application. */
+/** Compressors of zstd that are never closed, in a map of the application. */
 public final class ZstdContexts implements Kernel {
 
   private static final Map<Integer, ZstdCompressCtx> BY_TENANT = new HashMap<>();

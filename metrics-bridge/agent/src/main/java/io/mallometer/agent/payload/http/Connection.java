@@ -11,19 +11,19 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection: one request after the other, each answered before the next is read. Only
- * the thread of the network moves it on; threads of lanes put pieces of an answer into it.
+ * A client's connection. Each request is answered before the next is read. Only the network thread
+ * reads and writes; threads of worker pools add pieces of an answer.
  */
 final class Connection {
 
   private enum Phase {
-    /** A request has begun, or has to; so has the handshake. */
+    /** Receives a request, or the TLS handshake. */
     REQUEST,
-    /** Nothing of the next request has come. */
+    /** Waits for the first byte of the next request. */
     IDLE,
-    /** What the client sends is not looked at. */
+    /** Answers, and does not read. */
     ANSWER,
-    /** All is said. What the client still sends is dropped, or it would lose the answer. */
+    /** Has sent the last answer. Drops input, because closing now may lose the answer. */
     END
   }
 
@@ -33,31 +33,31 @@ final class Connection {
   private static final int NOT_UNDERSTOOD = 400;
   private static final int HEAD_TOO_LARGE = 431;
 
-  /** Above this an answer waits for the client. */
+  /** The unsent bytes above which the answering thread waits for the client. */
   private static final int ROOM = 64 * 1024;
 
   private static final long END_NANOS = 1_000_000_000;
 
   private final HttpListener listener;
   private final SelectionKey key;
-  private final Wire wire;
+  private final Transport wire;
   private final long patience;
 
   private Phase phase = Phase.REQUEST;
   private long since = System.nanoTime();
 
-  /** How much longer the client may take its time over an answer, in nanoseconds. */
+  /** The time that the client may still lag behind while it takes an answer, in nanoseconds. */
   private long credit;
 
   private byte[] head = new byte[FIRST_HEAD];
   private int headLength;
 
-  /** The head does not end before this byte. */
+  /** The index before which the head does not end. */
   private int looked;
 
   private @Nullable Exchange exchange;
 
-  /** What is to be sent; it guards itself and all below. */
+  /** The pieces to send. Its monitor guards this field and those below. */
   private final Queue<ByteBuffer> pending = new ArrayDeque<>();
 
   private long pendingBytes;
@@ -65,14 +65,14 @@ final class Connection {
   private boolean lasting;
   private boolean closed;
 
-  Connection(HttpListener listener, SelectionKey key, Wire wire) {
+  Connection(HttpListener listener, SelectionKey key, Transport wire) {
     this.listener = listener;
     this.key = key;
     this.wire = wire;
     this.patience = listener.limits().patience().toNanos();
   }
 
-  /** Goes on as far as it can without waiting. */
+  /** Reads and writes as much as possible without waiting. */
   void proceed() throws IOException {
     if (isClosed()) {
       return;
@@ -126,7 +126,7 @@ final class Connection {
     since = System.nanoTime();
   }
 
-  /** Has the next request answered, if its head is there. */
+  /** Answers the next request if its head is complete. */
   private void next() {
     dropEmptyLines();
     int end = endOfHead();
@@ -140,7 +140,7 @@ final class Connection {
     }
   }
 
-  /** Where the head ends that is there, without its last line; -1 if it does not end yet. */
+  /** Returns the index of the empty line that ends the head; -1 if the head is incomplete. */
   private int endOfHead() {
     for (; looked + END_OF_HEAD.length <= headLength; looked++) {
       if (Arrays.equals(
@@ -151,7 +151,7 @@ final class Connection {
     return -1;
   }
 
-  /** Some clients end a request with one too many. */
+  /** Drops empty lines before a request: some clients end a request with one too many. */
   private void dropEmptyLines() {
     int length = 0;
     while (length + 1 < headLength && head[length] == '\r' && head[length + 1] == '\n') {
@@ -216,7 +216,7 @@ final class Connection {
     }
   }
 
-  /** A client that takes what it has to loses no time. */
+  /** Credits a client with the time that it may take for these bytes. */
   private void earn(long bytes) {
     long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
     credit = Math.min(patience, credit + nanos);
@@ -247,7 +247,7 @@ final class Connection {
   }
 
   /**
-   * There are no more pieces.
+   * Ends the answer.
    *
    * @param kept whether another request may follow
    */
@@ -262,7 +262,7 @@ final class Connection {
   /**
    * Waits until the client has taken most of the pieces.
    *
-   * @throws IOException if it went, or was given up
+   * @throws IOException if the connection was closed
    */
   void awaitRoom() throws IOException {
     synchronized (pending) {
@@ -279,7 +279,7 @@ final class Connection {
     }
   }
 
-  /** Closes it, from any thread. */
+  /** Closes the connection; callable from any thread. */
   void abort() {
     listener.close(this);
   }
@@ -290,7 +290,7 @@ final class Connection {
     }
   }
 
-  /** For how long it has kept the server waiting, in nanoseconds; less than 0 if it does not. */
+  /** Returns how long the client has kept the server waiting, in nanoseconds; below 0 if not. */
   long waited(long now) {
     if (!waitsForClient()) {
       return -1;
@@ -299,9 +299,9 @@ final class Connection {
   }
 
   /**
-   * Gives up what has taken too long.
+   * Closes the connection, or refuses its request, if it has taken too long.
    *
-   * @param passed how long ago this was called before, in nanoseconds
+   * @param passed the time since the previous call, in nanoseconds
    */
   void check(long now, long passed) {
     if (phase == Phase.ANSWER) {
@@ -325,19 +325,19 @@ final class Connection {
     };
   }
 
-  /** Whether only its client can make it do something. */
+  /** Returns whether the connection waits for the first byte of a request. */
   boolean isIdle() {
     return phase == Phase.IDLE;
   }
 
-  /** Whether nobody is there to be answered. */
+  /** Returns whether the connection is closed. */
   boolean isClosed() {
     synchronized (pending) {
       return closed;
     }
   }
 
-  /** Only by the thread of the network. */
+  /** Closes the connection. Only the network thread calls this. */
   void close() {
     synchronized (pending) {
       closed = true;
@@ -349,7 +349,7 @@ final class Connection {
     try {
       key.channel().close();
     } catch (IOException e) {
-      // Nothing can be done about it.
+      // A failed close has no remedy.
       return;
     }
   }

@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A request and its answer. It is answered once, on the thread that got it or in a {@link Lane}.
+ * A request and its answer. It is answered once, on the network thread or in a {@link WorkerPool}.
  */
 public final class Exchange {
 
-  /** Makes an answer. */
+  /** Answers an exchange. */
   @FunctionalInterface
   public interface Work {
-    /** Answers, or fails. */
+    /** Answers the exchange. */
     void run() throws IOException;
   }
 
@@ -32,7 +32,7 @@ public final class Exchange {
   private final Request request;
   private final Map<String, String> headers = new LinkedHashMap<>();
 
-  /** Whether nobody works at it; whoever makes it false answers. */
+  /** Whether the exchange waits for a worker pool. The thread that sets this to false answers. */
   private final AtomicBoolean waits = new AtomicBoolean();
 
   private volatile long waitsSince;
@@ -43,7 +43,7 @@ public final class Exchange {
     this.request = request;
   }
 
-  /** What is asked. */
+  /** Returns the request. */
   public Request request() {
     return request;
   }
@@ -53,8 +53,10 @@ public final class Exchange {
     headers.put(name, value);
   }
 
-  /** Has a lane go on; if too much waits for it, or for too long, the client is told so. */
-  public void in(Lane lane, Work work) {
+  /**
+   * Continues in a worker pool. If too much work waits there, or this waits too long, answers 503.
+   */
+  public void in(WorkerPool lane, Work work) {
     waitsSince = System.nanoTime();
     waits.set(true);
     if (!lane.takes(() -> run(work))) {
@@ -63,12 +65,12 @@ public final class Exchange {
   }
 
   private void run(Work work) {
-    // Nobody is answered who has gone meanwhile.
+    // A client that has gone gets no answer.
     if (waits.compareAndSet(true, false) && !connection.isClosed()) {
       try {
         work.run();
       } catch (IOException e) {
-        // The client went, or was given up.
+        // The client has gone or was too slow.
         connection.abort();
       } catch (RuntimeException | Error e) {
         fail(e);
@@ -84,7 +86,7 @@ public final class Exchange {
     }
   }
 
-  /** Refuses what has waited for a lane since a moment or longer. */
+  /** Refuses the exchange if it has waited for a worker pool since the given time or longer. */
   void refuseIfWaitingSince(long nanoTime) {
     if (waits.get() && waitsSince - nanoTime <= 0) {
       refuseIfWaiting();
@@ -104,7 +106,7 @@ public final class Exchange {
     answer(status, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Answers, and waits for nothing. */
+  /** Answers without waiting for the client. */
   public void answer(int status, byte[] body) {
     begun = true;
     header("Content-Length", Integer.toString(body.length));
@@ -114,11 +116,10 @@ public final class Exchange {
   }
 
   /**
-   * Begins an answer that is sent while it is made, only in a lane: its thread waits for the
-   * client.
+   * Begins an answer that is sent while it is written. Only a worker pool may call this, because
+   * its thread waits for the client.
    *
-   * @return to be closed when all is written, and not before: half an answer must not look like a
-   *     whole one
+   * @return the content; close it only when all is written: a partial answer must not look complete
    */
   public OutputStream begin(int status) {
     begun = true;
@@ -140,7 +141,7 @@ public final class Exchange {
     return head.append(NEWLINE).toString().getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** Sends what is written in pieces, each when the client has taken most of those before. */
+  /** Sends content in pieces, each after the client has taken most of the previous ones. */
   private final class Pieces extends OutputStream {
 
     private final boolean chunks;

@@ -24,13 +24,12 @@ import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens, and moves the bytes of all connections in one thread, which waits for nothing but the
- * network. While there are only idle connections it sleeps; else it looks every fifth of a second
- * who has taken too long.
+ * Listens, and moves the bytes of all connections in one thread, which waits only for the network.
+ * If all connections are idle it sleeps; otherwise it checks the time limits every 0.2 s.
  *
- * <p>Where there are as many connections as may be, a new one ends that which has kept the server
- * waiting longest: for a request, for the end of a handshake, or for an answer to be taken. A
- * client that does what it came for is never that one, however many others do not.
+ * <p>At the limit of connections, a new one closes the connection that has kept the server waiting
+ * longest: for a request, for the end of a handshake, or for an answer to be taken. A client that
+ * takes part in time is never closed, however many others do not.
  */
 public final class HttpListener implements AutoCloseable {
 
@@ -38,7 +37,7 @@ public final class HttpListener implements AutoCloseable {
 
   private static final int WAITING_IN_KERNEL = 1_024;
 
-  /** Kernel memory of a connection is the container's. */
+  /** The socket buffers of a connection, in bytes: the kernel charges them to the container. */
   private static final int KERNEL_BYTES = 64 * 1024;
 
   private static final long CHECK_MILLIS = 200;
@@ -47,7 +46,7 @@ public final class HttpListener implements AutoCloseable {
   private static final int PLAIN_BUFFER = 16 * 1024;
 
   private final Consumer<Exchange> handler;
-  private final Limits limits;
+  private final ClientLimits limits;
   private final Selector selector;
   private final ServerSocketChannel server;
   private final SelectionKey accepting;
@@ -56,9 +55,9 @@ public final class HttpListener implements AutoCloseable {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
   private final @Nullable SSLContext tls;
-  private final Lane handshakes;
+  private final WorkerPool handshakes;
 
-  /** Of the thread's own, as is all below. */
+  /** Used by the network thread only, like all fields below. */
   private final Set<Connection> connections = new HashSet<>();
 
   private final ByteBuffer buffer;
@@ -69,20 +68,20 @@ public final class HttpListener implements AutoCloseable {
   /**
    * Listens, and answers nothing before {@link #start}.
    *
-   * @param tls for HTTPS; empty for HTTP
-   * @param handler answers, or has a lane answer: it must not wait
-   * @throws IOException if it cannot listen there
+   * @param tls the context for HTTPS; empty for HTTP
+   * @param handler answers, or continues in a worker pool; must not wait
+   * @throws IOException if it cannot listen at the address
    */
   public HttpListener(
       InetSocketAddress address,
       Optional<SSLContext> tls,
-      Limits limits,
+      ClientLimits limits,
       Consumer<Exchange> handler)
       throws IOException {
     this.handler = handler;
     this.limits = limits;
-    // Beyond that some is of closed connections; an open one that loses its turn runs out of time.
-    this.handshakes = Lane.latestFirst(NAME + "-tls", limits.connections());
+    // Older work belongs mostly to closed connections; an open one that loses its turn times out.
+    this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
     this.buffer = ByteBuffer.allocate(Math.max(PLAIN_BUFFER, record));
@@ -106,17 +105,17 @@ public final class HttpListener implements AutoCloseable {
     return tls.createSSLEngine().getSession().getPacketBufferSize();
   }
 
-  /** Begins to answer. */
+  /** Starts the network thread. */
   public void start() {
-    Lane.daemon(NAME, this::run).start();
+    WorkerPool.daemon(NAME, this::run).start();
   }
 
-  /** Where it listens, or did. */
+  /** Returns the port, also after the listener was closed. */
   public int port() {
     return port;
   }
 
-  Limits limits() {
+  ClientLimits limits() {
     return limits;
   }
 
@@ -124,19 +123,19 @@ public final class HttpListener implements AutoCloseable {
     return handler;
   }
 
-  /** Room for what has come, until the next call. */
+  /** Returns a buffer for received bytes. Its content is valid until the next call. */
   ByteBuffer buffer() {
     return buffer;
   }
 
   private void run() {
     while (selector.isOpen()) {
-      // Whoever interrupts all threads does not mean this one.
+      // Ignores interrupts: some applications interrupt all threads when they stop.
       Thread.interrupted();
       try {
         turn();
       } catch (IOException | RuntimeException | Error e) {
-        // Such as no memory just now: later there may be some.
+        // Memory may be short for a moment.
         pause();
       }
     }
@@ -146,7 +145,7 @@ public final class HttpListener implements AutoCloseable {
     try {
       TimeUnit.MILLISECONDS.sleep(CHECK_MILLIS);
     } catch (InterruptedException e) {
-      // As above.
+      // Ignores interrupts.
       return;
     }
   }
@@ -157,7 +156,7 @@ public final class HttpListener implements AutoCloseable {
       comes = false;
       accept();
     }
-    // No more than there are now: each may add another, and others have to be looked at as well.
+    // Runs only the present tasks: each may add another, and connections have to be checked too.
     for (int left = tasks.size(); left > 0; left--) {
       @Nullable Runnable task = tasks.poll();
       if (task != null) {
@@ -166,16 +165,16 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // If this thread was late, or slept, no client is to blame.
+      // If this thread was late or slept, the clients are not charged for that time.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
-      // Those that are closed are taken out.
+      // A copy, because closed connections are removed.
       new ArrayList<>(connections).forEach(connection -> connection.check(now, passed));
       accepting.interestOps(SelectionKey.OP_ACCEPT);
     }
   }
 
-  /** How long there is nothing to do if nothing comes, in milliseconds; 0 for ever. */
+  /** Returns how long the thread may sleep without events, in milliseconds; 0 for ever. */
   private long longestSleep() {
     if (accepting.interestOps() == 0) {
       return CHECK_MILLIS;
@@ -190,14 +189,14 @@ public final class HttpListener implements AutoCloseable {
 
   private void ready(SelectionKey key) {
     if (key == accepting) {
-      // After what has come of those who are there.
+      // Accepted after the events of existing connections.
       comes = true;
     } else {
       guarded((Connection) key.attachment());
     }
   }
 
-  /** What fails in one connection is the end of that one. */
+  /** Closes a connection that fails, without affecting others. */
   private void guarded(Connection connection) {
     try {
       connection.proceed();
@@ -210,7 +209,7 @@ public final class HttpListener implements AutoCloseable {
     try {
       do {
         if (connections.size() >= limits.connections() && !closeWhoWaitedLongest()) {
-          // All are being answered. Others wait in the kernel until one is, or the next check.
+          // No connection can be closed. New ones wait in the kernel until one ends.
           accepting.interestOps(0);
           return;
         }
@@ -221,16 +220,16 @@ public final class HttpListener implements AutoCloseable {
         admit(channel);
       } while (connections.size() < limits.connections());
     } catch (IOException e) {
-      // Such as no file descriptor left: again at the next check.
+      // File descriptors may be used up. Tries again at the next check.
       accepting.interestOps(0);
     }
   }
 
-  /** False if nobody keeps the server waiting. */
+  /** Returns false if no client keeps the server waiting. */
   private boolean closeWhoWaitedLongest() {
     long now = System.nanoTime();
     Optional<Connection> longest = longest(now);
-    // What it was waited for may have come just now.
+    // Its input may have just arrived.
     longest.ifPresent(this::guarded);
     while (longest.isPresent() && longest.get().waited(now) < 0) {
       longest = longest(now);
@@ -260,9 +259,9 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  private Wire wire(SocketChannel channel, SelectionKey key) {
+  private Transport wire(SocketChannel channel, SelectionKey key) {
     if (tls == null) {
-      return new Wire.Plain(channel);
+      return new Transport.Plain(channel);
     }
     SSLEngine engine = tls.createSSLEngine();
     engine.setUseClientMode(false);
@@ -289,17 +288,17 @@ public final class HttpListener implements AutoCloseable {
     selector.wakeup();
   }
 
-  /** Has the thread of the network go on with a connection. */
+  /** Makes the network thread continue with a connection. */
   void proceed(Connection connection) {
     later(() -> guarded(connection));
   }
 
-  /** Has the thread of the network close a connection. */
+  /** Makes the network thread close a connection. */
   void close(Connection connection) {
     later(connection::close);
   }
 
-  /** A connection was closed. */
+  /** Removes a closed connection. */
   void forget(Connection connection) {
     connections.remove(connection);
     if (connections.size() < limits.connections() && accepting.isValid()) {
@@ -307,7 +306,7 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Listens no longer, and closes all connections; returns when that is done. */
+  /** Stops listening and closes all connections; returns when that is done. */
   @Override
   public void close() {
     later(this::end);
@@ -327,7 +326,7 @@ public final class HttpListener implements AutoCloseable {
       server.close();
       selector.close();
     } catch (IOException e) {
-      // Nothing can be done about it.
+      // A failed close has no remedy.
       return;
     } finally {
       ended.countDown();

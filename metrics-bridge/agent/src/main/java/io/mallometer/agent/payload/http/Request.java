@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  * The head of a request.
  *
  * @param method such as {@code GET}
- * @param path decoded, with its first slash
- * @param query as it is in the address; null without one
- * @param headers by name in any case; several of one name are joined by commas
- * @param lasting whether the client wants to keep the connection, and may
+ * @param path the decoded path, with its first slash
+ * @param query the query as in the address; null without one
+ * @param headers the headers by name, case-insensitive; repeated ones are joined by commas
+ * @param lasting whether the connection stays open after the answer
  * @param chunks whether the client understands an answer in chunks
  */
 public record Request(
@@ -37,13 +37,13 @@ public record Request(
   private static final Pattern CLOSE =
       Pattern.compile("(.*[, ])?close([, ].*)?", Pattern.CASE_INSENSITIVE);
 
-  /** Of a body, which is not read: the connection ends after the answer. */
+  /** The headers of a body. Bodies are not read: the connection ends after the answer. */
   private static final List<String> OF_BODIES = List.of("Content-Length", "Transfer-Encoding");
 
   /**
-   * Reads a head, without the empty line that ends it.
+   * Parses a head, without the empty line that ends it.
    *
-   * @throws IllegalArgumentException if it is none of HTTP/1.0 or HTTP/1.1
+   * @throws IllegalArgumentException if it is not HTTP/1.0 or HTTP/1.1
    */
   static Request parse(String head) {
     String[] lines = head.split(NEWLINE);
@@ -63,7 +63,7 @@ public record Request(
         since11);
   }
 
-  /** Path and query, also where the whole address is asked for, as of a proxy. */
+  /** Returns path and query, also from a whole address as sent to a proxy. */
   private static String target(String asked) {
     String target = ORIGIN.matcher(asked).replaceFirst("");
     if (!target.startsWith("/")) {
@@ -74,7 +74,7 @@ public record Request(
 
   private static String decoded(String path) {
     try {
-      // A plus in a path is a plus.
+      // A plus in a path is not a blank.
       return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("'" + path + "' is not correctly URL-encoded", e);
@@ -107,12 +107,12 @@ public record Request(
     return CLOSE.matcher(headers.getOrDefault("Connection", "")).matches();
   }
 
-  /** The value of a header; null without one. */
+  /** Returns the value of a header; null without one. */
   public @Nullable String header(String name) {
     return headers.get(name);
   }
 
-  /** Whether only the head of the answer is wanted. */
+  /** Returns whether the client wants only the head of the answer. */
   public boolean headOnly() {
     return method.equals("HEAD");
   }

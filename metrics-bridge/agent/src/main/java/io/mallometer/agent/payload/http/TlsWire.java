@@ -10,20 +10,20 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 
 /**
- * Encrypts and decrypts with the JDK's {@link SSLEngine}. A handshake goes on in whatever is called
- * next; its computations, which take milliseconds, are given to a lane.
+ * Encrypts and decrypts with the JDK's {@link SSLEngine}. Every call continues the handshake. A
+ * worker pool does its computations, which take milliseconds.
  *
- * <p>Between two calls a connection keeps only what is not a whole record yet, and what the channel
- * did not take. All else is in buffers that the connections share.
+ * <p>Between two calls a connection stores only incomplete records and the bytes that the channel
+ * did not accept. All other bytes are in buffers that the connections share.
  */
-final class TlsWire implements Wire {
+final class TlsWire implements Transport {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  /** Room for records, shared by all connections of one thread. */
+  /** Buffers for records, shared by all connections of one thread. */
   record Buffers(ByteBuffer received, ByteBuffer unsent) {
 
-    /** The remainder of a record and another one. */
+    /** Creates buffers for the rest of a record and another one. */
     static Buffers forRecordsOf(int bytes) {
       return new Buffers(ByteBuffer.allocate(2 * bytes), ByteBuffer.allocate(bytes));
     }
@@ -34,18 +34,18 @@ final class TlsWire implements Wire {
   private final Buffers buffers;
   private final BiConsumer<TlsWire, Runnable> computing;
 
-  /** Encrypted, and not a whole record yet. */
+  /** An incomplete encrypted record. */
   private ByteBuffer received = NOTHING;
 
-  /** Encrypted, and not taken by the channel. */
+  /** Encrypted bytes that the channel did not accept. */
   private ByteBuffer unsent = NOTHING;
 
   private boolean computes;
 
   /**
-   * A connection's beginning.
+   * Begins a connection.
    *
-   * @param computing runs what it is given elsewhere, and has the connection go on afterwards
+   * @param computing runs a task in a worker pool and then makes the connection continue
    */
   TlsWire(
       SocketChannel channel,
@@ -73,7 +73,7 @@ final class TlsWire implements Wire {
     return count == 0 && ended ? -1 : count;
   }
 
-  /** Goes on as far as the records last; false if nothing more comes. */
+  /** Decrypts the records and continues the handshake; returns false at the end of the stream. */
   private boolean decrypt(ByteBuffer records, ByteBuffer into) throws IOException {
     while (true) {
       switch (engine.getHandshakeStatus()) {
@@ -112,7 +112,7 @@ final class TlsWire implements Wire {
         });
   }
 
-  /** The computation has ended, and the thread of the network knows it. */
+  /** Ends a computation. Only the network thread calls this. */
   void computed() {
     computes = false;
   }
@@ -126,7 +126,7 @@ final class TlsWire implements Wire {
     }
   }
 
-  /** One record, when nothing is unsent; false if nothing more can be sent. */
+  /** Encrypts one record. Nothing may be unsent. Returns false if the engine has closed. */
   private boolean encrypt(ByteBuffer from) throws IOException {
     ByteBuffer record = buffers.unsent.clear();
     SSLEngineResult result = engine.wrap(from, record);

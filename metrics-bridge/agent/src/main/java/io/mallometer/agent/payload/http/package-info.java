@@ -1,16 +1,17 @@
 /**
- * A small server for HTTP/1.1, in which no client can keep the others from being answered.
+ * A small HTTP/1.1 server in which no client can delay the answers to others.
  *
- * <p>One thread moves all bytes of all connections and waits for no client. Answers are made in
- * {@link io.mallometer.agent.payload.http.Lane lanes}, threads of one kind of work each, so that
- * what is slow holds up only its own kind. What a client may keep the server waiting for is bounded
- * by {@link io.mallometer.agent.payload.http.Limits}.
+ * <p>One thread moves the bytes of all connections and waits for no client. Answers are made in
+ * {@link io.mallometer.agent.payload.http.WorkerPool worker pools}: each has threads for one kind
+ * of work, so that slow work delays only its own kind. {@link
+ * io.mallometer.agent.payload.http.ClientLimits} bounds how long a client may keep the server
+ * waiting.
  *
- * <p>The JDK's server offers neither: it reads and writes in the threads that make the answers, and
- * its limits are properties of the whole JVM, which are the application's. Of the libraries that
- * would do, Apache HttpCore is the smallest: a megabyte in the agent, three times the processor
- * time that a port adds to the start of a JVM, limits on silence but none on slowness, and no
- * further answer after the process has run out of file descriptors once.
+ * <p>The JDK's server does neither: it reads and writes in the threads that make the answers, and
+ * its limits are system properties, which belong to the application. The smallest suitable library
+ * is Apache HttpCore: it adds 1 MB to the agent and three times the CPU time of a port at the start
+ * of a JVM, limits silence but not slowness, and answers no more after the process has run out of
+ * file descriptors once.
  */
 @NullMarked
 package io.mallometer.agent.payload.http;

@@ -19,8 +19,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes the meters by OTLP over HTTP, with OpenTelemetry's own exporter, which does retries, gzip
- * and TLS. Names are those of the list of meters; units are UCUM's, as OpenTelemetry wants them.
+ * Pushes the meters by OTLP over HTTP. OpenTelemetry's exporter does retries, gzip and TLS. Names
+ * are those of the list of meters; units are UCUM's, as OpenTelemetry demands.
  */
 public final class OtlpMetrics {
 
@@ -33,10 +33,10 @@ public final class OtlpMetrics {
    * Begins to push.
    *
    * @param url the address of the receiver, with its path
-   * @param headers of each request
-   * @param attributes of the resource, such as {@code service.name}
-   * @param certificates a file of certificates in PEM that alone are trusted; null: the JVM's
-   * @return ends it
+   * @param headers the headers of each request
+   * @param attributes the attributes of the resource, such as {@code service.name}
+   * @param certificates a PEM file with the only trusted certificates; null for those of the JVM
+   * @return a handle that ends the push
    * @throws IOException if the certificates cannot be read
    */
   public static AutoCloseable start(
@@ -63,9 +63,7 @@ public final class OtlpMetrics {
             .build();
     io.opentelemetry.api.metrics.Meter meter = provider.get("io.mallometer");
     for (Meter one : Meter.all()) {
-      if (!one.name().isEmpty()) {
-        register(meter, one, mallometer);
-      }
+      register(meter, one, mallometer);
     }
     return provider;
   }
@@ -89,7 +87,7 @@ public final class OtlpMetrics {
     }
   }
 
-  /** What is not known is left out. */
+  /** Records the series of a meter, without unknown values. */
   private static void observe(
       Meter one, Mallometer mallometer, ObservableDoubleMeasurement measurement) {
     Snapshot snapshot = mallometer.scraped();

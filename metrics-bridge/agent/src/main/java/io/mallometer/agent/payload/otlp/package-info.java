@@ -1,6 +1,6 @@
 /**
- * What needs OpenTelemetry's exporter, which the agent does not carry: loaded with it, from where
- * the option {@code otlp.path} says.
+ * The code that uses OpenTelemetry's exporter. The exporter is not part of the agent; it is loaded
+ * from the directory in the option {@code otlp.path}.
  */
 @NullMarked
 package io.mallometer.agent.payload.otlp;

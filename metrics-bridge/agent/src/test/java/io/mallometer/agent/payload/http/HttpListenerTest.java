@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What clients may do, and for how long, by the bytes that come and go. */
+/** Checks what clients may do, and for how long, by the bytes on the connection. */
 @Timeout(60)
 @Tag("any-jdk")
 class HttpListenerTest {
@@ -38,11 +38,11 @@ class HttpListenerTest {
   private static final int SOME = 100;
   private static final int LARGE = 12_000_000;
 
-  private static final Limits PATIENT = new Limits(LONG, LONG, ANY_SPEED, SOME);
+  private static final ClientLimits PATIENT = new ClientLimits(LONG, LONG, ANY_SPEED, SOME);
   private static final String NOW = "GET /now HTTP/1.1\r\n\r\n";
   private static final String LARGEST = "GET /large HTTP/1.1\r\n\r\n";
 
-  private final Lane lane = new Lane("test", 1, 1);
+  private final WorkerPool lane = new WorkerPool("test", 1, 1);
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final CompletableFuture<IOException> failure = new CompletableFuture<>();
@@ -93,7 +93,7 @@ class HttpListenerTest {
     assertThat(answer("GET /small HTTP/1.0\r\n\r\n")).contains("200 ").endsWith("\r\n\r\nsmall");
   }
 
-  /** The body is not read, so the connection has to end; the client still gets the answer. */
+  /** The body is not read, so the connection has to end. The client still gets the answer. */
   @Test
   void aRequestWithABodyIsAnswered() throws Exception {
     start(PATIENT);
@@ -135,10 +135,10 @@ class HttpListenerTest {
         .contains("there are more than 100 headers");
   }
 
-  /** However often a byte of it comes. */
+  /** The limit also holds if a byte arrives now and then. */
   @Test
   void aRequestThatDoesNotEndIsGivenUp() throws Exception {
-    start(new Limits(SHORT, LONG, ANY_SPEED, SOME));
+    start(new ClientLimits(SHORT, LONG, ANY_SPEED, SOME));
 
     try (Socket client = connected()) {
       assertThat(whileSaying(client, "GET /now?", "x")).isBetween(SHORT, SHORT.multipliedBy(10));
@@ -147,7 +147,7 @@ class HttpListenerTest {
 
   @Test
   void aConnectionOnWhichNothingComesIsClosed() throws Exception {
-    start(new Limits(LONG, SHORT, ANY_SPEED, SOME));
+    start(new ClientLimits(LONG, SHORT, ANY_SPEED, SOME));
 
     try (Socket client = asking(NOW)) {
       assertThat(all(client)).endsWith("now");
@@ -156,7 +156,7 @@ class HttpListenerTest {
 
   @Test
   void whoDoesNotTakeAnAnswerIsGivenUpAndTheThreadIsFree() throws Exception {
-    start(new Limits(SHORT, LONG, FAST, SOME));
+    start(new ClientLimits(SHORT, LONG, FAST, SOME));
 
     try (Socket slow = asking(LARGEST)) {
       assertThat(slow.getInputStream().readNBytes(12)).isEqualTo(text("HTTP/1.1 200"));
@@ -165,10 +165,10 @@ class HttpListenerTest {
     }
   }
 
-  /** One who takes a little now and then is as slow. */
+  /** A client that takes a few bytes now and then is as slow as one that takes none. */
   @Test
   void whoTakesAnAnswerTooSlowlyIsGivenUp() throws Exception {
-    start(new Limits(SHORT, LONG, FAST, SOME));
+    start(new ClientLimits(SHORT, LONG, FAST, SOME));
 
     try (Socket slow = asking(LARGEST)) {
       while (!failure.isDone()) {
@@ -182,12 +182,12 @@ class HttpListenerTest {
 
   @Test
   void whoTakesAnAnswerSteadilyGetsItAll() throws Exception {
-    start(new Limits(SHORT.multipliedBy(2), LONG, FAST / 4, SOME));
+    start(new ClientLimits(SHORT.multipliedBy(2), LONG, FAST / 4, SOME));
 
     try (Socket steady = asking(LARGEST.replace("1.1", "1.0"))) {
       InputStream in = steady.getInputStream();
       long length = 0;
-      // In all it takes longer than the server's patience, and is fast enough.
+      // The transfer takes longer than the server's patience, but at a sufficient rate.
       for (int read = in.readNBytes(1 << 20).length;
           read > 0;
           read = in.readNBytes(1 << 20).length) {
@@ -201,7 +201,7 @@ class HttpListenerTest {
 
   @Test
   void whoWaitsTooLongForAThreadIsToldToComeAgain() throws Exception {
-    start(new Limits(SHORT, LONG, ANY_SPEED, SOME));
+    start(new ClientLimits(SHORT, LONG, ANY_SPEED, SOME));
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
@@ -229,10 +229,10 @@ class HttpListenerTest {
     }
   }
 
-  /** The one that has kept the server waiting longest, and none that is being answered. */
+  /** Closes the connection that has kept the server waiting longest, but none being answered. */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
-    start(new Limits(LONG, LONG, ANY_SPEED, 3));
+    start(new ClientLimits(LONG, LONG, ANY_SPEED, 3));
 
     try (Socket answered = connected();
         Socket silent = connected();
@@ -247,10 +247,10 @@ class HttpListenerTest {
     }
   }
 
-  /** Nobody is closed then who is not to blame; who is too many is served a little later. */
+  /** No connection is closed if none keeps the server waiting. The new one is served later. */
   @Test
   void whereAllAreBeingAnsweredOthersWait() throws Exception {
-    start(new Limits(LONG, LONG, ANY_SPEED, 1));
+    start(new ClientLimits(LONG, LONG, ANY_SPEED, 1));
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n");
         Socket second = asking("GET /later HTTP/1.0\r\n\r\n");
@@ -294,7 +294,7 @@ class HttpListenerTest {
   @Test
   @Tag("process")
   void aHandshakeThatDoesNotEndIsGivenUp() throws Exception {
-    startTls(new Limits(SHORT, LONG, ANY_SPEED, SOME));
+    startTls(new ClientLimits(SHORT, LONG, ANY_SPEED, SOME));
 
     try (Socket nothing = connected();
         Socket nonsense = asking(NOW)) {
@@ -340,19 +340,19 @@ class HttpListenerTest {
     return large;
   }
 
-  private void start(Limits limits) throws IOException {
+  private void start(ClientLimits limits) throws IOException {
     start(limits, Optional.empty());
   }
 
-  private void start(Limits limits, Optional<SSLContext> tls) throws IOException {
+  private void start(ClientLimits limits, Optional<SSLContext> tls) throws IOException {
     HttpListener started =
         new HttpListener(new InetSocketAddress(loopback(), 0), tls, limits, this::answer);
     started.start();
     listener = Optional.of(started);
   }
 
-  /** Returns what a client needs to trust the server. */
-  private SSLContext startTls(Limits limits) throws Exception {
+  /** Starts a server with TLS; returns what a client needs to trust it. */
+  private SSLContext startTls(ClientLimits limits) throws Exception {
     Path store = directory.resolve("store.p12");
     Certificates.keytool(store, "ours");
     start(limits, Optional.of(Certificates.serving(store)));
@@ -392,12 +392,12 @@ class HttpListenerTest {
     client.getOutputStream().write(text(words));
   }
 
-  /** Until the server closes. */
+  /** Reads until the server closes the connection. */
   private static String all(Socket client) throws IOException {
     return new String(client.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
   }
 
-  /** How long the server listens to one who says a word, and then another again and again. */
+  /** Returns how long the server listens to a client that sends words again and again. */
   private static Duration whileSaying(Socket client, String first, String then) throws Exception {
     long began = System.nanoTime();
     say(client, first);

@@ -1,0 +1,283 @@
+"""Compares what was recorded of each program with what is so, and prints the tables."""
+
+import bisect
+import datetime
+import functools
+import json
+import pathlib
+import re
+import statistics
+
+import measure
+from programs import MIB
+
+HERE = pathlib.Path(__file__).resolve().parent
+STATES = ("too_early", "healthy", "watch", "act")
+FACES = ("page", "health", "report", "top", "leaks", "MBean", "log", "series")
+COMMANDS = ("report", "top", "leaks")
+MOST_WORDS = 25
+# The share of a row's truth, and of the growth, by which an account may be wrong; and the bytes and counts that are always
+# allowed: the agent and JMX load up to 230 classes in the minutes from 2 to 5.
+ROW_SHARE, TOTAL_SHARE = 0.15, 0.1
+LEAST_BYTES, LEAST_COUNT, LEAST_CLASSES = 4 * MIB, 30, 250
+# How far a forecast may be off. It is checked for growth of 1 MiB/min or more.
+FORECAST_FACTOR_LOW, FORECAST_FACTOR_HIGH = 0.6, 1.67
+LEAST_RATE = MIB / 60
+# Each end of an account's window is the mean of the readings of so many seconds, and at most of a quarter of the window.
+END_SECONDS = 50
+READING_SECONDS = 15
+
+
+def read(results, situation):
+    file = results / f"{situation.file}.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def changes(records, face):
+    """The records of a face in which its state is not that of the one before."""
+    changed, last = [], None
+    for record in records:
+        if record["face"] == "end":
+            changed.append(record)
+            last = None
+        elif record["face"] == face and (record["run"], record["state"]) != last:
+            changed.append(record)
+            last = record["run"], record["state"]
+    return changed
+
+
+def cell(records, face):
+    if not any(record["face"] == face for record in records):
+        return "nothing" if face == "log" else "has none"
+    return ", ".join(record["state"].replace("_", " ") + f" {record['minute']:.1f}" for record in changes(records, face))
+
+
+# ---- What was wrong
+
+
+def wrong_states(situation, pages):
+    """Pairs of a page and what is wrong with its state or sentence."""
+    for page in pages:
+        state, sentence = page["state"], page["sentence"]
+        if len(sentence.split()) > MOST_WORDS:
+            yield page, f"{len(sentence.split())} words"
+        if state == "healthy" and page["minute"] >= situation.begins and situation.states and "healthy" not in situation.states:
+            yield page, "healthy"
+        elif page["minute"] >= 5 and situation.states:
+            right = situation.late if situation.late and page["minute"] >= 9.5 else situation.states
+            if state not in right:
+                yield page, f"state {state}"
+            texts = situation.always_says + (situation.says if state in ("watch", "act") else ())
+            for text in texts:
+                if not re.search(text, sentence):
+                    yield page, f"no {text}"
+            if state in ("watch", "act"):
+                for text in situation.acts:
+                    if not re.search(text, json.dumps(page["actions"])):
+                        yield page, f"no action {text}"
+        for text in situation.not_says:
+            if re.search(text, sentence):
+                yield page, f"says {text}"
+
+
+def unsteady(pages):
+    """More than one change of the state or the first row, once something else than too early was said."""
+    last, seen = None, []
+    for page in pages:
+        if page["state"] != "too_early":
+            present = page["state"], (page.get("named") or [""])[0]
+            if last is not None and present != last:
+                seen.append((page, f"{last[0]} {last[1]} became {present[0]} {present[1]}"))
+            last = present
+    if len(seen) > 1:
+        yield seen[-1][0], f"{len(seen)} changes: " + "; ".join(f"{page['minute']:.1f} {what}" for page, what in seen)
+
+
+def seconds_of_ends(begin, end):
+    """How far the readings that an end of a window is the mean of lie from it."""
+    return range(0, int(min(END_SECONDS, (end - begin) / 4)) + 1, READING_SECONDS)
+
+
+class Plan:
+    """What a program planted over the time."""
+
+    def __init__(self, records, run):
+        self.points = [(record["time"], record["rows"]) for record in records if record["face"] == "planted" and record["run"] == run]
+
+    def growth(self, begin, end):
+        """The growth of each row between two times, as an account has it; empty if it is not known."""
+        if len(self.points) < 2 or end - begin < 30:
+            return {}
+        names = {name for _, rows in self.points for name in rows}
+        ends = seconds_of_ends(begin, end)
+        return {name: statistics.fmean(self.at(name, end - second) - self.at(name, begin + second) for second in ends) for name in names}
+
+    def at(self, name, time):
+        """What a row was at a time, between the two points around it."""
+        times = [point[0] for point in self.points]
+        after = min(max(bisect.bisect(times, time), 1), len(times) - 1)
+        (from_time, before), (to_time, later) = self.points[after - 1:after + 1]
+        share = min(max((time - from_time) / (to_time - from_time), 0), 1)
+        return before.get(name, 0) * (1 - share) + later.get(name, 0) * share
+
+
+def instant(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+@functools.cache
+def places(method):
+    """The source lines of a method Class.method, each as an account has it, such as Unseen.java:97."""
+    kind, _, name = method.partition(".")
+    for file in HERE.glob("*.java"):
+        lines, inside = file.read_text().splitlines(), False
+        for first, line in enumerate(lines):
+            inside = inside or re.search(rf"\bclass {kind}\b", line) is not None
+            if inside and re.match(rf" +(private |static |synchronized )*\w+ {name}\(", line):
+                indent = line[:len(line) - len(line.lstrip())]
+                return {f"{file.name}:{number + 1}" for number in range(first, lines.index(indent + "}", first))}
+    raise ValueError(method)
+
+
+def measured(account, name):
+    """The growth that an account has for a row of the plan by its rate, and the least difference that counts."""
+    kind, _, pattern = name.partition(":")
+    begin, end = instant(account["from"]), instant(account["to"])
+    seconds = end - begin - 2 * statistics.fmean(seconds_of_ends(begin, end))
+    if kind == "count":
+        return sum(count["perMinute"] / 60 * seconds for count in account["counts"] if count["name"] == pattern), (
+            LEAST_CLASSES if pattern == "classes" else LEAST_COUNT)
+    if kind == "file":
+        return sum(file["growthBytes"] for file in account["files"] if file["name"] == pattern), LEAST_BYTES
+    return sum(row["bytesPerSecond"] * seconds for row in account["rows"] if row["kind"] == kind and (
+        kind != "site" or row["place"] in places(pattern))), LEAST_BYTES
+
+
+def unattributed(account):
+    """The bytes that no row explains, and the most that may be so."""
+    unknown = sum(abs(row["growthBytes"]) for row in account["rows"] if row["kind"] in ("unattributed", "sampling"))
+    grown = sum(max(row["growthBytes"], 0) for row in account["rows"])
+    return unknown, max(TOTAL_SHARE * grown, LEAST_BYTES), grown
+
+
+def wrong_rows(situation, page, plan):
+    account = page["account"]
+    if not account or not account.get("rows"):
+        if situation.grows:
+            yield "no account"
+        return
+    for kind in situation.grows:
+        if not any(row["kind"] == kind and row["growthBytes"] > 0 for row in account["rows"]):
+            yield f"no row {kind} grew"
+    unknown, allowed, _ = unattributed(account)
+    if situation.attributed and unknown > allowed:
+        yield f"not attributed or sampled {unknown / MIB:.1f} of at most {allowed / MIB:.1f} MiB"
+    for name, truth in plan.growth(instant(account["from"]), instant(account["to"])).items():
+        found, least = measured(account, name)
+        if abs(found - truth) > max(ROW_SHARE * abs(truth), least):
+            unit, word = (1, "") if name.startswith("count:") else (MIB, " MiB")
+            yield f"{name} {found / unit:+.1f} instead of {truth / unit:+.1f}{word}"
+
+
+def wrong_forecast(situation, page, plan):
+    """A time to the limit that is far from what was planted, where the heap may also fill up to its maximum."""
+    account, seconds = page["account"], page["limit"].get("seconds")
+    if not seconds or not account or not account.get("rows") or page["limit"]["source"] != "cgroup":
+        return
+    begin, end = instant(account["from"]), instant(account["to"])
+    grown = sum(bytes_ for name, bytes_ in plan.growth(begin, end).items() if name.partition(":")[0] not in ("count", "file"))
+    rate = grown / max(end - begin - 2 * statistics.fmean(seconds_of_ends(begin, end)), 1)
+    if rate < LEAST_RATE:
+        return
+    room = page["limit"]["bytes"] - page["limit"]["usedBytes"]
+    heap = situation.heap * MIB - next((row["bytes"] for row in account["rows"] if row["kind"] == "heap"), 0)
+    low, high = FORECAST_FACTOR_LOW * (room - heap) / rate, FORECAST_FACTOR_HIGH * room / rate
+    if not low <= seconds <= high:
+        yield f"limit in {seconds / 60:.0f} min instead of {(room - heap) / rate / 60:.0f} to {room / rate / 60:.0f}"
+
+
+def at_minute(pages, minute):
+    """The first page from a minute on, else the last one if it is nearly so old."""
+    later = [page for page in pages if page["minute"] >= minute]
+    return later[0] if later else next((page for page in pages[-1:] if page["minute"] >= minute - 0.6), None)
+
+
+def wrong(situation, records):
+    """Lists of the minute, what is wrong, the state and the sentence."""
+    found = []
+    for run in sorted({record["run"] for record in records if record["face"] == "page"}):
+        pages = [record for record in records if record["face"] == "page" and record["run"] == run]
+        plan = Plan(records, run)
+        found += wrong_states(situation, pages)
+        found += unsteady(pages)
+        for minute in (5, 10):
+            page = at_minute(pages, minute)
+            if page:
+                found += [(page, what) for check in (wrong_rows, wrong_forecast) for what in check(situation, page, plan)]
+    first = {}
+    for page, what in found:
+        first.setdefault((page["run"], what), []).append(page)
+    return [[situation.name, f"{pages[0]['minute']:.1f}" + (f" to {pages[-1]['minute']:.1f}, {len(pages)} times" if len(pages) > 1 else ""),
+             what, pages[0]["state"].replace("_", " "), pages[0]["sentence"]] for (_, what), pages in first.items()]
+
+
+def unlogged(situation, records):
+    """Changes for the worse that the page showed for a minute and the log does not have."""
+    last = None
+    for record in changes(records, "page"):
+        worse = record["state"] in ("watch", "act") and (last is None or STATES.index(record["state"]) > STATES.index(last))
+        last = record["state"] if record["state"] in STATES else None
+        near = [line for line in records if line["face"] == "log" and (line["run"], line["state"]) == (record["run"], record["state"])
+                and abs(line["minute"] - record["minute"]) <= 1]
+        if worse and not near:
+            yield [situation.name, f"{record['minute']:.1f}", "log", f"has no line for {record['state']}"]
+
+
+# ---- Tables
+
+
+def summary(situation, records, faults):
+    """A program, what is so, what the page said at minutes 3, 5 and 10, whether that was right, and the share that is not attributed."""
+    pages = [record for record in records if record["face"] == "page" and record["run"] == 1]
+    said = [at_minute(pages, minute) for minute in (3, 5, 10)]
+    ended = [record for record in records if record["face"] == "end"]
+    cells = [f"{page['state'].replace('_', ' ')}: {page['sentence']}" if page else
+             (f"{ended[0]['state']} at {ended[0]['minute']:.1f}" if ended else "") for page in said]
+    last = next((page for page in reversed(said) if page and page["account"] and page["account"].get("rows")), None)
+    share = ""
+    if last:
+        unknown, _, grown = unattributed(last["account"])
+        share = f"{unknown / MIB:.1f} of {grown / MIB:.1f} MiB, {unknown / max(grown, 1):.0%}"
+    jdk = re.sub(r"\D*(\d+).*", r"\1", next((record.get("jdk", "") for record in records if record["face"] == "start"), ""))
+    return [situation.name, jdk, situation.truth, *cells, share, "right" if not faults else "wrong: " + "; ".join(fault[2] for fault in faults)]
+
+
+def print_tables(results, situations):
+    known = {situation: records for situation in situations if (records := read(results, situation))}
+    overview, rows, said, contradictions, wrongs = [], [], [], [], []
+    compared = 0
+    for situation, records in known.items():
+        faults = wrong(situation, records)
+        wrongs += faults
+        overview.append(summary(situation, records, faults))
+        rows.append([situation.name, situation.truth, *(cell(records, face) for face in FACES)])
+        for record in changes(records, "page"):
+            said.append([situation.name, f"{record['minute']:.1f}", record["state"].replace("_", " "), record.get("sentence", "")])
+        compared += sum("contradiction" in record and record["face"] != "page" for record in records)
+        for record in records:
+            if record.get("contradiction"):
+                contradictions.append([situation.name, f"{record['minute']:.1f}", record["face"], record["contradiction"]])
+        contradictions.extend(unlogged(situation, records))
+    starts = [record for records in known.values() for record in records if record["face"] == "start"]
+    loads = [record["load"] for record in starts]
+    print(f"\nStarted between {min(record['time'] for record in starts)} and {max(record['time'] for record in starts)} UTC, at a load of "
+          f"{min(loads):.1f} to {max(loads):.1f}. A number is the minute after the start of the JVM.")
+    right = sum(row[-1] == "right" for row in overview)
+    measure.print_table(f"Right: {right} of {len(overview)}",
+                        ["program", "JDK", "what is so", "minute 3", "minute 5", "minute 10", "not attributed", "right or wrong"], overview)
+    measure.print_table("What was wrong", ["program", "minute", "what", "state", "sentence"], wrongs)
+    measure.print_table("What each face concluded, and when it first did", ["program", "what is so", *FACES], rows)
+    measure.print_table("What the page said", ["program", "minute", "state", "sentence"], said)
+    measure.print_table(f"Contradictions at the same moment: {len(contradictions)} of {compared} comparisons",
+                        ["program", "minute", "face", "what"], contradictions)
+    return contradictions + wrongs

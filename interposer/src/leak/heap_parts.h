@@ -1,0 +1,25 @@
+/*
+ * Functions by which a search of memory asks about a heap that moves objects and does not clear free parts (a Java
+ * heap). The caller that starts the search supplies them.
+ */
+#ifndef MALLOMETER_LEAK_HEAP_PARTS_H
+#define MALLOMETER_LEAK_HEAP_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/resident_memory.h"
+
+struct heap_parts {
+  /* Notes the collections so far. Returns false if one is under way. */
+  bool (*begin)(enum memory_copying by);
+  /*
+   * Returns where the used part of a range ends: no object lies from there to *end. Lowers *end if the heap is divided
+   * before it. Returns *end for memory outside of the heap.
+   */
+  uintptr_t (*used)(enum memory_copying by, uintptr_t begin, uintptr_t *end);
+  /* Returns whether no collection has begun since begin(). */
+  bool (*is_unmoved)(enum memory_copying by);
+};
+
+#endif

@@ -1,0 +1,76 @@
+package io.mallometer.agent.command;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * The growth of figures, by name. Readings are at least a minute apart: within seconds a sampled
+ * figure changes by its sampling error. A figure of few samples needs five minutes. Readings are
+ * kept for ten minutes.
+ */
+final class GrowthRates {
+
+  static final Duration SHORTEST = Duration.ofMinutes(1);
+
+  /** The shortest time for a figure whose 95 % interval is wider than half of its value. */
+  static final Duration SHORTEST_OF_FEW_SAMPLES = Duration.ofMinutes(5);
+
+  private static final Duration KEPT = Duration.ofMinutes(10);
+  private static final double FEW = 0.5;
+
+  private record Reading(Instant time, boolean complete, Map<String, Double> figures) {}
+
+  /** The readings, the oldest first. */
+  private final Deque<Reading> readings = new ArrayDeque<>();
+
+  /** Returns how long a figure has to be observed before its growth is shown. */
+  static Duration shortest(Json interval) {
+    double value = interval.at("value").number();
+    double width = interval.at("high").number() - interval.at("low").number();
+    return width > FEW * Math.abs(value) ? SHORTEST_OF_FEW_SAMPLES : SHORTEST;
+  }
+
+  /**
+   * Adds a reading, unless it is not newer than the latest.
+   *
+   * @param complete whether a figure that is absent is 0; otherwise it is unknown
+   */
+  void add(Instant time, boolean complete, Map<String, Double> figures) {
+    if (!readings.isEmpty() && !time.isAfter(readings.getLast().time())) {
+      return;
+    }
+    readings.add(new Reading(time, complete, new HashMap<>(figures)));
+    while (readings.getFirst().time().isBefore(time.minus(KEPT))) {
+      readings.removeFirst();
+    }
+  }
+
+  /**
+   * Returns the growth of a figure per minute since the latest reading that is old enough.
+   *
+   * @return {@code NaN} if no reading is old enough
+   */
+  double perMinute(String name, Duration shortest) {
+    if (readings.isEmpty()) {
+      return Double.NaN;
+    }
+    Reading latest = readings.getLast();
+    for (Iterator<Reading> older = readings.descendingIterator(); older.hasNext(); ) {
+      Reading reading = older.next();
+      Duration between = Duration.between(reading.time(), latest.time());
+      if (between.compareTo(shortest) >= 0) {
+        return (figure(latest, name) - figure(reading, name)) * 60_000 / between.toMillis();
+      }
+    }
+    return Double.NaN;
+  }
+
+  private static double figure(Reading reading, String name) {
+    return reading.figures().getOrDefault(name, reading.complete() ? 0 : Double.NaN);
+  }
+}

@@ -1,0 +1,22 @@
+package io.mallometer.agent.payload.http;
+
+import java.time.Duration;
+
+/**
+ * The limits for clients.
+ *
+ * @param patience the longest time for a request from its first byte, the TLS handshake included;
+ *     for a request to wait for a thread; and for a client to take less of an answer than {@code
+ *     bytesPerSecond}
+ * @param idle the longest time without a request on a connection
+ * @param bytesPerSecond the rate at which a client has to take an answer
+ * @param connections the largest number of connections; a further one ends the connection that has
+ *     kept the server waiting longest
+ */
+public record ClientLimits(Duration patience, Duration idle, int bytesPerSecond, int connections) {
+
+  /** Returns limits for a scraper and a few people, in a process that has other work to do. */
+  public static ClientLimits usual() {
+    return new ClientLimits(Duration.ofSeconds(10), Duration.ofSeconds(30), 64 * 1024, 256);
+  }
+}

@@ -1,0 +1,386 @@
+package io.mallometer.internal.diagnosis;
+
+import io.mallometer.internal.leak.Trend;
+import io.mallometer.internal.leak.Trend.Slope;
+import io.mallometer.model.Account;
+import io.mallometer.model.Account.Kind;
+import io.mallometer.model.Account.Row;
+import io.mallometer.model.Diagnosis.Limit;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.Snapshot;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
+
+/**
+ * The growth of the total without the rows that grow to a configured maximum: the account that
+ * divides it, the time at which it reaches the limit, and the growth that cannot be excluded.
+ */
+final class TotalGrowth {
+
+  static final Duration A_DAY = Duration.ofDays(1);
+
+  private static final Duration A_WEEK = Duration.ofDays(7);
+
+  /** Healthy excludes growth for this many times the time watched, from a day to a week. */
+  private static final int EXCLUDED = 10;
+
+  /** The window of the account if there is no growth. */
+  private static final Duration WINDOW = Duration.ofMinutes(10);
+
+  /** The shortest time watched after which doubling counts: small programs warm up for long. */
+  static final Duration WARM = Duration.ofMinutes(30);
+
+  /** The windows that can exclude growth. */
+  private static final List<Duration> WINDOWS =
+      List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
+
+  /** The kinds of rows of the budget's lines. */
+  private static final Map<String, Kind> BUDGETED =
+      Map.of(
+          ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
+          ResidentPart.METASPACE.tag(), Kind.METASPACE,
+          ResidentPart.CODE_CACHE.tag(), Kind.CODE);
+
+  /** The fewest points that exclude growth. */
+  private static final int FEWEST_POINTS = 6;
+
+  /** A logarithm and a line differ over a window in which the process's age triples. */
+  private static final double WARM_UP = Math.log(3);
+
+  /** Growth that a warm-up stays below in the window's second half, in bytes per second. */
+  private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
+
+  private final DiagnosisInput known;
+  private final Snapshot snapshot;
+  private final ToDoubleFunction<HistoryPoint> figure;
+  private final List<Kind> bounded;
+  private final Optional<ProcessGrowth> growth;
+  private final Optional<Account> account;
+  private final Limit limit;
+
+  /** The tables by the start and the end of their windows. */
+  private final Map<List<Instant>, Optional<AccountTable>> tables = new HashMap<>();
+
+  TotalGrowth(DiagnosisInput known) {
+    this.known = known;
+    this.snapshot = known.snapshot();
+    this.figure = figure(known);
+    this.bounded = tenMinutes().map(this::bounded).orElse(List.of());
+    Instant startedUp = known.startedUp().orElse(Instant.MAX);
+    this.growth =
+        bounded.isEmpty()
+            ? ProcessGrowth.of(known.history(), figure, startedUp)
+            : ProcessGrowth.of(beside(bounded), HistoryPoint::usedBytes, startedUp);
+    this.account =
+        growth.isEmpty()
+            ? tenMinutes()
+            : table(growth.get().since(), growth.get().lastTrough()).map(AccountTable::account);
+    this.limit =
+        growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
+  }
+
+  /** Returns the growth; empty if there is none. */
+  Optional<ProcessGrowth> growth() {
+    return growth;
+  }
+
+  /** Returns the account of the growth's window; without growth that of the last ten minutes. */
+  Optional<Account> account() {
+    return account;
+  }
+
+  /** Returns the account of the last ten minutes, or since the start-up if that is shorter. */
+  Optional<Account> tenMinutes() {
+    return lately(WINDOW);
+  }
+
+  /** Returns the account of the last hour, or since the start-up if that is shorter. */
+  Optional<Account> hour() {
+    return lately(Duration.ofHours(1));
+  }
+
+  private Optional<Account> lately(Duration window) {
+    return table(from(window), Optional.empty()).map(AccountTable::account);
+  }
+
+  /** Returns the kinds of rows that grow to a maximum for which the limit has room. */
+  List<Kind> bounded() {
+    return bounded;
+  }
+
+  /** Returns the limit, with the times at which lasting growth reaches it. */
+  Limit limit() {
+    return limit;
+  }
+
+  /** Returns for how long the total was known since the start-up, at most a day. */
+  Duration watched() {
+    List<HistoryPoint> points =
+        known.history().stream()
+            .filter(point -> !point.time().isBefore(known.startedUp().orElse(Instant.MAX)))
+            .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
+            .toList();
+    return ProcessGrowth.watched(points, A_DAY);
+  }
+
+  /**
+   * Returns the seconds until the limit is reached or, after half an hour of watched growth, until
+   * the process has doubled, whichever is less.
+   */
+  double secondsLeft() {
+    ProcessGrowth found = growth.orElseThrow();
+    if (found.watched().compareTo(WARM) < 0) {
+      return limit.seconds();
+    }
+    double doubled = latestBytes() / found.slope().value();
+    return limit.seconds() < doubled ? limit.seconds() : doubled;
+  }
+
+  /**
+   * Returns the possible growth in bytes per second that would double the process or reach the
+   * limit; empty if one window excludes it, so that the process is healthy.
+   */
+  Optional<Double> possible() {
+    double least = Double.POSITIVE_INFINITY;
+    Instant before = Instant.MAX;
+    for (Duration window : WINDOWS) {
+      Instant from = from(window);
+      if (least > 0 && from.isBefore(before)) {
+        least = Math.min(least, possible(from));
+        before = from;
+      }
+    }
+    return least == 0 ? Optional.empty() : Optional.of(least);
+  }
+
+  /**
+   * Returns the growth that a window does not exclude, in bytes per second; 0 if the process is
+   * healthy. Proven growth must not double the process within the horizon. Possible growth must fit
+   * the limit, beside the room that rows have up to their maxima.
+   */
+  private double possible(Instant from) {
+    double horizon =
+        Math.max(
+            A_DAY.toSeconds(),
+            Math.min(A_WEEK.toSeconds(), EXCLUDED * (double) watched().toSeconds()));
+    Optional<AccountTable> table = table(from, Optional.empty());
+    if (table.isEmpty()) {
+      double most = undivided(from, horizon);
+      return most < latestBytes() && most < room() ? 0 : most / horizon;
+    }
+    double[] seconds = table.get().seconds();
+    double[] rest = new double[seconds.length];
+    double shown = 0;
+    double possible = 0;
+    double needed = 0;
+    for (AccountTable.Part part : table.get().parts()) {
+      Row row = part.row();
+      double most = most(seconds, part.bytes(), horizon);
+      if (!Double.isNaN(row.maximumBytes())) {
+        needed += row.plateau() ? 0 : Math.min(row.room(), most);
+        continue;
+      }
+      shown += row.lowerPerSecond() > 0 && !row.plateau() ? most : 0;
+      possible += most;
+      for (int i = 0; i < rest.length; i++) {
+        rest[i] += part.bytes()[i];
+      }
+    }
+    double together = most(seconds, rest, horizon);
+    boolean doubles = Math.min(shown, together) >= latestBytes();
+    boolean reaches = needed + Math.min(possible, together) >= room();
+    return doubles || reaches ? together / horizon : 0;
+  }
+
+  /** Returns the most bytes that the total adds within the horizon if no table divides it. */
+  private double undivided(Instant from, double horizon) {
+    List<HistoryPoint> window =
+        known.history().stream()
+            .filter(point -> !point.time().isBefore(from))
+            .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
+            .toList();
+    return most(
+        window.stream()
+            .mapToDouble(point -> AccountTable.seconds(known.started(), point.time()))
+            .toArray(),
+        window.stream().mapToDouble(figure).toArray(),
+        horizon);
+  }
+
+  /** Returns the bytes that are left of the limit. */
+  private double room() {
+    return limit.bytes() - limit.usedBytes();
+  }
+
+  /**
+   * Returns the most bytes that a series adds within a horizon, by the upper bound of its slope
+   * over time or, during a warm-up, over the logarithm of time; infinite for few points.
+   *
+   * @param seconds the times of the points, since the start of the process
+   */
+  static double most(double[] seconds, double[] bytes, double horizon) {
+    if (seconds.length < FEWEST_POINTS) {
+      return Double.POSITIVE_INFINITY;
+    }
+    double[] logarithms = DoubleStream.of(seconds).map(Math::log).toArray();
+    return warmsUp(seconds, logarithms, bytes)
+        ? Math.max(0, Trend.interval(logarithms, bytes).upper())
+            * Math.log1p(horizon / seconds[seconds.length - 1])
+        : Math.max(0, Trend.interval(seconds, bytes).upper()) * horizon;
+  }
+
+  /**
+   * Returns whether a series rises by the logarithm of the process's age, as in a warm-up. In the
+   * second half of the window a line rises as fast as in the first, and a logarithm about half as
+   * fast. The series is a warm-up if it is nearer to the logarithm and its rate in the second half
+   * is surely below half a mebibyte per minute.
+   */
+  private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
+    int last = seconds.length - 1;
+    double half = (seconds[0] + seconds[last]) / 2;
+    int middle = (int) DoubleStream.of(seconds).filter(second -> second < half).count();
+    double early = Trend.median(seconds, bytes, 0, middle);
+    Slope late =
+        Trend.interval(
+            Arrays.copyOfRange(seconds, middle, last + 1),
+            Arrays.copyOfRange(bytes, middle, last + 1));
+    double slowing = (logarithms[last] - Math.log(half)) / (Math.log(half) - logarithms[0]);
+    return logarithms[last] - logarithms[0] >= WARM_UP
+        && late.upper() < WARM_UP_PER_SECOND
+        && late.lower() > -WARM_UP_PER_SECOND
+        && late.value() < early * (1 + slowing) / 2;
+  }
+
+  private double latestBytes() {
+    List<HistoryPoint> history = known.history();
+    return figure.applyAsDouble(history.get(history.size() - 1));
+  }
+
+  /** Returns the figure to watch: the one compared with the limit, else the best known one. */
+  private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput known) {
+    List<HistoryPoint> history = known.history();
+    HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
+    if (last == null || known.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
+      return HistoryPoint::usedBytes;
+    }
+    if (!Double.isNaN(last.residentUsedBytes())) {
+      return HistoryPoint::residentUsedBytes;
+    }
+    return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
+  }
+
+  /** Returns the start of the last minutes, not before the end of the start-up. */
+  private Instant from(Duration window) {
+    Instant start = snapshot.time().minus(window);
+    Instant startedUp = known.startedUp().orElse(Instant.MAX);
+    return start.isAfter(startedUp) ? start : startedUp;
+  }
+
+  /** Returns the growing rows with a maximum for which the limit has room. */
+  private List<Kind> bounded(Account table) {
+    List<Kind> kinds = new ArrayList<>();
+    double room = snapshot.memory().limit().bytes() - snapshot.memory().limit().usedBytes();
+    for (Row row : table.positive()) {
+      if (!Double.isNaN(row.maximumBytes()) && !(row.room() > room)) {
+        kinds.add(row.kind());
+        room -= row.room();
+      }
+    }
+    return kinds;
+  }
+
+  /** Returns the total without the rows of these kinds, oldest first. */
+  private List<HistoryPoint> beside(List<Kind> kinds) {
+    List<HistoryPoint> rest = new ArrayList<>();
+    for (Reading reading : known.readings()) {
+      double bytes = reading.total(isCharged());
+      for (Kind kind : kinds) {
+        bytes -= AccountTable.bytes(reading, kind);
+      }
+      rest.add(
+          new HistoryPoint(
+              reading.time(), bytes, bytes, 0, 0, 0, bytes, bytes, bytes, bytes, bytes, 0));
+    }
+    return rest;
+  }
+
+  private boolean isCharged() {
+    return snapshot.memory().limit().source().equals(Limit.CGROUP);
+  }
+
+  private Optional<AccountTable> table(Instant from, Optional<Instant> lastTrough) {
+    return tables.computeIfAbsent(
+        List.of(from, lastTrough.orElse(Instant.MAX)),
+        window -> AccountTable.of(known, from, lastTrough, isCharged(), maxima()));
+  }
+
+  /** Returns the largest sizes that rows can take. */
+  private Map<Kind, Double> maxima() {
+    Map<Kind, Double> maxima = new EnumMap<>(Kind.class);
+    double footprint = snapshot.self().footprintBytes();
+    if (footprint > 0) {
+      maxima.put(Kind.MALLOMETER, footprint);
+    }
+    snapshot
+        .memory()
+        .budget()
+        .ifPresent(
+            budget -> {
+              maxima.put(Kind.TOTAL, budget.limitBytes());
+              for (MemoryBudget.Line line : budget.lines()) {
+                Kind kind = BUDGETED.get(line.item());
+                if (kind != null) {
+                  maxima.put(kind, line.maximumBytes());
+                }
+              }
+            });
+    return maxima;
+  }
+
+  /** Returns the limit with the times at which the growth reaches it. */
+  private Limit reached(ProcessGrowth found) {
+    Slope slope = found.slope();
+    return snapshot
+        .memory()
+        .limit()
+        .reachedIn(
+            secondsToLimit(slope.upper()),
+            secondsToLimit(slope.value()),
+            secondsToLimit(slope.lower()));
+  }
+
+  /** Returns the seconds until the limit is reached; bounded rows grow only to their maxima. */
+  private double secondsToLimit(double perSecond) {
+    Limit reading = snapshot.memory().limit();
+    double room = Math.max(0, reading.bytes() - reading.usedBytes());
+    double rate = perSecond;
+    List<Row> growing = new ArrayList<>();
+    for (Row row : account.map(Account::positive).orElse(List.of())) {
+      if (bounded.contains(row.kind())) {
+        growing.add(row);
+        rate += row.bytesPerSecond();
+      }
+    }
+    growing.sort(Comparator.comparingDouble(row -> row.room() / row.bytesPerSecond()));
+    for (Row row : growing) {
+      if (room / rate <= row.room() / row.bytesPerSecond()) {
+        break;
+      }
+      room = Math.max(0, room - row.room());
+      rate -= row.bytesPerSecond();
+    }
+    return room / rate;
+  }
+}

@@ -1,0 +1,135 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.diagnosis.DiagnosisInput;
+import io.mallometer.internal.diagnosis.DiagnosisRules;
+import io.mallometer.internal.diagnosis.HeldDiagnosis;
+import io.mallometer.internal.diagnosis.Readings;
+import io.mallometer.internal.history.History;
+import io.mallometer.internal.history.MemoryHistory;
+import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.PreviousRun;
+import io.mallometer.model.SiteTrends;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds each snapshot to the histories, and draws the diagnosis from them when it is due: after new
+ * verdicts, a new division of the resident set (for the account), or another status; otherwise
+ * every 15 seconds, near the limit every second.
+ */
+final class Diagnoser {
+
+  /**
+   * Facts for the diagnosis, beside snapshots.
+   *
+   * @param sites the live bytes of call sites in the last hour
+   * @param leaks the latest verdicts
+   * @param options the options of the process
+   * @param previous the previous run
+   */
+  record Facts(
+      Supplier<Optional<SiteTrends>> sites,
+      Supplier<LeakReport> leaks,
+      Supplier<MallometerOptions> options,
+      Supplier<Optional<PreviousRun>> previous) {}
+
+  private static final long PACE_NANOS = 15_000_000_000L;
+  private static final long PACE_NEAR_NANOS = 1_000_000_000L;
+  private static final double NEAR_THE_LIMIT = 0.85;
+
+  private final Facts facts;
+  private final HeldDiagnosis held;
+  private final History history;
+  private final MemoryHistory memoryHistory;
+  private final LongSupplier nanoTime;
+  private final Readings readings = new Readings(ProcessCounts::read);
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  /** The latest diagnosis; null before the first. The poller guards it and the fields below. */
+  private @Nullable Diagnosis latest;
+
+  private @Nullable LeakReport drawnFrom;
+  private @Nullable Status drawnStatus;
+  private @Nullable Instant drawnDivision;
+  private long drawnAt;
+
+  Diagnoser(
+      Facts facts,
+      HeldDiagnosis held,
+      History history,
+      MemoryHistory memoryHistory,
+      LongSupplier nanoTime) {
+    this.facts = facts;
+    this.held = held;
+    this.history = history;
+    this.memoryHistory = memoryHistory;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Begins anew, as after an attach: the next diagnosis is shown whatever it is. */
+  void anew() {
+    held.anew();
+  }
+
+  /**
+   * Returns a snapshot with the diagnosis. A diagnosis that fails is logged, and the counters are
+   * shown with the latest one.
+   */
+  Snapshot conclude(Snapshot snapshot) {
+    long now = nanoTime.getAsLong();
+    history.add(snapshot, now);
+    memoryHistory.add(snapshot, now);
+    readings.add(snapshot, now);
+    if (isDue(snapshot, now)) {
+      try {
+        latest = drawn(snapshot);
+      } catch (RuntimeException | LinkageError e) {
+        failure.warn("No diagnosis can be drawn; the last one stays", e);
+      }
+    }
+    return latest == null ? snapshot : snapshot.with(latest);
+  }
+
+  private boolean isDue(Snapshot snapshot, long now) {
+    LeakReport leaks = facts.leaks().get();
+    Instant divided = readings.latest();
+    boolean near = snapshot.memory().limit().usedShare() >= NEAR_THE_LIMIT;
+    if (leaks == drawnFrom
+        && divided.equals(drawnDivision)
+        && snapshot.status().equals(drawnStatus)
+        && now - drawnAt < (near ? PACE_NEAR_NANOS : PACE_NANOS)) {
+      return false;
+    }
+    drawnDivision = divided;
+    drawnStatus = snapshot.status();
+    drawnFrom = leaks;
+    drawnAt = now;
+    return true;
+  }
+
+  private Diagnosis drawn(Snapshot snapshot) {
+    Diagnosis drawn =
+        DiagnosisRules.diagnosis(
+            new DiagnosisInput(
+                snapshot,
+                history.points(),
+                readings.all(),
+                facts.sites().get(),
+                facts.leaks().get(),
+                facts.options().get(),
+                facts.previous().get(),
+                held.started(),
+                held.startedUp(snapshot.time()),
+                held.latest()));
+    return held.stands(drawn, nanoTime.getAsLong());
+  }
+}

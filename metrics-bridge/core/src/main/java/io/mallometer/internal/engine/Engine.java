@@ -1,0 +1,194 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.diagnosis.HeldDiagnosis;
+import io.mallometer.internal.history.History;
+import io.mallometer.internal.history.MemoryHistory;
+import io.mallometer.internal.history.Recorder;
+import io.mallometer.internal.leak.LeakWatch;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.monitor.ListenerThread;
+import io.mallometer.internal.monitor.MonitorBook;
+import io.mallometer.internal.monitor.ReadyMadeMonitors;
+import io.mallometer.internal.monitor.Trimmer;
+import io.mallometer.internal.owner.HeapWalkCost;
+import io.mallometer.internal.owner.OwnerSearches;
+import io.mallometer.internal.process.GarbageCollections;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.OwnerBudget;
+import io.mallometer.model.Setting;
+import io.mallometer.model.TrimReport;
+import java.time.Clock;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The parts that all facades of a class loader share. Only this class knows how they depend on each
+ * other: the poller has readers and knows none of them by name.
+ */
+public final class Engine {
+
+  private final Sources sources;
+  private final AtomicReference<MallometerOptions> options =
+      new AtomicReference<>(MallometerOptions.defaults());
+  private final History history = new History();
+  private final MemoryHistory memoryHistory = new MemoryHistory();
+  private final ListenerThread listenerThread = new ListenerThread();
+  private final CallSiteReader callSites;
+  private final LeakWatch leaks;
+  private final Recorder recorder;
+  private final ProfileKeeper profiles;
+  private final Trimmer trimmer;
+  private final AllocatorReader allocator;
+  private final OwnerSearches owners;
+  private final MonitorBook monitorBook;
+  private final HeldDiagnosis heldDiagnosis;
+  private final Poller poller;
+
+  /** Creates an engine, which polls nothing until the poller's first lease. */
+  public Engine(Sources sources) {
+    NativeLibrary library = sources.library();
+    MemorySource memory = sources.memory();
+    Clock clock = sources.clock();
+    LongSupplier nanoTime = sources.nanoTime();
+    this.sources = sources;
+    this.callSites = new CallSiteReader(library, clock, nanoTime);
+    this.leaks = new LeakWatch(library, callSites, clock, nanoTime, GarbageCollections::ofThisJvm);
+    this.recorder = new Recorder(library, nanoTime);
+    this.profiles = new ProfileKeeper(callSites, recorder::keep, clock);
+    this.trimmer =
+        new Trimmer(
+            library,
+            new Supplier<OptionalLong>() {
+              @Override
+              public OptionalLong get() {
+                return memory.residentBytes();
+              }
+            },
+            clock,
+            nanoTime);
+    this.allocator = new AllocatorReader(library, trimmer::running, clock, nanoTime);
+    this.monitorBook = new MonitorBook(library, clock);
+    this.heldDiagnosis = new HeldDiagnosis(sources.started());
+    BooleanSupplier measures = () -> library.present() || memory.present();
+    this.poller =
+        new Poller(
+            library,
+            clock,
+            sources.threads(),
+            options,
+            measures,
+            // A cheap reader comes first: near the limit the next moment may be the last. Call
+            // sites are dropped after the profiles have them.
+            List.of(
+                new RecordingReader(recorder, measures, leaks::know, leaks::known),
+                new MemoryReader(memory, library, clock),
+                allocator,
+                profiles,
+                callSites,
+                new LeakReader(leaks, library),
+                new VersionReader(sources.version())),
+            new Diagnoser(
+                new Diagnoser.Facts(
+                    callSites::held, leaks::latest, options::get, recorder::previousRun),
+                heldDiagnosis,
+                history,
+                memoryHistory,
+                nanoTime),
+            new SnapshotOfScrape(nanoTime));
+    this.owners =
+        new OwnerSearches(
+            library,
+            new HeapWalkCost(() -> poller.latest().memory().limit(), nanoTime),
+            () -> OwnerBudget.of(options.get()),
+            leaks::isLost,
+            clock);
+  }
+
+  public Poller poller() {
+    return poller;
+  }
+
+  public NativeLibrary library() {
+    return sources.library();
+  }
+
+  public Clock clock() {
+    return sources.clock();
+  }
+
+  /** Returns the clock by which readings are paced. */
+  public LongSupplier nanoTime() {
+    return sources.nanoTime();
+  }
+
+  public ListenerThread listenerThread() {
+    return listenerThread;
+  }
+
+  public History history() {
+    return history;
+  }
+
+  public MemoryHistory memoryHistory() {
+    return memoryHistory;
+  }
+
+  public Recorder recorder() {
+    return recorder;
+  }
+
+  /** Returns the parts that monitors need. */
+  public ReadyMadeMonitors.Parts monitorParts() {
+    return new ReadyMadeMonitors.Parts(
+        library(),
+        poller::latest,
+        callSites::callSites,
+        profiles::keepPresent,
+        listenerThread,
+        monitorBook,
+        nanoTime());
+  }
+
+  public ProfileKeeper profiles() {
+    return profiles;
+  }
+
+  public MonitorBook monitorBook() {
+    return monitorBook;
+  }
+
+  public LeakWatch leaks() {
+    return leaks;
+  }
+
+  public CallSiteReader callSites() {
+    return callSites;
+  }
+
+  /** Returns the searches of the Java heap. */
+  public OwnerSearches owners() {
+    return owners;
+  }
+
+  /** Notes that the application starts, or has started. */
+  public void starting(boolean begins) {
+    heldDiagnosis.starting(begins, sources.clock().instant());
+  }
+
+  /**
+   * Trims on the calling thread, unless the latest trim is too recent, and reads the allocator's
+   * statistics afterwards.
+   */
+  public TrimReport trim() {
+    TrimReport report = trimmer.trim(options.get().get(Setting.TRIM_MINIMUM_INTERVAL));
+    if (report.outcome() == TrimReport.Outcome.DONE) {
+      allocator.readAfterTrim();
+    }
+    return report;
+  }
+}

@@ -1,0 +1,69 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.model.Snapshot;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/**
+ * Keeps one snapshot for each scrape, which is many calls for a figure each. The first snapshot
+ * that a thread reads serves that thread until it has read none for {@link #IDLE}, for at most
+ * {@link #LONGEST}. The next poll or the next new scrape drops it. Thread-safe.
+ */
+final class SnapshotOfScrape {
+
+  static final Duration IDLE = Duration.ofMillis(250);
+  static final Duration LONGEST = Duration.ofSeconds(5);
+
+  private static final class Scrape {
+    private final Snapshot snapshot;
+    private final long began;
+    private volatile long read;
+
+    private Scrape(Snapshot snapshot, long began) {
+      this.snapshot = snapshot;
+      this.began = began;
+      this.read = began;
+    }
+
+    private boolean over(long now) {
+      return now - read >= IDLE.toNanos() || now - began >= LONGEST.toNanos();
+    }
+  }
+
+  private final LongSupplier nanoTime;
+  private final Map<Thread, Scrape> byThread = new ConcurrentHashMap<>();
+
+  SnapshotOfScrape(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+  }
+
+  /** Returns the snapshot of the calling thread's scrape, the latest if a scrape begins. */
+  Snapshot snapshot(Snapshot latest) {
+    long now = nanoTime.getAsLong();
+    Scrape scrape = byThread.get(Thread.currentThread());
+    if (scrape == null || scrape.over(now)) {
+      letGo(now);
+      scrape = new Scrape(latest, now);
+      byThread.put(Thread.currentThread(), scrape);
+    }
+    scrape.read = now;
+    return scrape.snapshot;
+  }
+
+  /** Ends the calling thread's scrape, because the thread has polled, and drops ended ones. */
+  void polled() {
+    byThread.remove(Thread.currentThread());
+    letGo(nanoTime.getAsLong());
+  }
+
+  private void letGo(long now) {
+    byThread.values().removeIf(scrape -> scrape.over(now));
+  }
+
+  /** Returns the number of kept scrapes. */
+  int held() {
+    return byThread.size();
+  }
+}

@@ -1,0 +1,63 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Snapshot;
+import java.util.Optional;
+
+/**
+ * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. A
+ * reader knows no other reader: it takes what it needs from the snapshot so far. A reader that
+ * throws keeps its latest reading, and the others continue.
+ */
+interface SnapshotReader {
+
+  /** Returns the sentence to log when this reader fails for the first time. */
+  String failure();
+
+  /** Returns the number of the thread's first poll that includes this reader, 1 or 2. */
+  default int firstPoll() {
+    return 1;
+  }
+
+  /**
+   * Reads if a reading is due. Called before the counters are read.
+   *
+   * @param soFar the latest snapshot, with the new readings of earlier readers
+   */
+  default void read(Snapshot soFar) throws Exception {}
+
+  /** Returns a snapshot with the latest reading. Called by any thread that polls. */
+  default Snapshot show(Snapshot snapshot) {
+    return snapshot;
+  }
+
+  /** Returns whether the published snapshot is a reason to read again in the same poll. */
+  default boolean isUrgent(Snapshot published) {
+    return false;
+  }
+
+  /** Makes the next reading due, and returns whether this reader takes part in an urgent poll. */
+  default boolean renew() {
+    return false;
+  }
+
+  /** Uses a snapshot that was published. */
+  default void published(Snapshot snapshot) throws Exception {}
+
+  /** Returns whether a reading was requested since the last call; the thread then polls at once. */
+  default boolean isAsked() {
+    return false;
+  }
+
+  /** Applies the options of the process; empty if no facade is open. */
+  default void configure(Optional<MallometerOptions> options) {}
+
+  /** Begins with a library that has just been attached. */
+  default void attached() {}
+
+  /** Closes files and ends observations until the next reading. */
+  default void suspend() {}
+
+  /** Ends with the poller's thread. */
+  default void end() {}
+}

@@ -1,0 +1,69 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.ProcessStart;
+import io.mallometer.internal.process.ApplicationVersion;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.text.SystemTime;
+import java.lang.management.ManagementFactory;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.LongSupplier;
+
+/**
+ * Sources of everything that an engine reads. Tests feed an engine through them.
+ *
+ * @param library the library
+ * @param memory the operating system's figures
+ * @param clock the time of snapshots
+ * @param nanoTime paces readings; the poller's thread sleeps by the system's own time
+ * @param threads makes the poller's thread
+ * @param started when the process started
+ * @param version the application's version, unless options state one
+ */
+public record Sources(
+    NativeLibrary library,
+    MemorySource memory,
+    Clock clock,
+    LongSupplier nanoTime,
+    ThreadFactory threads,
+    Instant started,
+    Optional<String> version) {
+
+  /** Returns the sources of this process. */
+  public static Sources of(NativeLibrary library, MemorySource memory, Clock clock) {
+    return new Sources(
+        library,
+        memory,
+        clock,
+        SystemTime.NANOS,
+        new ThreadFactory() {
+          @Override
+          public Thread newThread(Runnable work) {
+            return Poller.newThread(work);
+          }
+        },
+        processStart(),
+        ApplicationVersion.ofThisProcess());
+  }
+
+  /** Returns sources of a process that starts at the clock's present time, without a version. */
+  public static Sources of(
+      NativeLibrary library,
+      MemorySource memory,
+      Clock clock,
+      LongSupplier nanoTime,
+      ThreadFactory threads) {
+    return new Sources(
+        library, memory, clock, nanoTime, threads, clock.instant(), Optional.empty());
+  }
+
+  private static Instant processStart() {
+    Optional<Instant> process = ProcessStart.instant();
+    return process.isPresent()
+        ? process.get()
+        : Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+  }
+}

@@ -1,0 +1,203 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.PreviousRun;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The end of a recorded run, in words, as far as it is known.
+ *
+ * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
+ * stopped with the machine. Near the limit, or if the kernel's count of kills rose, the memory
+ * limit is the likely cause.
+ *
+ * @param kind the kind of end
+ * @param sentence what happened, without a final full stop
+ */
+record ExitDiagnosis(Kind kind, String sentence) {
+
+  /** Kind of end. */
+  enum Kind {
+    /** A process still writes the file. */
+    RUNNING,
+    /** The run has an exit record. */
+    EXITED,
+    /** The run has no exit record, but its shutdown had begun. */
+    KILLED_IN_SHUTDOWN,
+    /** The run has no exit record, and the kernel's count of kills because of the limit rose. */
+    KILLED_BY_LIMIT,
+    /** The run has no exit record, and its memory was near the limit. */
+    NEAR_LIMIT,
+    /** The run has no exit record, and its memory was far from the limit, or had none. */
+    WITHOUT_GOODBYE,
+    /** The recording is empty. */
+    UNKNOWN
+  }
+
+  /** The share of the limit from which on the limit is the likely cause of such an end. */
+  private static final double NEAR = 0.9;
+
+  private static final Duration WINDOW = Duration.ofHours(1);
+
+  /** Finds the end from the file and from the facts outside of it. */
+  static ExitDiagnosis of(RecordedLife life, PostMortem aftermath) {
+    if (life.empty()) {
+      return aftermath.inUse()
+          ? new ExitDiagnosis(Kind.RUNNING, "is still running")
+          : new ExitDiagnosis(Kind.UNKNOWN, "ended before anything was recorded");
+    }
+    Sample last = life.last();
+    String memory = memory(life);
+    if (aftermath.inUse() && life.exit().isEmpty()) {
+      return new ExitDiagnosis(Kind.RUNNING, "is still running" + at(last) + memory);
+    }
+    if (life.exit().isPresent()) {
+      return new ExitDiagnosis(Kind.EXITED, exited(life.exitCode()) + at(last) + memory);
+    }
+    if (life.shutdown().isPresent()) {
+      return inShutdown(life, memory);
+    }
+    return withoutGoodbye(last, aftermath, memory);
+  }
+
+  private static String exited(int code) {
+    return code == RecordingFormat.STATUS_NOT_TOLD
+        ? "ended (status unknown)"
+        : "exited with code " + (code & 0xff);
+  }
+
+  /** Returns whether a person should look at it. */
+  boolean alarming() {
+    return kind != Kind.EXITED && kind != Kind.RUNNING;
+  }
+
+  /** Returns why the run ended, in a word. */
+  String reason() {
+    return switch (kind) {
+      case KILLED_BY_LIMIT, NEAR_LIMIT -> PreviousRun.OOM;
+      case KILLED_IN_SHUTDOWN, WITHOUT_GOODBYE -> "killed";
+      case EXITED -> "exit";
+      default -> "unknown";
+    };
+  }
+
+  /**
+   * Returns the end in short, such as {@code The previous run was OOM-killed at 14:02 UTC at 99 %
+   * of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
+   */
+  String inShort(RecordedLife life) {
+    if (life.empty()) {
+      return "The previous run " + sentence;
+    }
+    String how =
+        switch (kind) {
+          case RUNNING -> "is still running";
+          case KILLED_BY_LIMIT -> "was OOM-killed";
+          case NEAR_LIMIT -> "was most likely OOM-killed";
+          case EXITED -> "ended";
+          default -> "was killed or crashed";
+        };
+    Optional<GrowthLine> grown = alarming() ? GrowthLine.most(life) : Optional.empty();
+    return "The previous run "
+        + how
+        + " at "
+        + Words.minute(life.last().time())
+        + at(life.last(), "")
+        + grown.map(most -> "; " + most).orElse("");
+  }
+
+  private static ExitDiagnosis inShutdown(RecordedLife life, String memory) {
+    Duration since = Duration.between(life.shutdown().orElseThrow(), life.last().time());
+    String words = since.isNegative() ? "" : ", " + Words.duration(since) + " after it had begun,";
+    return new ExitDiagnosis(
+        Kind.KILLED_IN_SHUTDOWN,
+        "was ended during its shutdown"
+            + words
+            + " without an exit record"
+            + at(life.last())
+            + memory);
+  }
+
+  private static ExitDiagnosis withoutGoodbye(Sample last, PostMortem aftermath, String memory) {
+    double share = last.cgroup().shareOfLimit();
+    boolean near = share >= NEAR;
+    if (aftermath.oomKills() > last.cgroup().oomKills()) {
+      String count =
+          "the kernel's count of processes that it killed for the limit rose from "
+              + Words.number(last.cgroup().oomKills())
+              + " to "
+              + Words.number(aftermath.oomKills());
+      return new ExitDiagnosis(
+          Kind.KILLED_BY_LIMIT,
+          (near ? "was killed" : "ended without an exit record")
+              + at(last)
+              + " ("
+              + count
+              + ")"
+              + memory);
+    }
+    if (near) {
+      return new ExitDiagnosis(
+          Kind.NEAR_LIMIT,
+          "ended without an exit record"
+              + at(last)
+              + ", so it was most likely killed for exceeding it"
+              + memory);
+    }
+    String cause =
+        aftermath.machineRestarted()
+            ? " (the machine was restarted, or this is another machine)"
+            : " (kill -9, a crash, or the machine)";
+    return new ExitDiagnosis(
+        Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(last) + cause + memory);
+  }
+
+  private static String at(Sample last) {
+    return at(last, "the limit of ");
+  }
+
+  private static String at(Sample last, String limit) {
+    return Double.isNaN(last.cgroup().shareOfLimit())
+        ? ""
+        : " at "
+            + Words.share(last.cgroup().shareOfLimit())
+            + " of "
+            + limit
+            + Words.bytes(last.cgroup().limitBytes());
+  }
+
+  private static String memory(RecordedLife life) {
+    String live = growth("malloc live", life, sample -> sample.malloc().liveBytes());
+    String resident = growth("resident", life, Sample::residentBytes);
+    return live + resident;
+  }
+
+  /** Returns the last value of a figure, and its change within the last hour. */
+  private static String growth(String name, RecordedLife life, ToDoubleFunction<Sample> figure) {
+    Sample last = life.last();
+    double end = figure.applyAsDouble(last);
+    if (Double.isNaN(end)) {
+      return "";
+    }
+    List<Sample> window =
+        life.samples().stream()
+            .filter(
+                sample ->
+                    last.monotonicNanos() - sample.monotonicNanos() <= WINDOW.toNanos()
+                        && !Double.isNaN(figure.applyAsDouble(sample)))
+            .toList();
+    String now = "; " + name + " " + Words.bytes(end);
+    if (window.isEmpty()) {
+      return now;
+    }
+    Duration span = Duration.ofNanos(last.monotonicNanos() - window.get(0).monotonicNanos());
+    return now
+        + ", "
+        + Words.change(end - figure.applyAsDouble(window.get(0)))
+        + " in "
+        + Words.duration(span);
+  }
+}

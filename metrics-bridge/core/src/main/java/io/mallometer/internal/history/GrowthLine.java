@@ -1,0 +1,59 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.text.Words;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The growth of a call site within a recording.
+ *
+ * @param site the site's name
+ * @param bytes the growth; at least, if the first list was full and the site not in it
+ * @param time the time of the growth
+ */
+record GrowthLine(String site, long bytes, Duration time) {
+
+  private static final long LEAST_BYTES = 1 << 20;
+
+  /** Returns the site that grew most; empty if none grew by 1 MiB. */
+  static Optional<GrowthLine> most(RecordedLife life) {
+    List<RecordedText> minutes = life.minutes();
+    if (minutes.size() < 2) {
+      return Optional.empty();
+    }
+    RecordedText first = minutes.get(0);
+    RecordedText last = minutes.get(minutes.size() - 1);
+    Map<String, Long> before = first.text().table("site");
+    Duration time = Duration.between(first.time(), last.time());
+    return last.text().table("site").entrySet().stream()
+        .map(
+            site ->
+                new GrowthLine(
+                    site.getKey(), site.getValue() - before(site.getKey(), before), time))
+        .filter(grown -> grown.bytes >= LEAST_BYTES)
+        .max(Comparator.comparingLong(GrowthLine::bytes));
+  }
+
+  private static long before(String site, Map<String, Long> list) {
+    return before(site, list, MemoryLines.most("site"));
+  }
+
+  /** Returns the bytes of a name in a list; if a full list lacks it, the most that it had. */
+  static long before(String name, Map<String, Long> list, int most) {
+    return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));
+  }
+
+  private static long least(Collection<Long> values) {
+    return values.stream().mapToLong(Long::longValue).min().orElse(0);
+  }
+
+  @Override
+  public String toString() {
+    return "%s had grown by %s in %s"
+        .formatted(Words.shortName(site), Words.bytes(bytes), Words.duration(time));
+  }
+}

@@ -1,0 +1,48 @@
+package io.mallometer.internal.history;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds when the used share of the limit exceeds a threshold. A share that swings around a
+ * threshold must fall five percent below it before the threshold counts again.
+ */
+public final class LimitShares {
+
+  private static final int[] PERCENT = {85, 90, 95};
+  private static final double HYSTERESIS = 0.05;
+
+  private final boolean[] exceeded = new boolean[PERCENT.length];
+
+  /** Creates thresholds none of which is exceeded. */
+  public LimitShares() {}
+
+  /** Returns whether a share newly exceeds a threshold, without noting it. */
+  boolean wouldExceed(double share) {
+    for (int i = 0; i < PERCENT.length; i++) {
+      if (share >= PERCENT[i] / 100.0 && !exceeded[i]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Returns the thresholds that are newly exceeded, in percent, lowest first.
+   *
+   * @param share of the limit, 0 to 1; {@code NaN} exceeds nothing
+   */
+  public List<Integer> exceededBy(double share) {
+    List<Integer> newly = new ArrayList<>();
+    for (int i = 0; i < PERCENT.length; i++) {
+      double threshold = PERCENT[i] / 100.0;
+      if (share >= threshold && !exceeded[i]) {
+        exceeded[i] = true;
+        newly.add(PERCENT[i]);
+      } else if (share < threshold - HYSTERESIS) {
+        exceeded[i] = false;
+      }
+    }
+    return newly;
+  }
+}

@@ -1,0 +1,78 @@
+package io.mallometer.internal.history;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Facts about a recorded run from outside the file, at the time when the file is read.
+ *
+ * @param inUse whether a process still writes the file
+ * @param machineRestarted whether the machine has started again since; false if that is unknown
+ * @param oomKills how many processes of its cgroup the kernel has killed because of the limit so
+ *     far; {@code NaN} unless it is still the same cgroup
+ */
+record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
+
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+  private static final int LARGEST_TEXT = 64 << 10;
+  private static final Pattern OOM_KILL = Pattern.compile("^oom_kill (\\d+)$", Pattern.MULTILINE);
+
+  /** Reads the facts on this machine. */
+  static PostMortem of(RecordedLife life, boolean inUse) {
+    String boot = text(BOOT_ID).strip();
+    boolean known = !boot.isEmpty() && !life.header().bootId().isEmpty();
+    boolean sameBoot = known && boot.equals(life.header().bootId());
+    return new PostMortem(inUse, known && !sameBoot, sameBoot ? oomKills(life) : Double.NaN);
+  }
+
+  /** Returns whether a process holds the writer's lock on the file. */
+  static boolean inUse(Path file) {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+        FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+      return lock == null;
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** Returns the kills in the run's cgroup: by its inode, because the name may be another's. */
+  private static double oomKills(RecordedLife life) {
+    try {
+      Path cgroup = Path.of(life.header().cgroup());
+      if (life.header().cgroup().isEmpty()
+          || (Long) Files.getAttribute(cgroup, "unix:ino") != life.header().cgroupInode()) {
+        return Double.NaN;
+      }
+      for (String name : new String[] {"memory.events", "memory.oom_control"}) {
+        Matcher matcher = OOM_KILL.matcher(text(cgroup.resolve(name)));
+        if (matcher.find()) {
+          return Double.parseDouble(matcher.group(1));
+        }
+      }
+      return Double.NaN;
+    } catch (IOException | RuntimeException e) {
+      return Double.NaN;
+    }
+  }
+
+  /** Reads a file whose path is from the recording: a pipe could block, a device never end. */
+  private static String text(Path file) {
+    if (!Files.isRegularFile(file)) {
+      return "";
+    }
+    try (InputStream in = new FileInputStream(file.toFile())) {
+      return new String(in.readNBytes(LARGEST_TEXT), StandardCharsets.UTF_8);
+    } catch (IOException | SecurityException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.model.CallSites;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Readings of the call sites, for code that judges and keeps them. */
+public interface SiteReadings {
+
+  /** Returns the latest reading if it is younger than a second, else a new one. */
+  CallSites callSites();
+
+  /** Returns a new reading, which includes the last second. */
+  CallSites callSitesNow();
+
+  /**
+   * Returns the latest reading if it is younger than {@code age}, else a new one, as far as its
+   * cost allows; a new one too if the latest was dropped. For the poller's thread, which drops it
+   * later.
+   *
+   * @param timeScale divides the pauses between readings
+   */
+  CallSites notOlderThan(Duration age, double timeScale);
+
+  /**
+   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the time
+   * that readings may take.
+   */
+  boolean isAffordable(double timeScale);
+
+  /**
+   * Returns the latest reading if it is younger than a second, else a new one; empty if that would
+   * cost too much. For the poller's thread, which drops it later.
+   *
+   * @param urgent whether it must be a new one, at any cost
+   */
+  Optional<CallSites> toKeep(boolean urgent);
+}

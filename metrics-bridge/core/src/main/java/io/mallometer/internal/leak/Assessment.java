@@ -1,0 +1,181 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.history.KnownLeak;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.SiteVerdict.Suspected;
+import io.mallometer.model.Verdict;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The result of one evaluation for one stack, or for several that are assessed together.
+ *
+ * @param verdict the verdict
+ * @param idle the idle samples
+ * @param suspected the objects that they stand for
+ * @param acquittal why idle objects are no leak; null if they are one, or if that is unknown
+ * @param refutesLeak whether this speaks against an earlier leak: its objects are used again or
+ *     freed, or no more come
+ * @param increase the increase over the last minutes; null if the site does not grow
+ * @param lost the lost objects by searches; null if none are known to be lost
+ * @param known the leak of an earlier run that makes this one; null if none does
+ */
+record Assessment(
+    Verdict verdict,
+    Idle idle,
+    Suspected suspected,
+    @Nullable Acquittal acquittal,
+    boolean refutesLeak,
+    @Nullable Increase increase,
+    @Nullable Lost lost,
+    @Nullable KnownLeak known) {
+
+  /**
+   * The samples that were not accessed for longer than the threshold.
+   *
+   * @param count the number of samples
+   * @param watched the number of observed objects that are old enough to be idle; 0 if unknown
+   * @param longestSeconds the longest idle time of an object; {@code NaN} without one
+   * @param objectSeconds the sum of the idle times
+   * @param untouched whether no observed object was used after its initialization
+   */
+  record Idle(
+      int count, int watched, double longestSeconds, double objectSeconds, boolean untouched) {
+
+    Idle plus(Idle other) {
+      return new Idle(
+          count + other.count,
+          watched + other.watched,
+          fmax(longestSeconds, other.longestSeconds),
+          objectSeconds + other.objectSeconds,
+          untouched && (other.untouched || other.count == 0));
+    }
+
+    static Idle none(int watched) {
+      return new Idle(0, watched, Double.NaN, 0, false);
+    }
+  }
+
+  private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
+
+  private static final Assessment UNSEEN = none(UNKNOWN, Double.NaN, false, 0);
+
+  private static final Assessment NONE_LEFT = none(UNKNOWN, Double.NaN, true, 0);
+
+  /** Returns this verdict on the objects of both assessments. */
+  Assessment plus(Assessment other) {
+    return new Assessment(
+        verdict,
+        idle.plus(other.idle),
+        sum(suspected, other.suspected),
+        acquittal,
+        refutesLeak,
+        increase == null || other.increase == null ? increase : increase.plus(other.increase),
+        lost == null || other.lost == null ? lost : lost.plus(other.lost),
+        known);
+  }
+
+  private static Suspected sum(Suspected one, Suspected other) {
+    return new Suspected(
+        sum(one.bytes(), other.bytes()),
+        sum(one.objects(), other.objects()),
+        one.thresholdSeconds(),
+        fmin(one.idleSeconds(), other.idleSeconds()),
+        one.medianAgeSeconds(),
+        fmax(one.oldestSeconds(), other.oldestSeconds()));
+  }
+
+  private static Estimate sum(Estimate one, Estimate other) {
+    return Double.isNaN(one.value()) ? other : Double.isNaN(other.value()) ? one : one.plus(other);
+  }
+
+  private static double fmin(double one, double other) {
+    return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.min(one, other);
+  }
+
+  private static double fmax(double one, double other) {
+    return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.max(one, other);
+  }
+
+  /** Returns the assessment of a site without evidence of accesses. */
+  static Assessment unseen() {
+    return UNSEEN;
+  }
+
+  /** Returns the assessment of a site whose observed objects are all freed. */
+  static Assessment noneLeft() {
+    return NONE_LEFT;
+  }
+
+  /**
+   * Returns the assessment of a site without idle objects.
+   *
+   * @param watched the number of objects that could be idle
+   * @param refutesLeak whether a leak would have idle objects by this time
+   */
+  static Assessment used(double thresholdSeconds, int watched, boolean refutesLeak) {
+    return none(Estimate.ZERO, thresholdSeconds, refutesLeak, watched);
+  }
+
+  /** Returns the evidence of a leak. */
+  LeakEvidence leakEvidence() {
+    if (lost != null) {
+      return LeakEvidence.LOST;
+    }
+    return known == null ? LeakEvidence.OUTLASTED : LeakEvidence.KNOWN;
+  }
+
+  /**
+   * Returns whether unused memory stays unused. The limits are lower than those that begin the
+   * verdict, so that it does not alternate.
+   */
+  boolean staysUnused() {
+    return (verdict == Verdict.GROWING || verdict == Verdict.HEALTHY)
+        && idle.count() >= LeakThresholds.FEWEST_STALE_LEFT
+        && idle.count() >= LeakThresholds.UNUSED_SHARE_LEFT * idle.watched()
+        && suspected.bytes().value() >= LeakThresholds.LEAST_BYTES / 2;
+  }
+
+  /** Returns this assessment with another {@code refutesLeak}. */
+  Assessment refuting(boolean refutes) {
+    return with(verdict, refutes, increase, lost, known);
+  }
+
+  /** Returns this assessment of stacks that are judged one by one. */
+  Assessment healthy() {
+    return with(Verdict.HEALTHY, refutesLeak, increase, lost, known);
+  }
+
+  /** Returns this assessment of a site that also grows. */
+  Assessment growing(Increase by) {
+    boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
+    return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost, known);
+  }
+
+  /** Returns this assessment of a site that also loses memory. */
+  Assessment losing(Lost proof, Suspected objects) {
+    return new Assessment(Verdict.LEAK, idle, objects, acquittal, false, increase, proof, null);
+  }
+
+  /** Returns this assessment of a site whose stack was a leak in an earlier run. */
+  Assessment knownFrom(KnownLeak earlier) {
+    return with(Verdict.LEAK, false, increase, lost, earlier);
+  }
+
+  private Assessment with(
+      Verdict other,
+      boolean refutes,
+      @Nullable Increase by,
+      @Nullable Lost proof,
+      @Nullable KnownLeak earlier) {
+    return new Assessment(other, idle, suspected, acquittal, refutes, by, proof, earlier);
+  }
+
+  private static Assessment none(
+      Estimate idle, double thresholdSeconds, boolean refutesLeak, int watched) {
+    Suspected suspected =
+        new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
+    return new Assessment(
+        Verdict.HEALTHY, Idle.none(watched), suspected, null, refutesLeak, null, null, null);
+  }
+}

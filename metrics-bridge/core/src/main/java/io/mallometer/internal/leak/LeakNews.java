@@ -1,0 +1,76 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Reports each site that becomes a leak to one listener, after the polls, on another thread than
+ * the poller's.
+ */
+public final class LeakNews implements Consumer<Snapshot> {
+
+  private record Key(String site, String library) {
+
+    static Key of(SiteVerdict leak) {
+      return new Key(leak.site().name(), leak.site().library());
+    }
+  }
+
+  private final Supplier<LeakReport> reports;
+  private final Consumer<SiteVerdict> listener;
+  private final Executor executor;
+  private volatile boolean closed;
+
+  /** The leaks that were reported. Guarded by this. */
+  private Set<Key> told = Set.of();
+
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  public LeakNews(Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
+    this.reports = reports;
+    this.listener = listener;
+    this.executor = executor;
+  }
+
+  @Override
+  public synchronized void accept(Snapshot snapshot) {
+    if (closed) {
+      return;
+    }
+    Map<Key, SiteVerdict> leaks = new HashMap<>();
+    reports.get().leaks().forEach(leak -> leaks.putIfAbsent(Key.of(leak), leak));
+    Set<Key> before = told;
+    told = Set.copyOf(leaks.keySet());
+    leaks.keySet().removeAll(before);
+    if (!leaks.isEmpty()) {
+      executor.execute(() -> leaks.values().forEach(this::tell));
+    }
+  }
+
+  /** Ends all reports. */
+  public void close() {
+    closed = true;
+  }
+
+  private void tell(SiteVerdict leak) {
+    if (closed) {
+      return;
+    }
+    try {
+      listener.accept(leak);
+    } catch (Throwable e) {
+      failure.warn(
+          "A listener of leaks threw an exception. It stays subscribed; further failures are not"
+              + " logged.",
+          e);
+    }
+  }
+}

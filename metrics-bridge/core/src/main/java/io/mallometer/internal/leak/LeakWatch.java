@@ -1,0 +1,416 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.history.KnownLeak;
+import io.mallometer.internal.history.SiteReadings;
+import io.mallometer.internal.history.TopNames;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.process.GarbageCollections;
+import io.mallometer.internal.process.Pause;
+import io.mallometer.internal.text.Log;
+import io.mallometer.meter.TagValue;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Observation;
+import io.mallometer.model.Setting;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Verdict;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Starts the observation of objects and evaluates it on the poller's thread: every 15 s, or less
+ * often to stay below a thousandth of the time, but once a minute; all divided by the time scale.
+ * Watchpoints on objects of the worst leaking sites show their latest accesses.
+ */
+public final class LeakWatch {
+
+  /** The shortest epoch, which is divided by the time scale. */
+  private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
+
+  private static final long LONGEST_NANOS = 60_000_000_000L;
+  private static final Duration WARNED_FOR = Duration.ofDays(1);
+  private static final int MOST_WARNED = 1_000;
+  private static final String NOT_YET = "the observation has not begun yet";
+  private static final String NOT_WANTED = "mallometer.leak.enabled is false";
+  private static final LastUse NOT_WATCHED =
+      LastUse.unavailable("only the worst leaks are watched");
+
+  private final NativeLibrary interposer;
+  private final SiteReadings callSites;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final Supplier<GarbageCollections> collections;
+  private final AcknowledgedSites acknowledgedSites = new AcknowledgedSites();
+  private final KnownLeaks knownLeaks = new KnownLeaks();
+  private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
+  private final TopNames topUnused = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
+
+  private static final MallometerOptions OFF =
+      MallometerOptions.defaults().with(Setting.LEAK_ENABLED, false);
+
+  private volatile MallometerOptions options = OFF;
+  private volatile LeakReport latest;
+  private volatile Optional<LeakSummary> summary = Optional.empty();
+
+  /** The file of acknowledged sites. Guarded by this, like the fields below. */
+  private @Nullable AcknowledgedSitesFile acknowledgedSitesFile;
+
+  private @Nullable LeakDetector detector;
+
+  private MallometerOptions detectorOptions = OFF;
+
+  /** The divisor of the length of epochs; {@code NaN} while nothing is observed. */
+  private double observedScale = Double.NaN;
+
+  private boolean everEvaluated;
+  private long nextEvaluation;
+  private List<Integer> watched = List.of();
+  private String watchRefusal = "";
+  private final Map<String, Instant> warned = new HashMap<>();
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  public LeakWatch(
+      NativeLibrary interposer,
+      SiteReadings callSites,
+      Clock clock,
+      LongSupplier nanoTime,
+      Supplier<GarbageCollections> collections) {
+    this.interposer = interposer;
+    this.callSites = callSites;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.collections = collections;
+    this.latest = LeakReport.none(Instant.EPOCH, NOT_YET);
+  }
+
+  /** Applies options from the next evaluation on. Sites that were acknowledged before stay. */
+  public synchronized void configure(MallometerOptions wanted) {
+    options = wanted;
+    acknowledgedSites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
+    Optional<Path> file = wanted.find(Setting.LEAK_ACKNOWLEDGED_SITES_FILE);
+    if (file.isPresent()) {
+      keepIn(file.get());
+    }
+    if (!wanted.get(Setting.LEAK_ENABLED)) {
+      rest();
+      publish(LeakReport.none(clock.instant(), NOT_WANTED));
+    }
+  }
+
+  /** Uses a file of acknowledged sites, unless there is one already. */
+  private void keepIn(Path path) {
+    if (acknowledgedSitesFile == null) {
+      acknowledgedSitesFile = new AcknowledgedSitesFile(path);
+      acknowledgedSites.add(acknowledgedSitesFile.read());
+    } else if (!acknowledgedSitesFile.path().equals(path)) {
+      Log.MALLOMETER.warn(
+          "Acknowledged call sites are stored in %s. The file %s is ignored, because it was configured later."
+              .formatted(acknowledgedSitesFile.path(), path));
+    }
+  }
+
+  /** Ends evaluations until the next configuration. The latest verdicts stay. */
+  public synchronized void end() {
+    options = OFF;
+    everEvaluated = false;
+    rest();
+  }
+
+  /** Ends the observation until the next evaluation, which begins it anew. */
+  public synchronized void rest() {
+    if (!watched.isEmpty()) {
+      watched = List.of();
+      interposer.watchUse(watched);
+    }
+    if (!Double.isNaN(observedScale)) {
+      observedScale = Double.NaN;
+      detector = null; // the next observation counts its epochs from 0
+      interposer.ignoreUse();
+    }
+  }
+
+  /**
+   * Ends the observation while nothing is counted; earlier verdicts do not hold any more.
+   *
+   * @param reason why nothing is counted
+   */
+  public synchronized void stop(String reason) {
+    if (!options.get(Setting.LEAK_ENABLED) || latest.reason().equals(reason)) {
+      return;
+    }
+    rest();
+    everEvaluated = false;
+    publish(LeakReport.none(clock.instant(), reason));
+  }
+
+  /** Clears the reason why nothing was counted, before the first evaluation. */
+  public synchronized void begin() {
+    if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
+      publish(LeakReport.none(clock.instant(), ""));
+    }
+  }
+
+  /** Adds the leaks that earlier runs recorded. */
+  public synchronized void know(List<KnownLeak> recorded) {
+    knownLeaks.add(recorded);
+  }
+
+  /** Returns the leaks for later runs. */
+  public synchronized List<KnownLeak> known() {
+    return knownLeaks.all();
+  }
+
+  /** Returns the latest verdicts. */
+  public LeakReport latest() {
+    return latest;
+  }
+
+  /** Returns whether two searches of the process's memory found no address of a site's objects. */
+  public synchronized boolean isLost(int site) {
+    return detector != null && detector.isLost(latest, site);
+  }
+
+  /** Returns the summary for the meters; empty while nothing is judged. */
+  public Optional<LeakSummary> summary() {
+    return summary;
+  }
+
+  /** Notes whether the sites of a name are acknowledged, and marks the latest verdicts at once. */
+  public void acknowledge(String site, boolean acknowledged) {
+    AcknowledgedSitesFile file = note(site, acknowledged);
+    if (file != null) {
+      file.put(site.strip(), acknowledged);
+    }
+  }
+
+  /** Notes an acknowledgement and returns the file to keep it in; null for none. */
+  private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
+    if (acknowledged) {
+      acknowledgedSites.add(List.of(site));
+    } else {
+      acknowledgedSites.remove(site);
+    }
+    LeakReport known = latest;
+    publish(
+        new LeakReport(
+            known.time(),
+            known.observation(),
+            known.sites().stream()
+                .map(one -> one.acknowledged(acknowledgedSites.contain(one.site().name())))
+                .toList(),
+            known.reason()));
+    return acknowledgedSitesFile;
+  }
+
+  /**
+   * Evaluates if an evaluation is due, or if a search of memory found lost objects. An evaluation
+   * that is due waits for the next reading of the call sites, because a reading of its own would
+   * double the cost.
+   */
+  public synchronized void evaluateIfDue(int threads) {
+    long now = nanoTime.getAsLong();
+    if (!options.get(Setting.LEAK_ENABLED)) {
+      return;
+    }
+    boolean found =
+        detector != null && detector.search(interposer, latest, collections.get(), threads, now);
+    boolean due =
+        now - nextEvaluation >= 0 && callSites.isAffordable(options.get(Setting.LEAK_TIME_SCALE));
+    if (found || !everEvaluated || due) {
+      evaluate();
+    }
+  }
+
+  /** Evaluates. An evaluation that fails is as expensive as another. */
+  private void evaluate() {
+    MallometerOptions current = options;
+    long start = nanoTime.getAsLong();
+    everEvaluated = true;
+    try {
+      CallSites sites =
+          callSites.notOlderThan(LeakDetector.pace(current), current.get(Setting.LEAK_TIME_SCALE));
+      // The pause depends on the evaluation alone: reading call sites limits its own cost.
+      start = nanoTime.getAsLong();
+      publish(evaluate(current, sites));
+      watchTheWorst();
+      warn();
+      tellOfFailure();
+    } finally {
+      long end = nanoTime.getAsLong();
+      double pause =
+          Pause.after(end - start, 0, LONGEST_NANOS) / current.get(Setting.LEAK_TIME_SCALE);
+      nextEvaluation =
+          start + Math.max(LeakDetector.pace(current).toNanos(), (long) pause + end - start);
+    }
+  }
+
+  private LeakReport evaluate(MallometerOptions current, CallSites sites) {
+    double scale = current.get(Setting.LEAK_TIME_SCALE);
+    if (observedScale != scale) {
+      observedScale = scale;
+      interposer.observeUse(Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / scale)));
+    }
+    Evidence evidence = interposer.evidence();
+    LastUses uses = lastUses(evidence);
+    return detector(current)
+        .evaluate(evidence, sites, clock.instant(), uses, acknowledgedSites::contain);
+  }
+
+  private LeakDetector detector(MallometerOptions current) {
+    LeakDetector known = detector;
+    if (known == null
+        || differs(current, Setting.LEAK_WORKLOAD)
+        || differs(current, Setting.LEAK_LONGEST_TIMEOUT)
+        || differs(current, Setting.LEAK_TIME_SCALE)) {
+      known = known == null ? new LeakDetector(current, knownLeaks) : known.with(current);
+      detector = known;
+      detectorOptions = current;
+    }
+    return known;
+  }
+
+  private boolean differs(MallometerOptions current, Setting<?> setting) {
+    return !current.find(setting).equals(detectorOptions.find(setting));
+  }
+
+  /** Makes these the latest verdicts. */
+  public void publish(LeakReport report) {
+    latest = report;
+    boolean judged = report.observation().state() == Observation.State.ON;
+    summary = judged ? Optional.of(summary(report)) : Optional.empty();
+  }
+
+  private LeakSummary summary(LeakReport report) {
+    List<SiteVerdict> leaks = report.leaks();
+    return new LeakSummary(
+        report.time(),
+        count(leaks, LeakEvidence.LOST),
+        count(leaks, LeakEvidence.OUTLASTED),
+        count(leaks, LeakEvidence.KNOWN),
+        count(report, Verdict.UNUSED),
+        count(report, Verdict.GROWING),
+        count(report, Verdict.POOL),
+        idleBytes(report, Verdict.LEAK, topSuspects),
+        idleBytes(report, Verdict.UNUSED, topUnused),
+        leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
+        leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
+  }
+
+  /** Returns the idle bytes of the sites with a verdict, by name. */
+  private static List<SiteSummary.Share> idleBytes(
+      LeakReport report, Verdict verdict, TopNames top) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (SiteVerdict site : report.suspicious()) {
+      if (site.verdict() == verdict && !site.acknowledged()) {
+        TopNames.add(bytes, TagValue.of(site.site().name()), site.suspected().bytes().value());
+      }
+    }
+    return bytes.isEmpty() ? List.of() : top.choose(TopNames.ranked(bytes));
+  }
+
+  private static int count(List<SiteVerdict> leaks, LeakEvidence evidence) {
+    int count = 0;
+    for (SiteVerdict leak : leaks) {
+      count += leak.grounds().evidence() == evidence ? 1 : 0;
+    }
+    return count;
+  }
+
+  private static int count(LeakReport report, Verdict verdict) {
+    int count = 0;
+    for (SiteVerdict site : report.suspicious()) {
+      count += site.verdict() == verdict && !site.acknowledged() ? 1 : 0;
+    }
+    return count;
+  }
+
+  // ---- The latest accesses
+
+  private void watchTheWorst() {
+    List<SiteVerdict> leaks = latest.leaks();
+    List<Integer> worst = new ArrayList<>();
+    for (int i = 0; i < Math.min(NativeLibrary.MOST_WATCHED, leaks.size()); i++) {
+      worst.add(leaks.get(i).site().number());
+    }
+    Collections.sort(worst);
+    if (!worst.equals(watched)) {
+      watched = worst;
+      watchRefusal = interposer.watchUse(worst);
+    }
+  }
+
+  private LastUses lastUses(Evidence evidence) {
+    String refusal = watchRefusal;
+    String unwatchable = refusal.isEmpty() ? evidence.observation().watchReason() : refusal;
+    if (!unwatchable.isEmpty()) {
+      return LastUses.unavailable(unwatchable);
+    }
+    List<UseOfSite> seen = interposer.usesSeen();
+    Instant now = clock.instant();
+    return (site, write) ->
+        seen.stream()
+            .filter(use -> use.site() == site && (use.write() || !write))
+            .max(Comparator.comparingLong(UseOfSite::nanos))
+            .map(
+                use ->
+                    LastUse.seen(
+                        now.minusNanos(Math.max(0, evidence.nanos() - use.nanos())),
+                        use.thread(),
+                        use.frames()))
+            .orElseGet(
+                () ->
+                    watched.contains(site)
+                        ? LastUse.unavailable(
+                            "no %s since the watch began".formatted(write ? "write" : "access"))
+                        : NOT_WATCHED);
+  }
+
+  // ---- Log
+
+  /** Logs one line for each name of a leak and day. */
+  private void warn() {
+    Instant now = clock.instant();
+    for (Iterator<Instant> times = warned.values().iterator(); times.hasNext(); ) {
+      if (!times.next().plus(WARNED_FOR).isAfter(now)) {
+        times.remove();
+      }
+    }
+    List<String> lines = new ArrayList<>();
+    for (SiteVerdict leak : latest.leaks()) {
+      if (warned.size() < MOST_WARNED && warned.putIfAbsent(leak.site().name(), now) == null) {
+        lines.add("Native memory leaks: " + leak.sentence());
+      }
+    }
+    for (String line : lines) {
+      Log.MALLOMETER.warn(line);
+    }
+  }
+
+  /** Logs a failure once, because each evaluation would repeat it. */
+  private void tellOfFailure() {
+    if (detector != null && detector.failure().isPresent()) {
+      failure.warn(
+          "A call site cannot be judged; its last verdict stays", detector.failure().get());
+    }
+  }
+}

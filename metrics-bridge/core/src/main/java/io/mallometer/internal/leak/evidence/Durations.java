@@ -1,0 +1,117 @@
+package io.mallometer.internal.leak.evidence;
+
+import java.util.Arrays;
+
+/**
+ * A bounded sketch of durations: the sum of weights in each bucket. Bucket 0 has durations below
+ * 2^-5.5 s, bucket i those from 2^(i/2 - 6) s up to the start of the next, the last all above; so a
+ * quantile is known to within a factor of 1.41, and interpolated between. Immutable.
+ */
+public final class Durations {
+
+  /** The number of buckets. */
+  public static final int BUCKETS = 48;
+
+  /** The sketch without durations. */
+  public static final Durations NONE = new Durations(0, new float[BUCKETS]);
+
+  private final long count;
+  private final float[] weights;
+
+  /**
+   * Creates a sketch.
+   *
+   * @param count the number of durations that were seen
+   * @param weights their weights, by bucket
+   */
+  public Durations(long count, float[] weights) {
+    if (weights.length != BUCKETS) {
+      throw new IllegalArgumentException("a sketch has " + BUCKETS + " buckets");
+    }
+    this.count = count;
+    this.weights = weights.clone();
+  }
+
+  /** Returns the number of durations that were seen. */
+  public long count() {
+    return count;
+  }
+
+  /** Returns the weight of the durations in a bucket. */
+  public double weight(int bucket) {
+    return weights[bucket];
+  }
+
+  /** Returns the weight of all durations. */
+  public double weight() {
+    double sum = 0;
+    for (float weight : weights) {
+      sum += weight;
+    }
+    return sum;
+  }
+
+  /** Returns the smallest duration of a bucket, in seconds. */
+  public static double lowerBound(int bucket) {
+    return bucket == 0 ? 0 : Math.pow(2, bucket / 2.0 - 6);
+  }
+
+  /** Returns the bucket of a duration in seconds. */
+  public static int bucket(double seconds) {
+    int bucket = seconds > 0 ? (int) Math.floor(2 * (Math.log(seconds) / Math.log(2) + 6)) : 0;
+    return Math.max(0, Math.min(BUCKETS - 1, bucket));
+  }
+
+  /**
+   * Returns the duration that a share of the weight does not exceed, in seconds; 0 without
+   * durations, so that it never raises a threshold.
+   */
+  public double quantile(double share) {
+    double rest = share * weight();
+    if (!(rest > 0)) {
+      return 0;
+    }
+    int last = lastBucket();
+    int bucket = 0;
+    while (bucket < last && weights[bucket] < rest) {
+      rest -= weights[bucket];
+      bucket++;
+    }
+    double low = Math.max(lowerBound(bucket), lowerBound(1) / Math.sqrt(2));
+    return low * Math.pow(2, 0.5 * Math.min(1, rest / weights[bucket]));
+  }
+
+  private int lastBucket() {
+    int last = BUCKETS - 1;
+    while (last > 0 && weights[last] <= 0) {
+      last--;
+    }
+    return last;
+  }
+
+  /** Returns the sum of this sketch and another. */
+  public Durations plus(Durations other) {
+    float[] sum = weights.clone();
+    for (int i = 0; i < BUCKETS; i++) {
+      sum[i] += other.weights[i];
+    }
+    return new Durations(count + other.count, sum);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Durations same
+        && same.count == count
+        && Arrays.equals(same.weights, weights);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Long.hashCode(count) + Arrays.hashCode(weights);
+  }
+
+  @Override
+  public String toString() {
+    return count + " durations, median " + quantile(0.5) + " s";
+  }
+}

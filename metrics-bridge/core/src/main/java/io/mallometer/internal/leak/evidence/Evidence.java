@@ -1,0 +1,54 @@
+package io.mallometer.internal.leak.evidence;
+
+import io.mallometer.model.Observation;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Evidence of the use of objects at one moment. Immutable.
+ *
+ * @param nanos the moment, by {@link System#nanoTime()}
+ * @param observation the state of the observation
+ * @param objects the live samples
+ * @param sites the use of each call site's objects, by the site's number
+ * @param counted the exact counters, read just before the samples
+ */
+public record Evidence(
+    long nanos,
+    Observation observation,
+    List<SampledObject> objects,
+    Map<Integer, SiteUse> sites,
+    Counted counted) {
+
+  /**
+   * Exact bytes, in the unit of {@link SampledObject#bytes()}.
+   *
+   * @param netBytes allocated less freed bytes since counting began
+   * @param mostBeforeBytes the most that can have been live when counting began; 0 if it began with
+   *     the process
+   */
+  public record Counted(double netBytes, double mostBeforeBytes) {
+
+    /** Counters of a process in which counting began before the first allocation. */
+    public static final Counted FROM_START = new Counted(0, 0);
+  }
+
+  /** Creates evidence of a process that was counted from its start. */
+  public Evidence(
+      long nanos,
+      Observation observation,
+      List<SampledObject> objects,
+      Map<Integer, SiteUse> sites) {
+    this(nanos, observation, objects, sites, Counted.FROM_START);
+  }
+
+  public Evidence {
+    objects = List.copyOf(objects);
+    sites = Map.copyOf(sites);
+  }
+
+  /** Returns evidence without objects, with the reason. */
+  public static Evidence none(long nanos, String reason) {
+    return new Evidence(nanos, Observation.off(reason), List.of(), Map.of());
+  }
+}

@@ -1,0 +1,58 @@
+package io.mallometer.internal.leak.evidence;
+
+import java.util.List;
+
+/**
+ * The latest search of the process's memory for the addresses of sampled objects. Moments are by
+ * {@link System#nanoTime()}.
+ *
+ * @param state the state
+ * @param reason why it failed; empty otherwise
+ * @param number 1 for the process's first; 0 if there was none
+ * @param beganNanos the moment at which it began
+ * @param endedNanos the moment at which it ended; 0 while it runs
+ * @param cpuSeconds its CPU time
+ * @param searchedBytes the bytes that were read
+ * @param residentBytes the writable resident bytes. If more than a few pages of them were not read,
+ *     addresses may lie in the rest
+ * @param swappedBytes the bytes that were not read because they are swapped out; addresses may lie
+ *     in them
+ * @param leftOut the live samples for which there was no room
+ * @param unreadThreads the threads whose registers could not be read; they may have addresses
+ * @param objects the objects, once the search is done
+ */
+public record MemorySearch(
+    State state,
+    String reason,
+    int number,
+    long beganNanos,
+    long endedNanos,
+    double cpuSeconds,
+    long searchedBytes,
+    long residentBytes,
+    long swappedBytes,
+    int leftOut,
+    int unreadThreads,
+    List<SoughtObject> objects) {
+
+  /** State of a search. */
+  public enum State {
+    /** No search was started. */
+    NONE,
+    /** The search runs. */
+    RUNNING,
+    /** The search has ended with a result. */
+    DONE,
+    /** The search has ended without a result. */
+    FAILED
+  }
+
+  public MemorySearch {
+    objects = List.copyOf(objects);
+  }
+
+  /** Returns the state without a search, with the reason. */
+  public static MemorySearch none(String reason) {
+    return new MemorySearch(State.NONE, reason, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+  }
+}

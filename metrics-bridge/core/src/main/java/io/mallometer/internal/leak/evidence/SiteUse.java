@@ -1,0 +1,31 @@
+package io.mallometer.internal.leak.evidence;
+
+/**
+ * The lifetimes and idle times of a call site's objects that were ever in slots.
+ *
+ * @param placed objects that were ever put into a slot
+ * @param freed the number of these that were freed
+ * @param lifetimes from birth to free
+ * @param idleBeforeFree from the latest access to free
+ * @param gaps from one access to the next, if a whole epoch without access was between
+ */
+public record SiteUse(
+    long placed, long freed, Durations lifetimes, Durations idleBeforeFree, Durations gaps) {
+
+  /** The use of a site without objects in slots. */
+  public static final SiteUse NONE =
+      new SiteUse(0, 0, Durations.NONE, Durations.NONE, Durations.NONE);
+
+  /** Returns the sum of this use and that of another site. */
+  public SiteUse plus(SiteUse other) {
+    if (this == NONE) {
+      return other;
+    }
+    return new SiteUse(
+        placed + other.placed,
+        freed + other.freed,
+        lifetimes.plus(other.lifetimes),
+        idleBeforeFree.plus(other.idleBeforeFree),
+        gaps.plus(other.gaps));
+  }
+}

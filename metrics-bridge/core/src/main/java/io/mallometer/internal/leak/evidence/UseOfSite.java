@@ -1,0 +1,21 @@
+package io.mallometer.internal.leak.evidence;
+
+import io.mallometer.model.StackFrame;
+import java.util.List;
+
+/**
+ * An access to a site's object that a watchpoint saw.
+ *
+ * @param site the number of the call site
+ * @param write whether it is the latest write, else the latest access of either kind
+ * @param nanos the moment, by {@link System#nanoTime()}
+ * @param thread the thread's name
+ * @param frames the stack, innermost first
+ */
+public record UseOfSite(
+    int site, boolean write, long nanos, String thread, List<StackFrame> frames) {
+
+  public UseOfSite {
+    frames = List.copyOf(frames);
+  }
+}

@@ -1,0 +1,147 @@
+package io.mallometer.internal.library;
+
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A library whose figures and time a test sets. */
+public class FakeLibrary extends AbsentLibrary {
+
+  private volatile boolean present = true;
+  private volatile Status status = Status.counting();
+  private volatile NativeCounters counters;
+  private volatile SelfReport self;
+  private volatile ProcessMemory memory = ProcessMemory.unknown();
+  private volatile Optional<String> applicationVersion = Optional.empty();
+  private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
+  private volatile List<HugeAllocation> hugeAllocations = List.of();
+  private volatile Optional<CallSites> callSites = Optional.empty();
+  private final AtomicInteger trims = new AtomicInteger();
+  private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+  /** Creates an active library with these counters. */
+  public FakeLibrary(NativeCounters counters, SelfReport self) {
+    super(Status.counting());
+    this.counters = counters;
+    this.self = self;
+  }
+
+  /** Sets the counters of the next poll. */
+  public void counts(NativeCounters counters) {
+    this.counters = counters;
+  }
+
+  /** Sets the library's report of the next poll. */
+  public void reports(SelfReport self) {
+    this.self = self;
+  }
+
+  /** Sets the operating system's figures of the next poll. */
+  public void remembers(ProcessMemory memory) {
+    this.memory = memory;
+  }
+
+  /** Sets the application's version of the next poll. */
+  public void isOfVersion(String version) {
+    this.applicationVersion = Optional.of(version);
+  }
+
+  /** Sets the allocator's figures of the next poll. */
+  public void says(AllocatorStatistics statistics) {
+    this.allocator = Optional.of(statistics);
+  }
+
+  /** Sets the call sites. */
+  public void knows(CallSites sites) {
+    this.callSites = Optional.of(sites);
+  }
+
+  /** Sets the huge requests of the next poll. */
+  public void notes(List<HugeAllocation> allocations) {
+    this.hugeAllocations = allocations;
+  }
+
+  /** Returns how often the allocator was trimmed. */
+  public int trims() {
+    return trims.get();
+  }
+
+  /** Sets the status of the next poll. Set UNAVAILABLE before the facade is opened. */
+  public void becomes(Status status) {
+    this.status = status;
+    this.present = status.state() != State.UNAVAILABLE;
+  }
+
+  /** Moves the time forward. */
+  public void elapse(Duration duration) {
+    now = now.plus(duration);
+  }
+
+  @Override
+  public boolean present() {
+    return present;
+  }
+
+  @Override
+  public Snapshot read(Instant time) {
+    Snapshot counted =
+        present
+            ? new Snapshot(time, status, process(), self, hugeAllocations)
+            : Snapshot.absent(time, status);
+    return counted
+        .with(memory)
+        .with(present ? allocator : Optional.empty())
+        .withApplicationVersion(applicationVersion);
+  }
+
+  @Override
+  public Optional<NativeCounters> process() {
+    return status.active() ? Optional.of(counters) : Optional.empty();
+  }
+
+  @Override
+  public Optional<NativeCounters> thread() {
+    return process();
+  }
+
+  @Override
+  public Optional<AllocatorStatistics> allocator(Instant time) {
+    return present ? allocator : Optional.empty();
+  }
+
+  @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
+    return callSites.orElseGet(() -> super.callSites(time, applicationPackages, whole));
+  }
+
+  @Override
+  public boolean trim() {
+    return present && trims.incrementAndGet() > 0;
+  }
+
+  /** Returns the time in nanoseconds, as {@link System#nanoTime()}. */
+  public long nanoTime() {
+    return ChronoUnit.NANOS.between(Instant.EPOCH, now);
+  }
+
+  /** Returns the clock that the test moves. */
+  public Clock clock() {
+    InstantSource source = () -> now;
+    return source.withZone(ZoneOffset.UTC);
+  }
+}

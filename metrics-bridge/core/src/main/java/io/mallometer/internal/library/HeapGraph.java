@@ -1,0 +1,96 @@
+package io.mallometer.internal.library;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The result of a walk over a Java heap: the longs that are addresses of native samples, and the
+ * objects on the way from them to what keeps them.
+ *
+ * @param samples the number of samples that were sought
+ * @param freed the number of these that are no longer live
+ * @param holds one for each long
+ * @param objects by number
+ */
+public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObject> objects) {
+
+  /** The value in place of an object's number if there is none. */
+  public static final int NONE = -1;
+
+  /**
+   * A Java long that is the address of a sample.
+   *
+   * @param sample the sample's number
+   * @param freed whether it is no longer live
+   * @param object the number of the object that has the long; {@link #NONE} for a static field
+   * @param className the class of that object, or the class that has the static field
+   * @param field the field's name; empty for an element of an array, or if unknown
+   * @param steps the steps through native memory from the target of the long to the sample
+   */
+  public record Hold(
+      int sample, boolean freed, int object, String className, String field, int steps) {}
+
+  /** Kind of an object, as far as paths depend on it. */
+  public enum Kind {
+    OTHER,
+    CLASS,
+    THREAD,
+    /** A {@code java.lang.ref.Reference} of none of the kinds below. */
+    WEAK,
+    SOFT,
+    PHANTOM,
+    /** The JVM's own reference to an object with a finalizer. */
+    FINAL
+  }
+
+  /**
+   * An object.
+   *
+   * @param className for a class object, the class that it is
+   * @param followed whether its referrers are to be looked for, or were
+   * @param expanded whether they were
+   * @param more whether it has more referrers than are listed
+   * @param reached whether anything refers to it; valid once referrers were looked for
+   * @param referrers the references to it
+   */
+  public record HeapObject(
+      String className,
+      Kind kind,
+      boolean followed,
+      boolean expanded,
+      boolean more,
+      boolean reached,
+      List<Link> referrers) {}
+
+  /** Kind of a reference. */
+  public enum Reference {
+    FIELD,
+    ELEMENT,
+    STATIC,
+    JNI_GLOBAL,
+    MONITOR,
+    LOCAL,
+    JNI_LOCAL,
+    THREAD,
+    /** A root of the JVM's own. */
+    ROOT,
+    OTHER;
+
+    public boolean ends() {
+      return this != FIELD && this != ELEMENT && this != OTHER;
+    }
+  }
+
+  /**
+   * A reference.
+   *
+   * @param referrer the number of the object that has it; {@link #NONE} for a root
+   * @param name the field's name, or that of the method with the local variable; null if unknown
+   */
+  public record Link(int referrer, Reference reference, @Nullable String name) {}
+
+  public HeapGraph {
+    holds = List.copyOf(holds);
+    objects = List.copyOf(objects);
+  }
+}

@@ -1,0 +1,209 @@
+package io.mallometer.internal.library;
+
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.RecordingStatus;
+import io.mallometer.model.ScopeOptions;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Status;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The interface to the library in this process; {@link AbsentLibrary} stands for an absent one.
+ * Tests feed the facade through it. Implementations are thread-safe.
+ */
+public interface NativeLibrary {
+
+  /** The most call sites that can be watched at once. */
+  int MOST_WATCHED = 4;
+
+  /** The most call sites whose objects can be searched for at once. */
+  int MOST_SOUGHT_SITES = 64;
+
+  /** Returns whether there is a library to poll. Once true, it stays true. */
+  boolean present();
+
+  /**
+   * Begins to count in this process, unless it counts already, and returns the status afterwards.
+   * Takes up to half a second. Never throws.
+   */
+  Status attach();
+
+  /** Ends the counting that {@link #attach} began, for the whole process. Never throws. */
+  Status detach();
+
+  /**
+   * Attaches to libraries that were loaded since the attach; called at each poll, works at most
+   * every 5 s. Never throws.
+   */
+  void stayAttached();
+
+  /**
+   * Reads counters and self-report of the process.
+   *
+   * @param time the snapshot's time
+   * @throws IllegalStateException if the library refuses
+   */
+  Snapshot read(Instant time);
+
+  /** Reads the counters of the process; empty unless it counts. Never throws. */
+  Optional<NativeCounters> process();
+
+  /** Reads the counters of the calling thread; empty unless it counts. Never throws. */
+  Optional<NativeCounters> thread();
+
+  /** Opens a scope over the calling thread, which is a platform thread. Never throws. */
+  OpenScope threadScope(ScopeOptions options);
+
+  /** Opens a scope over the process. Never throws. */
+  OpenScope processScope();
+
+  /**
+   * Reads the allocator's statistics; empty if it has none. Locks its arenas, one after the other.
+   * Never throws.
+   *
+   * @param time the time of the statistics
+   */
+  Optional<AllocatorStatistics> allocator(Instant time);
+
+  /**
+   * Makes the allocator return free memory, which can take seconds. Returns false if it cannot.
+   * Never throws.
+   */
+  boolean trim();
+
+  /**
+   * Reads all call sites, with names; none, with the reason, if they are not recorded. Takes
+   * milliseconds. Never throws.
+   *
+   * @param time the time of the reading
+   * @param applicationPackages the packages of the application's own classes, as in {@link
+   *     io.mallometer.model.Setting#APPLICATION_PACKAGES}; sites are named by the first frame of
+   *     one of them
+   * @param whole whether all sites must have stack and name; otherwise the sites with least live
+   *     bytes may lack them in the first minutes of a process with many sites
+   */
+  CallSites callSites(Instant time, List<String> applicationPackages, boolean whole);
+
+  /** Reads all call sites, each with stack and name. */
+  default CallSites callSites(Instant time, List<String> applicationPackages) {
+    return callSites(time, applicationPackages, true);
+  }
+
+  /**
+   * Samples nearly every allocation from now on, at any cost, or again as few as before. Each call
+   * with true is undone by one with false. Does nothing if nothing is sampled, and if everything
+   * is. Never throws.
+   */
+  void sampleClosely(boolean closely);
+
+  /**
+   * Lets stacks have Java frames, and asks the JVM for the names of new methods, before their
+   * classes may be unloaded; names some of the call sites without names. Called about once a
+   * second, by a thread of the JVM; takes 20 ms the first time, and microseconds without new
+   * methods.
+   */
+  void nameMethods();
+
+  /**
+   * Observes accesses to objects from now on; {@link #evidence} says whether that works. A second
+   * call does nothing. Never throws.
+   *
+   * @param shortestEpoch the shortest length of an epoch
+   */
+  void observeUse(Duration shortestEpoch);
+
+  /** Withdraws the request of {@link #observeUse}. A second call does nothing. Never throws. */
+  void ignoreUse();
+
+  /** Reads the observed use of objects; takes milliseconds. Never throws. */
+  Evidence evidence();
+
+  /**
+   * Watches accesses to objects of these call sites from now on, in place of earlier ones. Never
+   * throws.
+   *
+   * @param sites their numbers, at most {@link #MOST_WATCHED}; none ends the watch
+   * @return why that is not possible; empty if it is
+   */
+  String watchUse(List<Integer> sites);
+
+  /** Returns the accesses that the watch saw. Never throws. */
+  List<UseOfSite> usesSeen();
+
+  /**
+   * Searches the process's memory once for addresses of the live samples of call sites, in a thread
+   * of the library: at most a tenth of one processor, about 0.35 s of CPU time for each GiB. Never
+   * throws.
+   *
+   * @param sites their numbers, at most {@link #MOST_SOUGHT_SITES}
+   * @param mostBytes the most memory that is read
+   * @return why no search has begun; empty if one has
+   */
+  String searchMemory(List<Integer> sites, long mostBytes);
+
+  /** Returns the state and the result of the latest search. Never throws. */
+  MemorySearch memorySearch();
+
+  /**
+   * Begins a search of the Java heap for the owners of the live samples of a call site; to be
+   * closed. Never throws.
+   *
+   * @param site its number
+   */
+  OwnerSearch searchOwners(int site);
+
+  /**
+   * Returns the native stack of a huge request, innermost frame first, up to the first frame of
+   * compiled Java code; empty if the library has none, or only later ones. Never throws.
+   */
+  List<StackFrame> stackOf(HugeAllocation request);
+
+  /**
+   * Makes the library keep requests above a size from now on, of the thread of this number, or of
+   * all threads for 0; to be closed. Never throws.
+   */
+  RequestWatch watchRequests(long bytes, int thread);
+
+  /**
+   * Starts or stops counting allocations by the sizes that the allocator hands out. Each call with
+   * true is undone by one with false. Meanwhile all events take the hook's longer path. Never
+   * throws.
+   *
+   * @return why that is not possible; empty if it is
+   */
+  String countReturnedSizes(boolean counts);
+
+  /** Returns these counts since the first start; empty while nothing is counted. Never throws. */
+  Optional<SizeDistribution> returnedSizes();
+
+  /** Returns whether the library records into a file. Never throws. */
+  RecordingStatus recording();
+
+  /**
+   * Requests a recording into a file, unless the library records already, and returns the state
+   * afterwards: {@link RecordingStatus.State#OFF} without a library. Never throws.
+   */
+  RecordingStatus record(Path path);
+
+  /**
+   * Writes a record into the recording, with the time of the call. The library cuts a text that is
+   * too long after the last line that fits. Never throws.
+   *
+   * @param kind the kind of the record's region
+   * @param percent for call sites the share of the limit, 0 for those of the peak; otherwise 0
+   * @return why nothing was written; empty if the record was
+   */
+  String writeRecording(int kind, int percent, byte[] content);
+}

@@ -1,0 +1,36 @@
+package io.mallometer.internal.library;
+
+import io.mallometer.model.RetainedSite;
+import io.mallometer.model.ScopeFigures;
+import java.util.List;
+
+/** A scope that is being measured. Thread-safe; no method throws. */
+public interface OpenScope {
+
+  /** Returns a scope that measures nothing, with the reason. */
+  static OpenScope none(String reason) {
+    ScopeFigures nothing = ScopeFigures.none(reason);
+    return new OpenScope() {
+      @Override
+      public ScopeFigures read() {
+        return nothing;
+      }
+
+      @Override
+      public ScopeFigures close() {
+        return nothing;
+      }
+    };
+  }
+
+  /** Returns the figures so far. */
+  ScopeFigures read();
+
+  /** Returns the call sites of the retained memory, most bytes first. */
+  default List<RetainedSite> retained() {
+    return List.of();
+  }
+
+  /** Ends the scope and returns what it measured. Called once. */
+  ScopeFigures close();
+}

@@ -1,0 +1,80 @@
+package io.mallometer.internal.library;
+
+import java.util.List;
+
+/**
+ * A search of the Java heap for the owners of a call site's samples, step by step: see {@code
+ * mallometer_owners_step}. Steps that walk over the heap stop the program. Used by one thread.
+ */
+public interface OwnerSearch extends AutoCloseable {
+
+  /** The steps, in their order; the last may be repeated. */
+  enum Step {
+    HOLDERS,
+    POINTERS,
+    POINTER_HOLDERS,
+    REFERRERS
+  }
+
+  /**
+   * The figures after a step.
+   *
+   * @param failure why the step was not done; empty if it was
+   * @param samples the number of samples that are sought
+   * @param samplesLeftOut the number of further samples for which there was no room
+   * @param pointers pairs of a value and a sample that it leads to through native memory
+   * @param leftOut the number of results for which there was no room
+   * @param nextObjects the number of objects for the next {@link Step#REFERRERS}
+   * @param nextClasses the number of their classes: 0, 1, or 2 for more
+   * @param walkSeconds how long the latest walk stopped the program
+   */
+  record Figures(
+      String failure,
+      int samples,
+      int samplesLeftOut,
+      int pointers,
+      int leftOut,
+      int nextObjects,
+      int nextClasses,
+      double walkSeconds) {
+
+    public static Figures none(String failure) {
+      return new Figures(failure, 0, 0, 0, 0, 0, 0, 0);
+    }
+  }
+
+  /** Returns the figures at the beginning; if that failed, no other method may be called. */
+  Figures begun();
+
+  /** Does a step. */
+  Figures step(Step step);
+
+  /** Reads all results. */
+  HeapGraph graph();
+
+  @Override
+  void close();
+
+  /** Returns a search that cannot be done, with the reason. */
+  public static OwnerSearch none(String reason) {
+    return new OwnerSearch() {
+      @Override
+      public Figures begun() {
+        return Figures.none(reason);
+      }
+
+      @Override
+      public Figures step(Step step) {
+        return begun();
+      }
+
+      @Override
+      public HeapGraph graph() {
+        return new HeapGraph(0, 0, List.of(), List.of());
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+}

@@ -1,0 +1,32 @@
+package io.mallometer.internal.library;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** Texts of files in {@code /proc}. An absent, hidden or blank file is empty. */
+public final class ProcFiles {
+
+  private ProcFiles() {}
+
+  /** Returns {@code /proc/self/maps}: the mappings of this process. */
+  public static Optional<String> mappedFiles() {
+    return text("/proc/self/maps");
+  }
+
+  /** Returns {@code /proc/self/mountinfo}: the mounts that this process sees. */
+  public static Optional<String> mounts() {
+    return text("/proc/self/mountinfo");
+  }
+
+  static Optional<String> text(String path) {
+    // A stream: the classes of a channel take a JVM some milliseconds to load.
+    try (FileInputStream file = new FileInputStream(path)) {
+      String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    } catch (IOException | RuntimeException e) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package io.mallometer.internal.library;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * The start of a process by proc(5). The JDK's own methods would load a thread pool or the
+ * management interface.
+ */
+public final class ProcessStart {
+
+  /** The nanoseconds of a tick; USER_HZ of Linux is 100. */
+  private static final long TICK_NANOS = 10_000_000L;
+
+  /** The field of {@code /proc/self/stat}, counted from behind the second field's parenthesis. */
+  private static final int START_TICKS = 19;
+
+  private static final String UNKNOWN = "-";
+
+  private ProcessStart() {}
+
+  /**
+   * Returns two words that distinguish a process from others of the same id, which other containers
+   * may have: its start in ticks, and its PID namespace. An unreadable word is {@value #UNKNOWN}.
+   *
+   * @param proc its directory in {@code /proc}
+   */
+  public static String identity(Path proc) {
+    String ticks = UNKNOWN;
+    try {
+      ticks = fields(ProcFiles.text(proc + "/stat").orElse(""))[START_TICKS];
+      return ticks + " " + Files.readSymbolicLink(proc.resolve("ns/pid"));
+    } catch (IOException | RuntimeException e) {
+      return ticks + " " + UNKNOWN;
+    }
+  }
+
+  /** Returns whether two identities, by different readers, are of one process. */
+  public static boolean isSame(String one, String other) {
+    String[] ones = one.split(" ");
+    String[] others = other.split(" ");
+    return ones.length == 2
+        && others.length == 2
+        && !ones[0].equals(UNKNOWN)
+        && ones[0].equals(others[0])
+        && (ones[1].equals(others[1]) || ones[1].equals(UNKNOWN) || others[1].equals(UNKNOWN));
+  }
+
+  /** Returns the start of this process; empty if {@code /proc} cannot be read. */
+  public static Optional<Instant> instant() {
+    return of(
+        ProcFiles.text("/proc/self/stat").orElse(""),
+        ProcFiles.text("/proc/uptime").orElse(""),
+        Instant.now());
+  }
+
+  /** Returns the start by texts that were read at the given time. */
+  static Optional<Instant> of(String stat, String uptime, Instant now) {
+    try {
+      String[] fields = fields(stat);
+      // The seconds without their point are hundredths, as ticks are.
+      long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
+      long running = ticks - Long.parseLong(fields[START_TICKS]);
+      // Some containers have an uptime of their own beside the host's times.
+      return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
+    } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static String[] fields(String stat) {
+    return stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
+  }
+}

@@ -1,0 +1,47 @@
+package io.mallometer.internal.library;
+
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.StackFrame;
+import java.util.List;
+
+/** Keeps requests above a size while it is open. Thread-safe; no method throws. */
+public interface RequestWatch {
+
+  /**
+   * A request that was kept.
+   *
+   * @param allocation the request; numbers begin with 1, and gaps are missed requests
+   * @param stack its native stack, innermost frame first, up to the first frame of compiled Java
+   *     code; empty if it is unknown
+   */
+  record Request(HugeAllocation allocation, List<StackFrame> stack) {}
+
+  /** Returns a watch that keeps nothing, with the reason. */
+  static RequestWatch none(String reason) {
+    return new RequestWatch() {
+      @Override
+      public String reason() {
+        return reason;
+      }
+
+      @Override
+      public List<Request> read() {
+        return List.of();
+      }
+
+      @Override
+      public void close() {
+        // Nothing is open.
+      }
+    };
+  }
+
+  /** Returns why nothing is kept; empty if requests are. */
+  String reason();
+
+  /** Returns the first 64 requests since the last reading, oldest first; none once closed. */
+  List<Request> read();
+
+  /** Ends the watch. A second call does nothing. */
+  void close();
+}

@@ -1,0 +1,115 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.symbol.RecordedFrame;
+import io.mallometer.internal.symbol.RecordedMethod;
+import io.mallometer.internal.symbol.StringPool;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Java methods in stacks, by the library's numbers. The name of each is requested once, soon
+ * after it got its number, and kept: the JVM forgets the name when the class is unloaded.
+ *
+ * <p>Thread-safe.
+ */
+final class JavaMethods {
+
+  /** ESRCH and ENODATA as the library returns them. */
+  static final int GONE = -3;
+
+  static final int NOT_NOW = -61;
+
+  /** The number of methods without any name after which the JVM counts as one that has none. */
+  private static final int ENOUGH = 100;
+
+  /** Methods by number; null if the class was unloaded. */
+  private final List<@Nullable RecordedMethod> known = new ArrayList<>();
+
+  /** The names of classes and sources, which many methods share. */
+  private final StringPool names = new StringPool();
+
+  private int withName;
+  private final Abi.Method struct;
+  private final IntUnaryOperator ask;
+
+  /**
+   * Creates an empty table of methods.
+   *
+   * @param struct memory for one method
+   * @param ask fills that memory for a method's number and returns 0 or a negative errno value
+   */
+  JavaMethods(Abi.Method struct, IntUnaryOperator ask) {
+    this.struct = struct;
+    this.ask = ask;
+  }
+
+  /** Requests the names of all new methods. Must be called by a thread of the JVM. */
+  void askForNewNames() {
+    askForNewNames(Integer.MAX_VALUE);
+  }
+
+  /** Requests the names of at most {@code most} new methods, the oldest first. */
+  synchronized void askForNewNames(int most) {
+    for (int asked = 0; asked < most; asked++) {
+      int result = ask.applyAsInt(known.size());
+      if (result == 0) {
+        known.add(method());
+        withName++;
+      } else if (result == GONE) {
+        known.add(null);
+      } else {
+        return;
+      }
+    }
+  }
+
+  private RecordedMethod method() {
+    int[] lines = new int[2 * Math.min(Abi.METHOD_LINES, Math.max(0, struct.lineCount()))];
+    for (int i = 0; i < lines.length; i++) {
+      lines[i] = struct.lines(i);
+    }
+    return new RecordedMethod(
+        names.shared(className(struct.classSignature())),
+        struct.name(),
+        names.shared(struct.source()),
+        lines);
+  }
+
+  /**
+   * Returns the class name of a signature such as {@code Ljava/lang/String;}. A truncated signature
+   * has no semicolon.
+   */
+  private static String className(String signature) {
+    int begin = signature.startsWith("L") ? 1 : 0;
+    int end = signature.length() - (signature.endsWith(";") ? 1 : 0);
+    return signature.substring(begin, Math.max(begin, end)).replace('/', '.');
+  }
+
+  /**
+   * Returns whether the names of all methods of a stack were requested. The name of a method that
+   * the library is just noting is not available, nor are those behind it.
+   */
+  synchronized boolean askedForAllOf(long[] stack) {
+    for (int i = stack.length - RecordedFrame.javaFrames(stack); i < stack.length; i++) {
+      if (RecordedFrame.method(stack[i]) >= known.size()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Returns whether this JVM returns no names, as one may that is newer than those tested. */
+  synchronized boolean noneHasName() {
+    return withName == 0 && known.size() >= ENOUGH;
+  }
+
+  /** Returns the method of a number; empty if not requested yet, or its class was unloaded. */
+  synchronized Optional<RecordedMethod> of(int number) {
+    return number >= 0 && number < known.size()
+        ? Optional.ofNullable(known.get(number))
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,74 @@
+package io.mallometer.internal.library.abi;
+
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls functions of the library by their numbers in {@link LibraryFunctions#NAMES}.
+ *
+ * <p>A call by {@link DirectCalls} takes some 20 ns. It needs a preloaded library, or one that this
+ * class loader has opened. A call by JNA takes half a microsecond and boxes its arguments. JNA's
+ * direct mapping would halve that, but the class that it generates would delay a program's start by
+ * 30 to 70 ms.
+ *
+ * <p>{@code Availability} is the first user of this class, after it has found that the library has
+ * the bridge's version and so all functions. If a function is missing nevertheless, or JNA is
+ * needed and missing, the initialization fails with a {@link LinkageError}.
+ */
+final class LibraryCalls {
+
+  private static final boolean DIRECT = DirectCalls.linked() || DirectCalls.callsByAddress();
+  private static final long[] ADDRESSES = addresses();
+
+  private LibraryCalls() {}
+
+  /**
+   * Calls a function and returns its result. The function ignores arguments beyond its parameters.
+   */
+  static int call(int number, long a, long b, long c, long d, long e) {
+    return DIRECT
+        ? DirectCalls.call(ADDRESSES[number], a, b, c, d, e)
+        : ByJna.call(number, a, b, c, d, e);
+  }
+
+  /** Returns the address of a function that the library calls. */
+  static long address(String name) {
+    return ADDRESSES[LibraryFunctions.NAMES.indexOf(name)];
+  }
+
+  private static long[] addresses() {
+    long[] addresses = new long[LibraryFunctions.NAMES.size()];
+    for (int i = 0; i < addresses.length; i++) {
+      addresses[i] = DirectCalls.linked() ? DirectCalls.function(i) : ByJna.address(i);
+      if (addresses[i] == 0) {
+        throw new UnsatisfiedLinkError(LibraryFunctions.NAMES.get(i));
+      }
+    }
+    return addresses;
+  }
+
+  /** Calls by JNA, which this class loads. */
+  private static final class ByJna {
+    private static final NativeLibrary LIBRARY = LibraryHandle.inThisProcess();
+    private static final @Nullable Function[] FOUND = new Function[LibraryFunctions.NAMES.size()];
+
+    static int call(int number, long a, long b, long c, long d, long e) {
+      return function(number).invokeInt(new Object[] {a, b, c, d, e});
+    }
+
+    static long address(int number) {
+      return Pointer.nativeValue(function(number));
+    }
+
+    private static Function function(int number) {
+      @Nullable Function found = FOUND[number];
+      if (found == null) {
+        found = LIBRARY.getFunction(LibraryFunctions.NAMES.get(number));
+        FOUND[number] = found;
+      }
+      return found;
+    }
+  }
+}

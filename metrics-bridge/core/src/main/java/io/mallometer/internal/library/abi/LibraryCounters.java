@@ -1,0 +1,67 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.model.Baseline;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SizeDistribution;
+
+/** Converts counters that the library has read. */
+final class LibraryCounters {
+
+  private LibraryCounters() {}
+
+  /** Returns the counters of the process. */
+  static NativeCounters process(Abi.Counters read) {
+    Baseline baseline = baseline(read);
+    boolean known = complete(read) && baseline.known();
+    long largest = read.largestRequestBytes();
+    return counters(
+        read,
+        known ? read.peakLiveBytes() : Double.NaN,
+        known ? read.peakErrorBytes() + baseline.errorBytes() : Double.NaN,
+        largest == 0 ? Double.NaN : largest,
+        known ? read.liveBytes() : Double.NaN,
+        baseline);
+  }
+
+  private static Baseline baseline(Abi.Counters read) {
+    if (read.sinceNs() == 0) {
+      return Baseline.NONE;
+    }
+    boolean unknown = (read.flags() & Abi.BASELINE_UNKNOWN) != 0;
+    return new Baseline(unknown ? Double.NaN : read.baselineBytes(), read.baselineErrorBytes());
+  }
+
+  /** Returns the counters of a thread, which has no peak and no largest request. */
+  static NativeCounters thread(Abi.Counters read) {
+    return counters(
+        read,
+        Double.NaN,
+        Double.NaN,
+        Double.NaN,
+        complete(read) ? read.allocatedBytes() - read.freedBytes() : Double.NaN,
+        Baseline.NONE);
+  }
+
+  private static NativeCounters counters(
+      Abi.Counters read,
+      double peak,
+      double peakError,
+      double largest,
+      double live,
+      Baseline baseline) {
+    return NativeCounters.of(
+        read::number, sizes(read), peak, peakError, largest, live, baseline, complete(read));
+  }
+
+  private static SizeDistribution sizes(Abi.Counters read) {
+    long[] counts = new long[Abi.SIZE_CLASSES];
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = read.allocations(i);
+    }
+    return SizeDistribution.of(counts);
+  }
+
+  private static boolean complete(Abi.Counters read) {
+    return (read.flags() & Abi.INCOMPLETE) == 0;
+  }
+}

@@ -1,0 +1,143 @@
+package io.mallometer.internal.library.abi;
+
+import com.sun.jna.Library;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Platform;
+import io.mallometer.internal.library.ProcFiles;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The library as the dynamic loader has it: there is at most one in a process.
+ *
+ * <p>A preloaded library is found like any function of the process; its file may be deleted. A
+ * library that was opened for an attach is found by its path only, because its functions must not
+ * serve the process before it is attached. The attaching code leaves the path in a system property
+ * for other class loaders of this JVM.
+ */
+public final class LibraryHandle {
+
+  public static final String VERSION_FUNCTION = "mallometer_abi_version";
+
+  /** The version of the library's interface that the bridge was built for. */
+  public static final int VERSION = Abi.ABI_VERSION;
+
+  /** The kernel's suffix for the path of a file that was deleted or replaced. */
+  public static final String DELETED = " (deleted)";
+
+  public static final String LIBRARY_FILE = "libmallometer";
+
+  /** The path of the library that was attached in this JVM. */
+  private static final String PROPERTY = "mallometer.library";
+
+  /** The path of the library that this class loader has opened; there is one in a process. */
+  private static volatile @Nullable String opened;
+
+  private LibraryHandle() {}
+
+  /**
+   * Returns the library that is in this process.
+   *
+   * @throws LinkageError if there is none, or JNA cannot be used
+   */
+  static NativeLibrary inThisProcess() {
+    NativeLibrary process = NativeLibrary.getProcess();
+    try {
+      process.getFunction(VERSION_FUNCTION);
+      return process;
+    } catch (UnsatisfiedLinkError e) {
+      @Nullable String path = path().orElse(null);
+      if (path == null) {
+        throw e;
+      }
+      return NativeLibrary.getInstance(path, openOptions());
+    }
+  }
+
+  /**
+   * Returns the version of the interface of the library that is in this process.
+   *
+   * @throws LinkageError if there is none, or JNA cannot be used
+   */
+  public static int version() {
+    return inThisProcess().getFunction(VERSION_FUNCTION).invokeInt(new Object[0]);
+  }
+
+  /**
+   * Opens the library, which changes nothing yet.
+   *
+   * @return the dynamic loader's error; empty if the library is open
+   */
+  public static Optional<String> open(Path library) {
+    NativeLibrary.getProcess(); // what is wrong with JNA is not wrong with the library
+    try {
+      NativeLibrary.getInstance(library.toString(), openOptions());
+      opened = library.toString();
+      return Optional.empty();
+    } catch (UnsatisfiedLinkError e) {
+      // JNA's second line has the loader's error; the first names the attempt.
+      String[] lines = String.valueOf(e.getMessage()).split("\n");
+      return Optional.of(lines[Math.min(1, lines.length - 1)]);
+    }
+  }
+
+  /**
+   * Returns RTLD_NOW and RTLD_LOCAL, which is 0 except on macOS: by JNA's default other libraries
+   * would find the library's functions.
+   */
+  private static Map<String, Object> openOptions() {
+    return Map.of(Library.OPTION_OPEN_FLAGS, Platform.isMac() ? 6 : 2);
+  }
+
+  /** Leaves the path for other class loaders, if this one has opened the library. */
+  public static void tellOthers() {
+    @Nullable String path = opened;
+    if (path != null) {
+      System.setProperty(PROPERTY, path);
+    }
+  }
+
+  /** Returns whether the library was attached in this JVM, by this class loader or another. */
+  public static boolean attached() {
+    return property() != null;
+  }
+
+  /** Returns the path; null if a security manager forbids reading it, which the status mentions. */
+  private static @Nullable String property() {
+    try {
+      return System.getProperty(PROPERTY);
+    } catch (SecurityException e) {
+      return null;
+    }
+  }
+
+  private static Optional<String> path() {
+    @Nullable String own = opened;
+    return Optional.ofNullable(own == null ? property() : own)
+        .or(() -> ProcFiles.mappedFiles().flatMap(LibraryHandle::mappedLibrary));
+  }
+
+  /** Returns the path of the mapped library, as it was when it was opened. */
+  public static Optional<String> mappedLibrary(String maps) {
+    String line = lineOfLibrary(maps);
+    return line.isEmpty()
+        ? Optional.empty()
+        : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
+  }
+
+  /** Returns the last line that ends in the library; empty if there is none. Most lie before it. */
+  public static String lineOfLibrary(String maps) {
+    String start = "/" + LIBRARY_FILE;
+    for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {
+      int newline = maps.indexOf('\n', at);
+      int end = newline < 0 ? maps.length() : newline;
+      String rest = maps.substring(at + start.length(), end);
+      if (rest.contains(".so") && rest.indexOf('/') < 0) {
+        return maps.substring(maps.lastIndexOf('\n', at) + 1, end);
+      }
+    }
+    return "";
+  }
+}

@@ -1,0 +1,92 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.SoughtObject;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Searches memory by the library for lost objects. Thread-safe. */
+final class LibraryMemorySearch {
+
+  private static final int MOST_OBJECTS = 8_192;
+  private static final double NANOS = 1e9;
+
+  private static final int BUSY = 16;
+  private static final int NO_DATA = 61;
+
+  private final Abi.Searched searched = new Abi.Searched(Structs.keep(Abi.Searched.BYTES));
+
+  /** Starts a search. Returns why none has begun; empty if one has. */
+  synchronized String start(List<Integer> sites, long mostBytes) {
+    ByteBuffer wanted = Structs.allocate(Math.max(1, sites.size()) * Integer.BYTES);
+    sites.forEach(wanted::putInt);
+    int result =
+        LibraryFunctions.mallometer_search_start(Structs.address(wanted), sites.size(), mostBytes);
+    return switch (-result) {
+      case 0 -> "";
+      case BUSY -> "a search runs already";
+      case NO_DATA -> "call sites are not recorded";
+      default -> "no search can be started: errno " + -result;
+    };
+  }
+
+  /** Reads the latest search. */
+  synchronized MemorySearch read() {
+    int result = read(0, 0);
+    if (result < 0) {
+      return MemorySearch.none("no search can be read: errno " + -result);
+    }
+    int known = Math.min(MOST_OBJECTS, searched.objects());
+    return known > 0 ? withObjects(known) : search(List.of());
+  }
+
+  private MemorySearch withObjects(int known) {
+    ByteBuffer rows = Structs.allocate(known * Abi.Sought.BYTES);
+    int count = read(Structs.address(rows), known);
+    return search(
+        IntStream.range(0, Math.max(0, count))
+            .mapToObj(i -> object(Abi.Sought.row(rows, i)))
+            .toList());
+  }
+
+  private int read(long rows, int capacity) {
+    return LibraryFunctions.mallometer_search(Structs.address(searched.memory()), rows, capacity);
+  }
+
+  private MemorySearch search(List<SoughtObject> objects) {
+    return new MemorySearch(
+        state(searched.state()),
+        searched.reason(),
+        searched.number(),
+        searched.beganNs(),
+        searched.endedNs(),
+        searched.cpuNs() / NANOS,
+        searched.searchedBytes(),
+        searched.residentBytes(),
+        searched.swappedBytes(),
+        searched.leftOut(),
+        searched.unreadThreads(),
+        objects);
+  }
+
+  private static MemorySearch.State state(int number) {
+    return switch (number) {
+      case Abi.SEARCH_NONE -> MemorySearch.State.NONE;
+      case Abi.SEARCH_RUNNING -> MemorySearch.State.RUNNING;
+      case Abi.SEARCH_DONE -> MemorySearch.State.DONE;
+      default -> MemorySearch.State.FAILED;
+    };
+  }
+
+  private static SoughtObject object(Abi.Sought row) {
+    return new SoughtObject(
+        row.id(),
+        row.site(),
+        row.bytes(),
+        row.probability(),
+        row.bornNs(),
+        Integer.toUnsignedLong(row.references()),
+        row.freed() != 0);
+  }
+}

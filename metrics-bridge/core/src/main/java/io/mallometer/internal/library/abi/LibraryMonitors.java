@@ -1,0 +1,155 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.library.RequestWatch;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.StackFrame;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** Functions of the library for monitors, which watch and count only on request. */
+final class LibraryMonitors {
+
+  /** EAGAIN as the library returns it. */
+  private static final int TOO_MANY = -11;
+
+  /** EBUSY: a callback of another thread has not returned within a second. */
+  private static final int RUNS = -16;
+
+  /** The number of huge requests that the library keeps. */
+  static final int MOST_EVENTS = 64;
+
+  private static final long NANOS = 1_000_000_000L;
+
+  /** Counts by class that the library increments. They stay: a late callback may write to them. */
+  private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
+
+  /** The users of the counts. Guarded by this, as is the number of the monitor in the library. */
+  private int users;
+
+  private int number;
+
+  RequestWatch watch(
+      long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
+    // Allocated before the watch opens, so that mallometer requests nothing while it reads.
+    ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
+    int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
+    if (opened > 0) {
+      return new LibraryWatch(opened, events, frames);
+    }
+    Structs.free(events);
+    return RequestWatch.none(reason(opened, "8 thresholds are open: close one", status));
+  }
+
+  static HugeAllocation request(Abi.Event event) {
+    long time = event.realtimeNs();
+    return new HugeAllocation(
+        event.number(),
+        Instant.ofEpochSecond(time / NANOS, time % NANOS),
+        event.requestedBytes(),
+        event.threadId(),
+        event.threadName());
+  }
+
+  /** Returns the return addresses of a request, innermost first. */
+  static long[] stack(Abi.Event event) {
+    long[] stack = new long[Math.max(0, Math.min(Abi.EVENT_FRAMES, event.frames()))];
+    for (int i = 0; i < stack.length; i++) {
+      stack[i] = event.stack(i);
+    }
+    return stack;
+  }
+
+  private static String reason(int result, String tooMany, Supplier<String> status) {
+    return result == TOO_MANY ? tooMany : status.get();
+  }
+
+  synchronized String countReturned(boolean wanted, Supplier<String> status) {
+    if (!wanted) {
+      users--;
+      if (users == 0) {
+        unregister();
+      }
+      return "";
+    }
+    String reason = users > 0 ? "" : register(status);
+    users += reason.isEmpty() ? 1 : 0;
+    return reason;
+  }
+
+  private String register(Supplier<String> status) {
+    ByteBuffer monitor = Structs.allocate(Abi.Monitor.BYTES);
+    monitor.putLong(Abi.Monitor.CONTEXT_AT, Structs.address(counts));
+    monitor.putLong(Abi.Monitor.ALLOCATED_AT, LibraryCalls.address("mallometer_count_actual"));
+    int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
+    if (registered > 0) {
+      number = registered;
+      return "";
+    }
+    return reason(registered, "8 monitors are registered: unregister one", status);
+  }
+
+  private void unregister() {
+    int result = LibraryFunctions.mallometer_monitor_unregister(number);
+    for (int again = 0; again < 2 && result == RUNS; again++) {
+      result = LibraryFunctions.mallometer_monitor_unregister(number);
+    }
+  }
+
+  synchronized Optional<SizeDistribution> returned() {
+    return users == 0
+        ? Optional.empty()
+        : Optional.of(SizeDistribution.of(i -> counts.getLong(i * Long.BYTES)));
+  }
+
+  private static final class LibraryWatch implements RequestWatch {
+    private final int number;
+    private final Function<long[], List<StackFrame>> frames;
+
+    /** The requests that were read. Guarded by this; freed when the watch is closed. */
+    private final ByteBuffer events;
+
+    private boolean closed;
+
+    LibraryWatch(int number, ByteBuffer events, Function<long[], List<StackFrame>> frames) {
+      this.number = number;
+      this.events = events;
+      this.frames = frames;
+    }
+
+    @Override
+    public String reason() {
+      return "";
+    }
+
+    @Override
+    public synchronized List<Request> read() {
+      if (closed) {
+        return List.of();
+      }
+      int count =
+          LibraryFunctions.mallometer_threshold_read(
+              number, Structs.address(events), MOST_EVENTS, 0);
+      List<Request> requests = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        Abi.Event event = Abi.Event.row(events, i);
+        requests.add(new Request(request(event), frames.apply(stack(event))));
+      }
+      return requests;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!closed) {
+        closed = true;
+        LibraryFunctions.mallometer_threshold_close(number);
+        Structs.free(events);
+      }
+    }
+  }
+}

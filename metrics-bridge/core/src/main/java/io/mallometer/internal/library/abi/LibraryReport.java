@@ -1,0 +1,61 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.model.Attachment;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.SelfReport;
+import java.util.Optional;
+
+/** Decodes the library's report on itself from the structs of the ABI to types of the model. */
+final class LibraryReport {
+
+  private static final double MILLION = 1e6;
+
+  private LibraryReport() {}
+
+  static ByteUnit byteUnit(Abi.Report read) {
+    return switch (read.byteUnit()) {
+      case Abi.UNIT_USABLE -> ByteUnit.USABLE;
+      case Abi.UNIT_GLIBC_CHUNK -> ByteUnit.GLIBC_CHUNK;
+      case Abi.UNIT_REQUESTED -> ByteUnit.REQUESTED;
+      default -> ByteUnit.UNKNOWN;
+    };
+  }
+
+  /** Returns whether the library counts since an attach, and not from the start of the process. */
+  static boolean attached(Abi.Report read) {
+    return read.mode() == Abi.MODE_ATTACHED;
+  }
+
+  static Optional<Attachment> attachment(Abi.Report read) {
+    return attached(read)
+        ? Optional.of(
+            new Attachment(
+                read.words(),
+                read.wordsRefused(),
+                read.callsUnseen(),
+                read.attachLockNs() / 1e9,
+                read.driftBytes(),
+                read.driftBoundBytes()))
+        : Optional.empty();
+  }
+
+  static SelfReport.Sampling sampling(Abi.Report read) {
+    int target = read.overheadTargetPpm();
+    return read.sampleIntervalBytes() == 0
+        ? SelfReport.Sampling.OFF
+        : new SelfReport.Sampling(
+            read.sampleIntervalBytes(),
+            read.samples(),
+            read.samplesWithoutSite(),
+            read.samplesNotFollowed(),
+            read.samplesBySizeOnly(),
+            target == 0 ? Double.NaN : target / MILLION,
+            read.samplingSharePpm() / MILLION,
+            read.tablesBytes(),
+            new SelfReport.SlotPages(
+                read.slotsAddress(),
+                read.slotsReservedBytes(),
+                read.slotsTakenBytes(),
+                read.slotsExcessBytes()));
+  }
+}

@@ -1,0 +1,569 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.OpenScope;
+import io.mallometer.internal.library.OwnerSearch;
+import io.mallometer.internal.library.ProcessStart;
+import io.mallometer.internal.library.RequestWatch;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.RecordingStatus;
+import io.mallometer.model.ScopeOptions;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.Charset;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the library that is in this process.
+ *
+ * <p>The structs live in direct buffers that are allocated once: a reading mallocs nothing, so it
+ * does not count itself, and its only garbage is the record that it returns. The texts of the
+ * self-report rarely change and are decoded again only when their bytes change.
+ */
+public final class LoadedLibrary implements NativeLibrary {
+
+  /** The remedy where the library does not support the C library or the platform. */
+  public static final String CONTAINER =
+      "Run the application in a Linux container for x86-64 or aarch64:"
+          + " docker run ... eclipse-temurin:25-jre";
+
+  private static final long CHECK_NANOS = 5_000_000_000L;
+
+  /** EBUSY as the library returns it. */
+  private static final int BUSY = -16;
+
+  private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
+  private static final int PAUSE_MILLIS = 10;
+
+  /** The end of a report's texts, which lie side by side. */
+  private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
+
+  /** EINVAL as the library returns it. */
+  private static final int INVALID = -22;
+
+  /** The encoding of file names in this JVM. */
+  static final Charset FILE_NAMES =
+      Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+
+  private final RecordedCallSites callSites = new RecordedCallSites();
+  private final ObservedUse uses = new ObservedUse();
+  private final LibraryMemorySearch lost = new LibraryMemorySearch();
+  private final LibraryMonitors monitors = new LibraryMonitors();
+  private final LibraryScopes scopes = new LibraryScopes(() -> callSites(Instant.now(), List.of()));
+  private final CloseSampling closeSampling = new CloseSampling();
+
+  private final Abi.Counters process = new Abi.Counters(Structs.keep(Abi.Counters.BYTES));
+  private final Abi.Report self = new Abi.Report(Structs.keep(Abi.Report.BYTES));
+  private final Abi.Report state = new Abi.Report(Structs.keep(Abi.Report.BYTES));
+  private final Abi.Counters thread = new Abi.Counters(Structs.keep(Abi.Counters.BYTES));
+  private final ByteBuffer events = Structs.keep(Abi.Event.BYTES * LibraryMonitors.MOST_EVENTS);
+  private final long processAddress = Structs.address(process.memory());
+  private final long selfAddress = Structs.address(self.memory());
+  private final long stateAddress = Structs.address(state.memory());
+  private final long threadAddress = Structs.address(thread.memory());
+  private final long eventsAddress = Structs.address(events);
+  private final LibraryAllocator allocator = new LibraryAllocator();
+
+  /** The bytes of {@link #self} from which {@link #texts} were decoded. */
+  private final ByteBuffer decoded =
+      ByteBuffer.allocate(Abi.Report.BYTES).order(ByteOrder.nativeOrder());
+
+  private Texts texts = Texts.NONE;
+
+  private final Function<String, Status> notCountingStatus;
+
+  private @Nullable Status notCounting;
+  private String notCountingBecause = "";
+  private Status counting = Status.counting();
+
+  /** Whether the library counted by an attach at the latest reading, and its latest check. */
+  private volatile boolean attached;
+
+  private long checked = System.nanoTime();
+
+  /** The time at which counting began, and the library's own time of that. */
+  private Optional<Instant> since = Optional.empty();
+
+  private long sinceNanos = -1;
+
+  /** The huge requests when there had been {@link #knownHuge} of them. */
+  private List<HugeAllocation> hugeAllocations = List.of();
+
+  private long knownHuge;
+
+  /** Time spent in this class after the native calls returned; guarded by {@link #process}. */
+  private long decodingNanos;
+
+  private record Texts(String build, String allocator, String reason) {
+    static final Texts NONE = new Texts("", "", "");
+  }
+
+  /**
+   * Links to the library and reads the counters once, so that all failures occur here.
+   *
+   * @param notCountingStatus returns the status of a library that does not count, from the
+   *     library's own explanation, which may be empty
+   * @throws LinkageError if JNA or a function of the library is missing
+   * @throws RuntimeException if native access is denied, or the library refuses
+   */
+  public static LoadedLibrary open(Function<String, Status> notCountingStatus) {
+    LoadedLibrary opened = new LoadedLibrary(notCountingStatus);
+    opened.read(Instant.now());
+    return opened;
+  }
+
+  private LoadedLibrary(Function<String, Status> notCountingStatus) {
+    this.notCountingStatus = notCountingStatus;
+  }
+
+  @Override
+  public boolean present() {
+    return true;
+  }
+
+  /** Attaches. The status after a refusal has the library's own reason. */
+  @Override
+  public Status attach() {
+    Status status = currentStatus();
+    if (status.active()) {
+      return status;
+    }
+    untilNotBusy(LibraryFunctions::mallometer_attach);
+    return currentStatus();
+  }
+
+  /** Repeats a call while another thread or class loader does the same, or a thread forks. */
+  private static int untilNotBusy(IntSupplier act) {
+    long began = System.nanoTime();
+    int result = act.getAsInt();
+    try {
+      while (result == BUSY && System.nanoTime() - began < LONGEST_WAIT_NANOS) {
+        Thread.sleep(PAUSE_MILLIS);
+        result = act.getAsInt();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return result;
+  }
+
+  @Override
+  public Status detach() {
+    untilNotBusy(LibraryFunctions::mallometer_detach);
+    return currentStatus();
+  }
+
+  private Status currentStatus() {
+    synchronized (process) {
+      check(callSelf(), "mallometer_self");
+      return status();
+    }
+  }
+
+  @Override
+  public void stayAttached() {
+    long now = System.nanoTime();
+    if (attached && now - checked >= CHECK_NANOS) {
+      checked = now;
+      LibraryFunctions.mallometer_attach_check();
+    }
+  }
+
+  @Override
+  public Snapshot read(Instant time) {
+    synchronized (process) {
+      long start = System.nanoTime();
+      check(callSelf(), "mallometer_self");
+      check(callProcess(), "mallometer_snapshot");
+      long read = System.nanoTime();
+      Status status = status();
+      Optional<NativeCounters> counters =
+          status.active() ? Optional.of(LibraryCounters.process(process)) : Optional.empty();
+      Texts current = texts();
+      if (counters.isPresent()) {
+        readHugeAllocations(counters.get());
+      }
+      long end = System.nanoTime();
+      decodingNanos += end - read;
+      return new Snapshot(
+          time, status, counters, report(time, current, (end - start) / 1e9), hugeAllocations);
+    }
+  }
+
+  @Override
+  public void sampleClosely(boolean closely) {
+    SelfReport.Sampling sampling = read(Instant.now()).self().sampling();
+    if (closely) {
+      closeSampling.begin(sampling);
+    } else {
+      closeSampling.end();
+    }
+  }
+
+  @Override
+  public void nameMethods() {
+    callSites.nameMethods();
+  }
+
+  @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
+    RecordedCallSites.Report report;
+    synchronized (process) {
+      check(callSelf(), "mallometer_self");
+      if (!status().active()) {
+        return CallSites.none(time, status().reason());
+      }
+      check(callProcess(), "mallometer_snapshot");
+      report =
+          new RecordedCallSites.Report(
+              LibraryCounters.process(process),
+              self.sampleIntervalBytes(),
+              self.samples(),
+              closeSampling.isOn() ? 0 : self.liveSamples(),
+              dropped(),
+              LibraryReport.byteUnit(self),
+              texts().reason());
+    }
+    CallSites read = callSites.read(time, applicationPackages, report, whole);
+    synchronized (process) {
+      check(callProcess(), "mallometer_snapshot");
+      return read.since(report(time, texts(), Double.NaN), LibraryCounters.process(process));
+    }
+  }
+
+  private Map<String, Long> dropped() {
+    Map<String, Long> dropped = new HashMap<>();
+    dropped.put("no_site", self.samplesWithoutSite());
+    dropped.put("not_followed", self.samplesNotFollowed());
+    dropped.put("truncated", self.samplesTruncated());
+    dropped.put("no_java", self.samplesWithoutJava());
+    dropped.put("no_stack", self.samplesWithoutStack());
+    dropped.put("no_method", self.framesWithoutMethod());
+    dropped.put("no_module", self.framesWithoutModule());
+    return Map.copyOf(dropped);
+  }
+
+  @Override
+  public void observeUse(Duration shortestEpoch) {
+    uses.start(shortestEpoch);
+  }
+
+  @Override
+  public void ignoreUse() {
+    uses.stop();
+  }
+
+  @Override
+  public Evidence evidence() {
+    return uses.read(this::counted);
+  }
+
+  private Evidence.Counted counted() {
+    synchronized (process) {
+      if (callProcess() != 0) {
+        return Evidence.Counted.FROM_START;
+      }
+      NativeCounters counters = LibraryCounters.process(process);
+      return new Evidence.Counted(
+          counters.allocatedBytes() - counters.freedBytes(), counters.baseline().mostBytes());
+    }
+  }
+
+  @Override
+  public String watchUse(List<Integer> sites) {
+    return uses.watch(sites);
+  }
+
+  @Override
+  public List<UseOfSite> usesSeen() {
+    return uses.seen(callSites::frames);
+  }
+
+  @Override
+  public String searchMemory(List<Integer> sites, long mostBytes) {
+    return lost.start(sites, mostBytes);
+  }
+
+  @Override
+  public MemorySearch memorySearch() {
+    return lost.read();
+  }
+
+  @Override
+  public OwnerSearch searchOwners(int site) {
+    return LibraryOwnerSearch.begin(site);
+  }
+
+  @Override
+  public Optional<NativeCounters> process() {
+    synchronized (process) {
+      return counting() && callProcess() == 0
+          ? Optional.of(LibraryCounters.process(process))
+          : Optional.empty();
+    }
+  }
+
+  @Override
+  public Optional<NativeCounters> thread() {
+    synchronized (thread) {
+      return counting() && LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
+          ? Optional.of(LibraryCounters.thread(thread))
+          : Optional.empty();
+    }
+  }
+
+  @Override
+  public OpenScope threadScope(ScopeOptions options) {
+    return scopes.open(
+        options.matched() ? Abi.SCOPE_MATCHED : Abi.SCOPE_THREAD, () -> currentStatus().reason());
+  }
+
+  @Override
+  public OpenScope processScope() {
+    return scopes.open(Abi.SCOPE_PROCESS, () -> currentStatus().reason());
+  }
+
+  @Override
+  public Optional<AllocatorStatistics> allocator(Instant time) {
+    return allocator.read(time);
+  }
+
+  @Override
+  public boolean trim() {
+    return LibraryFunctions.mallometer_trim() == 0;
+  }
+
+  @Override
+  public RecordingStatus recording() {
+    Abi.RecordingStatus read = new Abi.RecordingStatus(Structs.allocate(Abi.RecordingStatus.BYTES));
+    int result = LibraryFunctions.mallometer_recording(Structs.address(read.memory()));
+    return switch (result == 0 ? read.state() : Abi.RECORDING_OFF) {
+      case Abi.RECORDING_OFF -> RecordingStatus.off();
+      case Abi.RECORDING_ON ->
+          new RecordingStatus(RecordingStatus.State.ON, read.path(), read.life(), "");
+      default -> RecordingStatus.failed(read.path(), read.reason());
+    };
+  }
+
+  @Override
+  public RecordingStatus record(Path path) {
+    byte[] encoded = path.toAbsolutePath().toString().getBytes(FILE_NAMES);
+    ByteBuffer text = Structs.allocate(encoded.length + 1).put(encoded);
+    int result = LibraryFunctions.mallometer_record(Structs.address(text));
+    return result == INVALID
+        ? RecordingStatus.failed(path.toString(), "the path is longer than 700 bytes")
+        : recording();
+  }
+
+  @Override
+  public String writeRecording(int kind, int percent, byte[] content) {
+    ByteBuffer memory = Structs.keep(Math.max(1, content.length)).put(content);
+    int result;
+    try {
+      long address = Structs.address(memory);
+      result =
+          untilNotBusy(
+              () ->
+                  LibraryFunctions.mallometer_recording_write(
+                      kind, percent, address, content.length));
+    } finally {
+      Structs.free(memory);
+    }
+    if (result >= 0) {
+      return "";
+    }
+    String reason = recording().reason();
+    return reason.isEmpty() ? "the library refuses a record (errno %d)".formatted(-result) : reason;
+  }
+
+  /** Reads all events again if one is new: an entry that is being written is complete next time. */
+  private void readHugeAllocations(NativeCounters counters) {
+    if (counters.hugeAllocations() == knownHuge) {
+      return;
+    }
+    int count = LibraryFunctions.mallometer_events(eventsAddress, LibraryMonitors.MOST_EVENTS, 0);
+    if (count >= 0) {
+      hugeAllocations = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        hugeAllocations.add(LibraryMonitors.request(Abi.Event.row(events, i)));
+      }
+      boolean complete =
+          count > 0 && hugeAllocations.get(count - 1).number() >= counters.hugeAllocations();
+      knownHuge = complete ? counters.hugeAllocations() : knownHuge;
+    }
+  }
+
+  @Override
+  public List<StackFrame> stackOf(HugeAllocation request) {
+    Abi.Event event = new Abi.Event(Structs.allocate(Abi.Event.BYTES));
+    int count =
+        LibraryFunctions.mallometer_events(
+            Structs.address(event.memory()), 1, request.number() - 1);
+    return count == 1 && event.number() == request.number()
+        ? callSites.frames(LibraryMonitors.stack(event))
+        : List.of();
+  }
+
+  @Override
+  public RequestWatch watchRequests(long bytes, int thread) {
+    return monitors.watch(bytes, thread, callSites::frames, () -> currentStatus().reason());
+  }
+
+  @Override
+  public String countReturnedSizes(boolean counts) {
+    return monitors.countReturned(counts, () -> currentStatus().reason());
+  }
+
+  @Override
+  public Optional<SizeDistribution> returnedSizes() {
+    return monitors.returned();
+  }
+
+  private int callProcess() {
+    return LibraryFunctions.mallometer_snapshot(processAddress);
+  }
+
+  private int callSelf() {
+    return LibraryFunctions.mallometer_self(selfAddress);
+  }
+
+  private boolean counting() {
+    synchronized (state) {
+      return LibraryFunctions.mallometer_self(stateAddress) == 0
+          && state.state() == Abi.STATE_COUNTING;
+    }
+  }
+
+  private Status status() {
+    attached = LibraryReport.attached(self);
+    return switch (self.state()) {
+      case Abi.STATE_COUNTING -> activeStatus();
+      case Abi.STATE_DISABLED ->
+          new Status(
+              State.DISABLED,
+              reasonOr("counting is switched off"),
+              "Call mallometer_enable(), or restart the process");
+      case Abi.STATE_EXCLUDED ->
+          new Status(
+              State.DISABLED,
+              reasonOr("MALLOMETER_ONLY does not name this program"),
+              "Start without MALLOMETER_ONLY, or name java in it");
+      case Abi.STATE_NOT_PRELOADED -> notCounting();
+      case Abi.STATE_UNSUPPORTED ->
+          new Status(
+              State.UNAVAILABLE,
+              reasonOr("the library does not support this C library"),
+              CONTAINER);
+      default ->
+          new Status(
+              State.UNAVAILABLE,
+              reasonOr("the library reports a state that this bridge does not know"),
+              "");
+    };
+  }
+
+  /** Returns the active status, the same object while it does not change. */
+  private Status activeStatus() {
+    Optional<Attachment> attachment = LibraryReport.attachment(self);
+    Status now = Status.counting(mode(), attachment.isPresent() ? attachment.get().gaps() : "");
+    if (!counting.reason().equals(now.reason())) {
+      counting = now;
+    }
+    return counting;
+  }
+
+  private String mode() {
+    return attached ? SelfReport.ATTACHED : SelfReport.PRELOADED;
+  }
+
+  /** Returns the status, kept while the library's reason is the same: the remedy reads files. */
+  private Status notCounting() {
+    String explanation = texts().reason();
+    if (notCounting == null || !explanation.equals(notCountingBecause)) {
+      notCountingBecause = explanation;
+      notCounting = notCountingStatus.apply(explanation);
+    }
+    return notCounting;
+  }
+
+  private String reasonOr(String otherwise) {
+    String reason = texts().reason();
+    return reason.isEmpty() ? otherwise : reason;
+  }
+
+  private Texts texts() {
+    for (int at = Abi.Report.BUILD_AT; at < TEXTS_END; at += Long.BYTES) {
+      if (self.memory().getLong(at) != decoded.getLong(at)) {
+        texts = decodeTexts();
+        break;
+      }
+    }
+    return texts;
+  }
+
+  private Texts decodeTexts() {
+    decoded.put(0, self.memory(), 0, Abi.Report.BYTES);
+    return new Texts(self.build(), self.allocator(), self.reason());
+  }
+
+  private SelfReport report(Instant time, Texts current, double pollSeconds) {
+    boolean active = status().active();
+    String mode = active ? mode() : SelfReport.NONE;
+    return new SelfReport(
+        current.build(),
+        current.allocator(),
+        mode,
+        active ? since(time) : Optional.empty(),
+        active ? LibraryReport.attachment(self) : Optional.empty(),
+        LibraryReport.byteUnit(self),
+        self.footprintBytes(),
+        (self.overheadNs() + decodingNanos) / 1e9,
+        pollSeconds,
+        self.threadsWithoutBlock(),
+        self.hugeThresholdBytes(),
+        LibraryReport.sampling(self),
+        current.reason());
+  }
+
+  /** Returns when counting began, computed once for each attach, so that all readings agree. */
+  private Optional<Instant> since(Instant time) {
+    long nanos = attached ? self.sinceNs() : 0;
+    if (nanos != sinceNanos) {
+      sinceNanos = nanos;
+      since =
+          nanos == 0
+              ? ProcessStart.instant()
+              : Optional.of(time.minusNanos(process.monotonicNs() - nanos));
+    }
+    return since;
+  }
+
+  private static void check(int result, String function) {
+    if (result != 0) {
+      throw new IllegalStateException(function + " failed with errno " + -result);
+    }
+  }
+}

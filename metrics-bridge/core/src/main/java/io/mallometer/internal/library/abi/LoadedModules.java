@@ -1,0 +1,147 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.symbol.Modules;
+import io.mallometer.internal.symbol.RecordedFrame;
+import io.mallometer.internal.symbol.RecordedModule;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The executable and the libraries in stacks, in the order in which the library noted them. If
+ * another library was loaded at the address of an unloaded one, the later one is found. That rarely
+ * matters: a stack is named once, within seconds of its first sample.
+ *
+ * <p>The library notes no modules over glibc before 2.35. The modules are then those that are
+ * mapped when a stack is named.
+ */
+final class LoadedModules implements Modules {
+
+  private static final long PACE_NANOS = 1_000_000_000L;
+
+  private final List<RecordedModule> known = new ArrayList<>();
+  private final Supplier<List<RecordedModule>> mappings;
+  private final LongSupplier nanoTime;
+
+  private List<RecordedModule> mapped = List.of();
+
+  /** The noted module that was found last: the next frame is often in the same. */
+  private Optional<RecordedModule> found = Optional.empty();
+
+  /** Whether a module was noted at addresses of another, so that an address may be in both. */
+  private boolean replaced;
+
+  private int changes;
+
+  private boolean everMapped;
+  private long mappedAt;
+
+  /**
+   * Creates an empty list of modules.
+   *
+   * @param mappings reads the mapped modules; called once a second at most
+   * @param nanoTime as {@link System#nanoTime()}
+   */
+  LoadedModules(Supplier<List<RecordedModule>> mappings, LongSupplier nanoTime) {
+    this.mappings = mappings;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Returns the number of modules. */
+  synchronized int count() {
+    return known.size();
+  }
+
+  /** Adds new modules, in the order of their numbers. */
+  synchronized void add(List<RecordedModule> modules) {
+    for (RecordedModule module : modules) {
+      replaced = replaced || overlapsKnown(module);
+      known.add(module);
+      changes++;
+    }
+  }
+
+  private boolean overlapsKnown(RecordedModule module) {
+    return known.stream().anyMatch(other -> overlap(other, module));
+  }
+
+  /** Returns all noted modules; if none can be noted, those that were mapped. */
+  synchronized List<RecordedModule> all() {
+    return List.copyOf(known.isEmpty() ? mapped : known);
+  }
+
+  @Override
+  public synchronized int changes() {
+    return changes;
+  }
+
+  @Override
+  public synchronized Optional<RecordedModule> at(long address) {
+    if (!known.isEmpty()) {
+      if (replaced || found.isEmpty() || !isIn(found.get(), address)) {
+        found = in(known, address);
+      }
+      return found;
+    }
+    Optional<RecordedModule> module = in(mapped, address);
+    return module.isPresent() || !mapAgain() ? module : in(mapped, address);
+  }
+
+  /**
+   * Returns a stack without generated code: native frames up to the first that belongs to no
+   * module, then Java frames. The library ends stacks there itself if it knows modules.
+   */
+  synchronized long[] withoutGeneratedCode(long[] stack) {
+    if (!known.isEmpty()) {
+      return stack;
+    }
+    int javaFrames = RecordedFrame.javaFrames(stack);
+    int nativeFrames = stack.length - javaFrames;
+    int end = 0;
+    while (end < nativeFrames && at(stack[end] - 1).isPresent()) {
+      end++;
+    }
+    if (mapped.isEmpty() || end == nativeFrames) {
+      return stack;
+    }
+    long[] shorter = Arrays.copyOf(stack, end + javaFrames);
+    System.arraycopy(stack, nativeFrames, shorter, end, javaFrames);
+    return shorter;
+  }
+
+  private static Optional<RecordedModule> in(List<RecordedModule> modules, long address) {
+    for (int i = modules.size() - 1; i >= 0; i--) {
+      RecordedModule module = modules.get(i);
+      if (isIn(module, address)) {
+        return Optional.of(module);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean overlap(RecordedModule one, RecordedModule other) {
+    return Long.compareUnsigned(one.begin(), other.end()) < 0
+        && Long.compareUnsigned(other.begin(), one.end()) < 0;
+  }
+
+  private static boolean isIn(RecordedModule module, long address) {
+    return Long.compareUnsigned(address, module.begin()) >= 0
+        && Long.compareUnsigned(address, module.end()) < 0;
+  }
+
+  private boolean mapAgain() {
+    long now = nanoTime.getAsLong();
+    if (everMapped && now - mappedAt < PACE_NANOS) {
+      return false;
+    }
+    everMapped = true;
+    mappedAt = now;
+    List<RecordedModule> before = mapped;
+    mapped = mappings.get();
+    changes += mapped.equals(before) ? 0 : 1;
+    return true;
+  }
+}

@@ -1,0 +1,80 @@
+package io.mallometer.internal.library.abi;
+
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Requests the observation from the library, and withdraws the request. If the library had no
+ * thread (a container's limit of processes) or did not count, the request is repeated at most once
+ * a minute. Not thread-safe.
+ */
+final class ObservationStart {
+
+  /** ENODATA and EAGAIN as the library returns them. */
+  private static final int NO_DATA = -61;
+
+  private static final int NO_THREAD = -11;
+
+  private static final long PAUSE_NANOS = 60_000_000_000L;
+
+  /** The result before a request; no errno. */
+  private static final int NOT_ASKED = 1;
+
+  private final IntSupplier start;
+  private final IntSupplier stop;
+  private final LongSupplier nanoTime;
+  private int result = NOT_ASKED;
+  private long asked;
+
+  /**
+   * Creates an object that has requested nothing.
+   *
+   * @param start {@code mallometer_leaks_start}
+   * @param stop {@code mallometer_leaks_stop}
+   * @param nanoTime {@link System#nanoTime()}
+   */
+  ObservationStart(IntSupplier start, IntSupplier stop, LongSupplier nanoTime) {
+    this.start = start;
+    this.stop = stop;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Requests the observation. A second call does nothing. */
+  void ask() {
+    if (result == NOT_ASKED) {
+      attempt();
+    }
+  }
+
+  void askAgainIfDue() {
+    if ((result == NO_THREAD || result == NO_DATA) && nanoTime.getAsLong() - asked >= PAUSE_NANOS) {
+      attempt();
+    }
+  }
+
+  private void attempt() {
+    asked = nanoTime.getAsLong();
+    result = start.getAsInt();
+  }
+
+  /** Withdraws the request. Another copy of the bridge may still have one. */
+  void takeBack() {
+    if (result == 0) {
+      stop.getAsInt();
+    }
+    result = NOT_ASKED;
+  }
+
+  /** Returns why nothing is observed, by the result of the request; empty if it succeeded. */
+  String refusal() {
+    return switch (result) {
+      case 0 -> "";
+      case NOT_ASKED -> "nothing is observed: no reader asked for it";
+      case NO_DATA ->
+          "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS is off";
+      case NO_THREAD ->
+          "nothing is observed: no thread can be started; mallometer tries again once a minute";
+      default -> "nothing is observed: errno " + -result;
+    };
+  }
+}

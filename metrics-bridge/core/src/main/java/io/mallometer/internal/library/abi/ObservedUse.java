@@ -1,0 +1,281 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
+import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.text.SystemTime;
+import io.mallometer.model.Observation;
+import io.mallometer.model.StackFrame;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Reads the library's observation of the use of objects.
+ *
+ * <p>A reading copies the live samples, 48 bytes each, and the evidence of the sites, 624 bytes
+ * each, through buffers of a bounded size. Thread-safe. The library must be in the process.
+ */
+final class ObservedUse {
+
+  private static final int SITES_AT_ONCE = 128;
+  private static final int MOST_SITES = 8_192;
+  private static final int MOST_OBJECTS = 65_536;
+  private static final int FEWEST_OBJECTS = 1_024;
+  private static final int MOST_ACCESSES = 128;
+
+  /** The library's defaults, and the smallest value that it takes for either. */
+  private static final long EPOCH_MILLIS = 5_000;
+
+  private static final long EPOCH_OVER_COST = 1_000;
+  private static final long FEWEST = 10;
+
+  private static final double NANOS = 1e9;
+  private static final long SMALLEST_SLOT_BYTES = 4 << 10;
+  private static final int SLOT_FACTOR = 16;
+
+  private final Abi.Observation observation =
+      new Abi.Observation(Structs.keep(Abi.Observation.BYTES));
+  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * Abi.SiteEvidence.BYTES);
+  private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * Abi.Object.BYTES);
+
+  private final ObservationStart start =
+      new ObservationStart(
+          new IntSupplier() {
+            @Override
+            public int getAsInt() {
+              return LibraryFunctions.mallometer_leaks_start();
+            }
+          },
+          new IntSupplier() {
+            @Override
+            public int getAsInt() {
+              return LibraryFunctions.mallometer_leaks_stop();
+            }
+          },
+          SystemTime.NANOS);
+
+  /** Requests the observation from the library. */
+  synchronized void start(Duration shortestEpoch) {
+    long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
+    LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
+    // Epochs under a time scale are too short for a reading to take only a thousandth of them.
+    LibraryFunctions.mallometer_configure(
+        Abi.OPTION_EPOCH_OVER_COST,
+        Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
+    start.ask();
+  }
+
+  /** Withdraws the request. */
+  synchronized void stop() {
+    start.takeBack();
+  }
+
+  /**
+   * Reads everything.
+   *
+   * @param counters reads the exact counters, in microseconds; called before the objects are read
+   */
+  synchronized Evidence read(Supplier<Evidence.Counted> counters) {
+    start.askAgainIfDue();
+    int result = readObservation();
+    long now = System.nanoTime();
+    Evidence.Counted counted = counters.get();
+    List<SampledObject> live = readObjects();
+    String refusal = result == 0 ? start.refusal() : refusal(result);
+    return !refusal.isEmpty()
+        ? new Evidence(now, Evidence.none(now, refusal).observation(), live, Map.of(), counted)
+        : new Evidence(now, observation(), live, readSites(), counted);
+  }
+
+  private int readObservation() {
+    return LibraryFunctions.mallometer_leaks(Structs.address(observation.memory()));
+  }
+
+  private String refusal(int result) {
+    String refusal = start.refusal();
+    return refusal.isEmpty() ? "the observation cannot be read: errno " + -result : refusal;
+  }
+
+  private List<SampledObject> readObjects() {
+    int count = copyObjects();
+    while (count == capacity() && count < MOST_OBJECTS) {
+      int more = Math.min(MOST_OBJECTS, 4 * count);
+      objects = Structs.keepInstead(objects, more * Abi.Object.BYTES);
+      count = copyObjects();
+    }
+    List<SampledObject> live = new ArrayList<>(Math.max(0, count));
+    for (int i = 0; i < count; i++) {
+      SampledObject object = object(Abi.Object.row(objects, i));
+      if (object.probability() > 0) {
+        live.add(object);
+      }
+    }
+    return live;
+  }
+
+  private int copyObjects() {
+    return LibraryFunctions.mallometer_objects(Structs.address(objects), capacity());
+  }
+
+  private int capacity() {
+    return objects.capacity() / Abi.Object.BYTES;
+  }
+
+  private Map<Integer, SiteUse> readSites() {
+    Map<Integer, SiteUse> known = new HashMap<>();
+    int count = SITES_AT_ONCE;
+    for (int first = 0; count == SITES_AT_ONCE && first < MOST_SITES; first += count) {
+      count = LibraryFunctions.mallometer_evidence(Structs.address(sites), SITES_AT_ONCE, first);
+      for (int i = 0; i < count; i++) {
+        Abi.SiteEvidence row = Abi.SiteEvidence.row(sites, i);
+        SiteUse use = use(row);
+        SiteUse before = known.put(row.site(), use);
+        if (before != null) {
+          known.put(row.site(), before.plus(use));
+        }
+      }
+    }
+    return known;
+  }
+
+  private Observation observation() {
+    boolean canWatch = observation.canWatch() == 1;
+    String watchReason = observation.watchReason();
+    return new Observation(
+        state(observation.state()),
+        observation.reason(),
+        method(observation.method()),
+        observation.startedNs(),
+        observation.epochEndNs(),
+        observation.epochNs() / NANOS,
+        observation.epochs(),
+        observation.voidEpochs(),
+        observation.cpuNs() / NANOS,
+        observation.arenaBytes(),
+        observation.residentBytes(),
+        observation.limitBytes(),
+        slots(),
+        observation.placed(),
+        observation.notPlaced(),
+        observation.tooLarge(),
+        canWatch
+            ? ""
+            : watchReason.isEmpty() ? "watchpoints do not work on this system" : watchReason,
+        "");
+  }
+
+  private static Observation.State state(int number) {
+    return switch (number) {
+      case Abi.LEAKS_OFF -> Observation.State.OFF;
+      case Abi.LEAKS_STARTING -> Observation.State.STARTING;
+      case Abi.LEAKS_ON -> Observation.State.ON;
+      default -> Observation.State.FAILED;
+    };
+  }
+
+  private static String method(int number) {
+    return switch (number) {
+      case Abi.LEAKS_BY_COLD -> "cold";
+      case Abi.LEAKS_BY_CLEAR_REFS -> "clear_refs";
+      default -> "";
+    };
+  }
+
+  private List<Observation.Slots> slots() {
+    List<Observation.Slots> slots = new ArrayList<>(Abi.SLOT_CLASSES);
+    long bytes = SMALLEST_SLOT_BYTES;
+    for (int i = 0; i < Abi.SLOT_CLASSES; i++) {
+      slots.add(new Observation.Slots(bytes, observation.slots(i), observation.slotsInUse(i)));
+      bytes *= SLOT_FACTOR;
+    }
+    return slots;
+  }
+
+  private static SampledObject object(Abi.Object row) {
+    return new SampledObject(
+        row.site(),
+        row.bytes(),
+        row.probability(),
+        row.placement(),
+        row.bornNs(),
+        row.lastAccessNs());
+  }
+
+  private static SiteUse use(Abi.SiteEvidence row) {
+    return new SiteUse(
+        row.placed(),
+        row.freed(),
+        durations(row.lifetimes()),
+        durations(row.idleBeforeFree()),
+        durations(row.gaps()));
+  }
+
+  private static Durations durations(Abi.Durations row) {
+    if (row.count() == 0) {
+      return Durations.NONE;
+    }
+    float[] weights = new float[Abi.DURATION_BUCKETS];
+    for (int i = 0; i < weights.length; i++) {
+      float weight = row.weight(i);
+      weights[i] = weight > 0 && weight < Float.POSITIVE_INFINITY ? weight : 0;
+    }
+    return new Durations(row.count(), weights);
+  }
+
+  // ---- Watchpoints
+
+  /** Watches sites. Returns the reason if that is not possible, else an empty text. */
+  synchronized String watch(List<Integer> numbers) {
+    ByteBuffer wanted = Structs.allocate(Math.max(1, numbers.size()) * Integer.BYTES);
+    for (int number : numbers) {
+      wanted.putInt(number);
+    }
+    int result = LibraryFunctions.mallometer_watch(Structs.address(wanted), numbers.size());
+    return result == 0 ? "" : reasonNotToWatch(result);
+  }
+
+  private String reasonNotToWatch(int result) {
+    boolean known = readObservation() == 0;
+    String reason = known ? observation().watchReason() : "";
+    return reason.isEmpty() ? "watchpoints cannot be set: errno " + -result : reason;
+  }
+
+  /**
+   * Returns the accesses that were seen.
+   *
+   * @param naming names the frames of a recorded stack
+   */
+  synchronized List<UseOfSite> seen(Function<long[], List<StackFrame>> naming) {
+    ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * Abi.Access.BYTES);
+    int count = LibraryFunctions.mallometer_accesses(Structs.address(accesses), MOST_ACCESSES);
+    List<UseOfSite> seen = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      Abi.Access access = Abi.Access.row(accesses, i);
+      seen.add(
+          new UseOfSite(
+              access.site(),
+              access.kind() == Abi.WRITE,
+              access.monotonicNs(),
+              access.threadName(),
+              naming.apply(stack(access))));
+    }
+    return seen;
+  }
+
+  private static long[] stack(Abi.Access access) {
+    long[] stack = new long[Math.min(Abi.ACCESS_FRAMES, Math.max(0, access.frames()))];
+    for (int i = 0; i < stack.length; i++) {
+      stack[i] = access.stack(i);
+    }
+    return stack;
+  }
+}

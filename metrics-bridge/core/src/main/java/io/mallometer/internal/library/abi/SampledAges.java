@@ -1,0 +1,106 @@
+package io.mallometer.internal.library.abi;
+
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.model.CallSite;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * The ages of the live samples of each site. A sample of probability p stands for 1/p objects of
+ * its size, so the quantiles are weighted by bytes / p: half of a site's live bytes are at most as
+ * old as the median.
+ */
+final class SampledAges {
+
+  private static final double NANOS = 1e9;
+
+  /** The bits of an index, for 65,536 objects; ages above it reach 278 years in milliseconds. */
+  private static final int INDEX_BITS = 20;
+
+  /**
+   * Medians by the place of the site. Of the sites with the same place only one has live samples.
+   */
+  private final double[] median;
+
+  private final double[] ninetyPercent;
+  private final double[] oldest;
+
+  private SampledAges(int sites) {
+    this.median = unknown(sites);
+    this.ninetyPercent = unknown(sites);
+    this.oldest = unknown(sites);
+  }
+
+  /**
+   * Returns the ages by the number of the site.
+   *
+   * @param objects an array of {@code struct mallometer_object}
+   * @param count its elements
+   * @param now the present time of the clock of their births, in nanoseconds
+   */
+  static SampledAges of(ByteBuffer objects, int count, long now) {
+    long[] youngestFirst = new long[count];
+    int sites = 0;
+    for (int i = 0; i < count; i++) {
+      // The age in milliseconds is above the index, so one number sorts both.
+      youngestFirst[i] = age(objects, i, now) / 1_000_000 << INDEX_BITS | i;
+      sites = Math.max(sites, 1 + site(objects, i));
+    }
+    double[] total = new double[sites];
+    for (int i = 0; i < count; i++) {
+      total[site(objects, i)] += weight(objects, i);
+    }
+    Arrays.sort(youngestFirst);
+    SampledAges ages = new SampledAges(sites);
+    double[] passed = new double[sites];
+    for (long entry : youngestFirst) {
+      int i = (int) entry & (1 << INDEX_BITS) - 1;
+      int site = site(objects, i);
+      passed[site] += weight(objects, i);
+      ages.pass(site, passed[site], total[site], age(objects, i, now) / NANOS);
+    }
+    return ages;
+  }
+
+  /** Returns the ages of a site. */
+  CallSite.Ages at(int number) {
+    int site = SampledObject.placeOf(number);
+    return site < oldest.length && !Double.isNaN(oldest[site])
+        ? new CallSite.Ages(median[site], ninetyPercent[site], oldest[site])
+        : CallSite.Ages.UNKNOWN;
+  }
+
+  /** Notes that {@code passed} of a site's live bytes, which may be none, are at most that old. */
+  private void pass(int site, double passed, double total, double age) {
+    if (passed >= 0.5 * total && Double.isNaN(median[site])) {
+      median[site] = age;
+    }
+    if (passed >= 0.9 * total && Double.isNaN(ninetyPercent[site])) {
+      ninetyPercent[site] = age;
+    }
+    oldest[site] = age;
+  }
+
+  private static double[] unknown(int sites) {
+    double[] ages = new double[sites];
+    Arrays.fill(ages, Double.NaN);
+    return ages;
+  }
+
+  private static long age(ByteBuffer objects, int index, long now) {
+    return Math.max(0, now - objects.getLong(offset(index) + Abi.Object.BORN_NS_AT));
+  }
+
+  private static int offset(int index) {
+    return index * Abi.Object.BYTES;
+  }
+
+  private static int site(ByteBuffer objects, int index) {
+    return SampledObject.placeOf(objects.getInt(offset(index) + Abi.Object.SITE_AT));
+  }
+
+  private static double weight(ByteBuffer objects, int index) {
+    double probability = objects.getDouble(offset(index) + Abi.Object.PROBABILITY_AT);
+    return objects.getLong(offset(index) + Abi.Object.BYTES_AT) / probability;
+  }
+}

@@ -1,0 +1,52 @@
+package io.mallometer.internal.library.load;
+
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Platforms on which the library was compiled and simulated, but never run. Such a library is
+ * loaded only if the user names the platform in the environment variable {@code
+ * MALLOMETER_EXPERIMENTAL} or the system property {@code mallometer.experimental}, separated by
+ * commas.
+ */
+public final class Experimental {
+
+  static final String VARIABLE = "MALLOMETER_EXPERIMENTAL";
+  static final String PROPERTY = "mallometer.experimental";
+  static final String MACOS = "macos";
+
+  private Experimental() {}
+
+  /** Returns whether this is macOS, and its library was requested. */
+  public static boolean onMacos() {
+    return isMacos() && allows(MACOS);
+  }
+
+  /** Returns whether this is macOS; false if a security manager hides the system's name. */
+  static boolean isMacos() {
+    try {
+      return MACOS.equals(Platform.os(System.getProperty("os.name", "")));
+    } catch (SecurityException e) {
+      return false;
+    }
+  }
+
+  /** Returns whether the library of an operating system may be loaded. */
+  static boolean allows(String os) {
+    return allows(os, System.getenv().getOrDefault(VARIABLE, ""), System.getProperty(PROPERTY, ""));
+  }
+
+  /**
+   * Returns whether the library of an operating system may be loaded.
+   *
+   * @param variable the value of the environment variable
+   * @param property the value of the system property
+   */
+  static boolean allows(String os, String variable, String property) {
+    if (!os.equals(MACOS)) {
+      return true;
+    }
+    String asked = (variable + "," + property).toLowerCase(Locale.ROOT);
+    return List.of(asked.split("[, ]+")).contains(os);
+  }
+}

@@ -1,0 +1,110 @@
+package io.mallometer.internal.monitor;
+
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.HugeAllocationListener;
+import io.mallometer.model.Snapshot;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Reports each huge request once to one listener, after the polls that find it.
+ *
+ * <p>The library numbers huge requests and keeps the latest 64. The watch reads them at most once a
+ * second, so a listener gets at most 64 a second; the numbers show how many it missed. It runs on
+ * another thread than the poller's, because a listener may be slow.
+ */
+public final class HugeAllocationWatch implements Consumer<Snapshot> {
+
+  private static final long PAUSE_NANOS = 1_000_000_000L;
+
+  private final HugeAllocationListener listener;
+  private final Executor executor;
+  private final LongSupplier nanoTime;
+  private final AtomicBoolean pending = new AtomicBoolean();
+
+  private volatile List<HugeAllocation> latest = List.of();
+  private volatile boolean closed;
+
+  /** The highest number that was reported. Written on the executor's one thread. */
+  private volatile long told;
+
+  /** The time of the latest call of the executor, and whether there was one; guarded by this. */
+  private long lastCall;
+
+  private boolean called;
+
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  public HugeAllocationWatch(
+      HugeAllocationListener listener, Executor executor, LongSupplier nanoTime) {
+    this.listener = listener;
+    this.executor = executor;
+    this.nanoTime = nanoTime;
+  }
+
+  @Override
+  public void accept(Snapshot snapshot) {
+    List<HugeAllocation> known = snapshot.hugeAllocations();
+    if (closed || known.isEmpty() || known.get(known.size() - 1).number() <= told) {
+      return;
+    }
+    latest = known;
+    if (due() && pending.compareAndSet(false, true)) {
+      hand();
+    }
+  }
+
+  /** Runs the report on the executor. If no thread can be started, the next poll tries again. */
+  private void hand() {
+    boolean handed = false;
+    try {
+      executor.execute(this::tell);
+      handed = true;
+    } finally {
+      if (!handed) {
+        pending.set(false);
+      }
+    }
+  }
+
+  /** Ends all reports. */
+  public void close() {
+    closed = true;
+  }
+
+  private synchronized boolean due() {
+    long now = nanoTime.getAsLong();
+    if (called && now - lastCall < PAUSE_NANOS) {
+      return false;
+    }
+    called = true;
+    lastCall = now;
+    return true;
+  }
+
+  private void tell() {
+    pending.set(false);
+    for (HugeAllocation allocation : latest) {
+      if (!closed && allocation.number() > told) {
+        long missed = allocation.number() - told - 1;
+        told = allocation.number();
+        tell(allocation, missed);
+      }
+    }
+  }
+
+  private void tell(HugeAllocation allocation, long missed) {
+    try {
+      listener.onHugeAllocation(allocation, missed);
+    } catch (Throwable e) {
+      failure.warn(
+          "A listener of huge allocations threw an exception. It stays subscribed; further failures"
+              + " are not logged.",
+          e);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.mallometer.internal.monitor;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One daemon thread for calls of listeners, which ends soon after the last call. */
+public final class ListenerThread implements Executor {
+
+  static final String NAME = "mallometer-listeners";
+
+  private static final int IDLE_SECONDS = 5;
+
+  /** The executor, created with the first task: most programs have none. Guarded by this. */
+  private @Nullable ThreadPoolExecutor threads;
+
+  @Override
+  public synchronized void execute(Runnable task) {
+    ThreadPoolExecutor made = threads;
+    if (made == null) {
+      made =
+          new ThreadPoolExecutor(
+              1,
+              1,
+              IDLE_SECONDS,
+              TimeUnit.SECONDS,
+              new LinkedBlockingQueue<>(),
+              ListenerThread::newThread);
+      made.allowCoreThreadTimeOut(true);
+      threads = made;
+    }
+    made.execute(task);
+  }
+
+  private static Thread newThread(Runnable task) {
+    Thread thread = new Thread(null, task, NAME, 0, false);
+    thread.setDaemon(true);
+    thread.setContextClassLoader(ListenerThread.class.getClassLoader());
+    return thread;
+  }
+}

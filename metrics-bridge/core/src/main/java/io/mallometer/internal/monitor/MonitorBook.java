@@ -1,0 +1,175 @@
+package io.mallometer.internal.monitor;
+
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.OpenScope;
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.Phase;
+import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.SizeDistribution;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latest events of monitors, their listeners, and the process's phases: one phase follows
+ * another, as in the classic tool. Thread-safe.
+ */
+public final class MonitorBook {
+
+  /** The most events, and the most phases, that are kept. */
+  static final int KEPT = 64;
+
+  /** The most events that are logged in a minute. */
+  static final int LOGGED_A_MINUTE = 16;
+
+  private record Open(
+      String name, Instant begin, OpenScope scope, Optional<SizeDistribution> returned) {}
+
+  private final NativeLibrary library;
+  private final Clock clock;
+  private final List<Consumer<MonitorEvent>> listeners = new CopyOnWriteArrayList<>();
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  /** The latest events. Guarded by this, like the fields below. */
+  private final Deque<MonitorEvent> events = new ArrayDeque<>();
+
+  private final Deque<Phase> phases = new ArrayDeque<>();
+  private @Nullable Open current;
+  private Instant minuteEnds = Instant.MIN;
+  private int inMinute;
+
+  public MonitorBook(NativeLibrary library, Clock clock) {
+    this.library = library;
+    this.clock = clock;
+  }
+
+  /**
+   * Keeps an event, passes it to the listeners, and logs it unless {@value #LOGGED_A_MINUTE} were
+   * logged in this minute.
+   */
+  public void publish(MonitorEvent event) {
+    int number;
+    synchronized (this) {
+      keep(events, event);
+      number = numberInMinute();
+    }
+    if (number <= LOGGED_A_MINUTE) {
+      String lines =
+          event.details().isEmpty() ? "" : "\n    " + String.join("\n    ", event.details());
+      Log.MALLOMETER.warn("Monitor " + event.monitor() + ": " + event.sentence() + lines);
+    } else if (number == LOGGED_A_MINUTE + 1) {
+      Log.MALLOMETER.warn("Monitors: further events of this minute are not logged");
+    }
+    for (Consumer<MonitorEvent> listener : listeners) {
+      tell(listener, event);
+    }
+  }
+
+  private int numberInMinute() {
+    Instant now = clock.instant();
+    if (!now.isBefore(minuteEnds)) {
+      minuteEnds = now.plusSeconds(60);
+      inMinute = 0;
+    }
+    return ++inMinute;
+  }
+
+  private void tell(Consumer<MonitorEvent> listener, MonitorEvent event) {
+    try {
+      listener.accept(event);
+    } catch (Throwable e) {
+      failure.warn(
+          "A listener of monitors threw an exception. It stays subscribed; further failures are not"
+              + " logged.",
+          e);
+    }
+  }
+
+  private static <T> void keep(Deque<T> kept, T added) {
+    if (kept.size() == KEPT) {
+      kept.removeFirst();
+    }
+    kept.addLast(added);
+  }
+
+  /** Calls a listener for each event from now on. */
+  public void subscribe(Consumer<MonitorEvent> listener) {
+    listeners.add(listener);
+  }
+
+  /** Ends the calls of a listener. */
+  public void unsubscribe(Consumer<MonitorEvent> listener) {
+    listeners.remove(listener);
+  }
+
+  /** Returns the latest events, oldest first. */
+  public synchronized List<MonitorEvent> events() {
+    return List.copyOf(events);
+  }
+
+  /** Returns the latest phases that ended, oldest first. */
+  public synchronized List<Phase> phases() {
+    return List.copyOf(phases);
+  }
+
+  /**
+   * Ends the current phase and begins the next.
+   *
+   * @param name the name of the next phase; an empty one begins none
+   * @return the phase that ended; empty if there was none
+   */
+  public synchronized Optional<Phase> nextPhase(String name) {
+    Open ending = current;
+    current = null;
+    Optional<Phase> ended = Optional.empty();
+    if (ending != null) {
+      ScopeFigures figures = orNone(ending.scope()::close);
+      Phase phase =
+          new Phase(
+              ending.name(),
+              ending.begin(),
+              clock.instant(),
+              figures,
+              returnedSizes().flatMap(now -> ending.returned().map(now::minus)));
+      keep(phases, phase);
+      ended = Optional.of(phase);
+    }
+    if (!name.isEmpty()) {
+      current = new Open(name, clock.instant(), open(), returnedSizes());
+    }
+    return ended;
+  }
+
+  /** Returns allocations by returned size; empty while no monitor counts them. Never throws. */
+  public Optional<SizeDistribution> returnedSizes() {
+    try {
+      return library.returnedSizes();
+    } catch (RuntimeException | LinkageError e) {
+      return Optional.empty();
+    }
+  }
+
+  private OpenScope open() {
+    try {
+      return library.processScope();
+    } catch (RuntimeException | LinkageError e) {
+      return OpenScope.none("the library cannot be called: " + e);
+    }
+  }
+
+  private static ScopeFigures orNone(Supplier<ScopeFigures> reading) {
+    try {
+      return reading.get();
+    } catch (RuntimeException | LinkageError e) {
+      return ScopeFigures.none("the library cannot be called: " + e);
+    }
+  }
+}

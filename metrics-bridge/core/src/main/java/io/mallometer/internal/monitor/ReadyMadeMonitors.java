@@ -1,0 +1,478 @@
+package io.mallometer.internal.monitor;
+
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.library.RequestWatch;
+import io.mallometer.internal.text.Log;
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MonitorEvent;
+import io.mallometer.model.MonitorOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ready-made monitors. At each poll they read what the library has counted and kept, and act on
+ * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
+ * allocations down: for a threshold those above it, for returned sizes all.
+ */
+public final class ReadyMadeMonitors {
+
+  private static final int MOST_SITES = 10;
+
+  /** The longest time that the end of a monitor waits for a listener. */
+  private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
+
+  private ReadyMadeMonitors() {}
+
+  /** A monitor, which is called with each snapshot until it is closed. */
+  public interface Running extends Consumer<Snapshot> {
+    /** Returns why it reports less than requested; empty if it reports all. */
+    default String reason() {
+      return "";
+    }
+
+    /** Reports the rest of what was seen, and ends the library's work for it. Called once. */
+    default void close() {}
+  }
+
+  /**
+   * Parts of the process that monitors need.
+   *
+   * @param latest the latest snapshot
+   * @param sites the latest reading of the call sites if it is younger than a second, else a new
+   *     one
+   * @param keptSites makes a new reading of the call sites, which is kept
+   * @param nanoTime paces what monitors write
+   */
+  public record Parts(
+      NativeLibrary library,
+      Supplier<Snapshot> latest,
+      Supplier<CallSites> sites,
+      Supplier<CallSites> keptSites,
+      ListenerThread listenerThread,
+      MonitorBook book,
+      LongSupplier nanoTime) {}
+
+  /** Creates a monitor. */
+  public static Running of(MonitorOptions options, Parts parts) {
+    return switch (options.kind()) {
+      case THRESHOLD -> new Threshold(options, parts);
+      case LIVE_SIZE -> new Present(options, parts);
+      case CSV_FILE -> new Periodic(options.file().orElseThrow(), parts);
+      case USABLE_SIZES -> new Returned(options, parts);
+    };
+  }
+
+  /**
+   * Runs work on the thread of listeners, unless it already waits there. If no thread can be
+   * started, the next poll tries again.
+   *
+   * @param pending whether the work waits; the work itself clears it
+   */
+  private static void hand(AtomicBoolean pending, Parts parts, Runnable work) {
+    if (!pending.compareAndSet(false, true)) {
+      return;
+    }
+    boolean handed = false;
+    try {
+      parts.listenerThread().execute(work);
+      handed = true;
+    } finally {
+      if (!handed) {
+        pending.set(false);
+      }
+    }
+  }
+
+  // ---- Requests above a size
+
+  /**
+   * Reports requests. The library watches them while it counts. A library that is too old for that,
+   * or has no free watch, at least records huge requests.
+   */
+  private static final class Threshold implements Running {
+    private final MonitorOptions options;
+    private final Parts parts;
+    private final HugeAllocationWatch huge;
+    private final Log.Once tooLow = Log.MALLOMETER.once();
+    private final AtomicBoolean pending = new AtomicBoolean();
+
+    /** The number of the last huge request before the monitor. */
+    private final long before;
+
+    /** Held while requests are reported; no poll waits for it. */
+    private final ReentrantLock telling = new ReentrantLock();
+
+    /** The watch of the library. Guarded by this, as is {@link #closed}. */
+    private @Nullable RequestWatch watch;
+
+    private boolean closed;
+
+    Threshold(MonitorOptions options, Parts parts) {
+      this.options = options;
+      this.parts = parts;
+      this.before = newest(parts.latest().get());
+      this.huge =
+          new HugeAllocationWatch(
+              (request, missed) -> tellHuge(request), parts.listenerThread(), parts.nanoTime());
+    }
+
+    private static long newest(Snapshot snapshot) {
+      List<HugeAllocation> known = snapshot.hugeAllocations();
+      return known.isEmpty() ? 0 : known.get(known.size() - 1).number();
+    }
+
+    @Override
+    public void accept(Snapshot snapshot) {
+      if (!snapshot.status().active()) {
+        return;
+      }
+      boolean begins = opened() == null;
+      String reason = watches();
+      if (reason.isEmpty()) {
+        if (begins) {
+          return;
+        }
+        hand(pending, parts, this::tellWatched);
+        return;
+      }
+      double recorded = snapshot.self().hugeThresholdBytes();
+      if (recorded > options.bytes()) {
+        tooLow.warn(
+            "Monitor %s: the library records requests above %s only, because %s. Start the process with MALLOMETER_HUGE=%d to hear of smaller ones."
+                .formatted(options, Words.bytes(recorded), reason, options.bytes()),
+            null);
+      }
+      huge.accept(snapshot);
+    }
+
+    /** Opens the watch, unless it is open; returns why there is none, or an empty text. */
+    private synchronized String watches() {
+      if (closed) {
+        return "";
+      }
+      RequestWatch known = watch;
+      if (known == null) {
+        known = parts.library().watchRequests(options.bytes(), options.thread());
+        watch = known;
+      }
+      return known.reason();
+    }
+
+    @Override
+    public String reason() {
+      RequestWatch known = opened();
+      return known == null ? "nothing is counted yet" : known.reason();
+    }
+
+    private void tellWatched() {
+      pending.set(false);
+      telling.lock();
+      try {
+        tellRest();
+      } finally {
+        telling.unlock();
+      }
+    }
+
+    private void tellRest() {
+      RequestWatch known = opened();
+      if (known != null) {
+        for (RequestWatch.Request request : known.read()) {
+          tell(request.allocation(), request.stack());
+        }
+      }
+    }
+
+    /** Reports the rest, unless a listener blocks: it may wait for a lock of the closing thread. */
+    private void tellLast() {
+      try {
+        if (telling.tryLock(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
+          try {
+            tellRest();
+          } finally {
+            telling.unlock();
+          }
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private synchronized @Nullable RequestWatch opened() {
+      return watch;
+    }
+
+    @Override
+    public void close() {
+      try {
+        tellLast();
+      } finally {
+        huge.close();
+        synchronized (this) {
+          closed = true;
+          if (watch != null) {
+            watch.close();
+          }
+        }
+      }
+    }
+
+    private void tellHuge(HugeAllocation request) {
+      boolean isOfThread = options.thread() == 0 || options.thread() == request.threadId();
+      if (isOfThread && request.number() > before && request.bytes() > options.bytes()) {
+        tell(request, parts.library().stackOf(request));
+      }
+    }
+
+    private void tell(HugeAllocation request, List<StackFrame> frames) {
+      List<String> stack = new ArrayList<>();
+      for (StackFrame frame : frames) {
+        stack.add(frame.toString());
+      }
+      try {
+        parts.sites().get().sites().stream()
+            .filter(site -> mean(site) > options.bytes())
+            .sorted(Comparator.comparingDouble(site -> Math.abs(mean(site) - request.bytes())))
+            .limit(MOST_SITES)
+            .forEach(
+                site ->
+                    stack.add(
+                        "call site that requests %s on average: %s (%s)"
+                            .formatted(Words.bytes(mean(site)), site.name(), site.library())));
+      } catch (RuntimeException | LinkageError e) {
+        stack.add("the call sites cannot be read: " + e);
+      }
+      parts
+          .book()
+          .publish(
+              new MonitorEvent(
+                  options,
+                  request.time(),
+                  request.bytes(),
+                  request.threadId(),
+                  "thread %s (%d) requested %s"
+                      .formatted(
+                          request.threadName(), request.threadId(), Words.bytes(request.bytes())),
+                  stack));
+    }
+
+    private static double mean(CallSite site) {
+      return site.allocatedBytes().value() / site.allocatedObjects().value();
+    }
+  }
+
+  // ---- Live bytes above a size
+
+  /** Reports that live bytes exceed a size. They must fall 5 % below it before they count again. */
+  private static final class Present implements Running {
+    private static final double AGAIN = 0.95;
+
+    private final MonitorOptions options;
+    private final Parts parts;
+    private boolean exceeded;
+
+    Present(MonitorOptions options, Parts parts) {
+      this.options = options;
+      this.parts = parts;
+    }
+
+    @Override
+    public void accept(Snapshot snapshot) {
+      double live = snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
+      if (exceeds(live)) {
+        boolean handed = false;
+        try {
+          parts.listenerThread().execute(() -> tell(snapshot, live));
+          handed = true;
+        } finally {
+          if (!handed) {
+            forget();
+          }
+        }
+      }
+    }
+
+    /** Lets the next poll try again if no thread can be started. */
+    private synchronized void forget() {
+      exceeded = false;
+    }
+
+    private synchronized boolean exceeds(double live) {
+      boolean newly = !exceeded && live > options.bytes();
+      exceeded = newly || exceeded && !(live < options.bytes() * AGAIN);
+      return newly;
+    }
+
+    private void tell(Snapshot snapshot, double live) {
+      List<String> details = new ArrayList<>();
+      try {
+        CallSites read = parts.keptSites().get();
+        for (CallSite site : read.sites()) {
+          if (details.size() < MOST_SITES) {
+            details.add(
+                "%s live: %s (%s)"
+                    .formatted(Words.bytes(site.liveBytes().value()), site.name(), site.library()));
+          }
+        }
+        if (details.isEmpty()) {
+          details.add(read.reason());
+        }
+      } catch (RuntimeException | LinkageError e) {
+        details.add("the call sites cannot be read: " + e);
+      }
+      parts
+          .book()
+          .publish(
+              new MonitorEvent(
+                  options,
+                  snapshot.time(),
+                  Math.round(live),
+                  0,
+                  "%s are live, more than %s"
+                      .formatted(Words.bytes(live), Words.bytes(options.bytes())),
+                  details));
+    }
+  }
+
+  // ---- A row at each poll
+
+  /**
+   * Writes rows. The file is opened for each row, so that it can be moved away, and is not open in
+   * a checkpoint. A file that has grown to {@value #MOST_BYTES} bytes becomes FILE.1.
+   */
+  private static final class Periodic implements Running {
+    private static final long MOST_BYTES = 4 << 20;
+    private static final long PAUSE_NANOS = 1_000_000_000L;
+    private static final String HEAD =
+        "time,live_bytes,peak_bytes,allocations,frees,failed,requested_bytes\n";
+
+    private final Path file;
+    private final Parts parts;
+    private final AtomicBoolean pending = new AtomicBoolean();
+    private final Log.Once failure = Log.MALLOMETER.once();
+
+    /** The time of the latest row. Guarded by this, as is {@link #written}. */
+    private long writtenAt;
+
+    private boolean written;
+
+    Periodic(Path file, Parts parts) {
+      this.file = file;
+      this.parts = parts;
+    }
+
+    @Override
+    public void accept(Snapshot snapshot) {
+      if (snapshot.process().isPresent() && due()) {
+        hand(pending, parts, () -> write(row(snapshot, snapshot.process().get())));
+      }
+    }
+
+    private synchronized boolean due() {
+      long now = parts.nanoTime().getAsLong();
+      if (written && now - writtenAt < PAUSE_NANOS) {
+        return false;
+      }
+      written = true;
+      writtenAt = now;
+      return true;
+    }
+
+    private static String row(Snapshot snapshot, NativeCounters counted) {
+      return String.format(
+          Locale.ROOT,
+          "%s,%s,%s,%d,%d,%d,%d%n",
+          snapshot.time(),
+          whole(counted.liveBytes()),
+          whole(counted.peakBytes()),
+          counted.allocations(),
+          counted.frees(),
+          counted.failed(),
+          counted.requestedBytes());
+    }
+
+    private static String whole(double figure) {
+      return Double.isNaN(figure) ? "" : Long.toString(Math.round(figure));
+    }
+
+    private void write(String row) {
+      pending.set(false);
+      try {
+        if (Files.exists(file) && Files.size(file) + row.length() > MOST_BYTES) {
+          Files.move(file, Path.of(file + ".1"), StandardCopyOption.REPLACE_EXISTING);
+        }
+        String text = Files.exists(file) ? row : HEAD + row;
+        Files.writeString(
+            file,
+            text,
+            StandardCharsets.US_ASCII,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.APPEND);
+        failure.rearm();
+      } catch (IOException | RuntimeException e) {
+        failure.warn("The monitor csv-file=" + file + " cannot write a row", e);
+      }
+    }
+  }
+
+  // ---- Usable sizes
+
+  private static final class Returned implements Running {
+    private final MonitorOptions options;
+    private final Parts parts;
+    private final Log.Once failure = Log.MALLOMETER.once();
+
+    /** Whether the library counts. Guarded by this. */
+    private boolean counts;
+
+    private boolean closed;
+
+    Returned(MonitorOptions options, Parts parts) {
+      this.options = options;
+      this.parts = parts;
+    }
+
+    @Override
+    public synchronized void accept(Snapshot snapshot) {
+      if (counts || closed || !snapshot.status().active()) {
+        return;
+      }
+      String reason = parts.library().countReturnedSizes(true);
+      counts = reason.isEmpty();
+      if (!counts) {
+        failure.warn("Monitor %s: nothing is counted: %s".formatted(options, reason), null);
+      }
+    }
+
+    @Override
+    public synchronized void close() {
+      closed = true;
+      if (counts) {
+        counts = false;
+        parts.library().countReturnedSizes(false);
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.mallometer.internal.owner;
+
+import io.mallometer.internal.process.JavaHeap;
+import io.mallometer.internal.process.ProcessorShare;
+import io.mallometer.model.Diagnosis.Limit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/** The heap, the processors and the limit of this process. */
+public final class HeapWalkCost implements OwnerSearches.Surroundings {
+
+  /** The longest age of a measured share of a processor. All walks of one search fit into it. */
+  private static final long FRESH_NANOS = 10_000_000_000L;
+
+  private final Supplier<Limit> limit;
+  private final LongSupplier nanoTime;
+  private final ProcessorShare share = new ProcessorShare();
+  private volatile Measured slowdown;
+
+  private record Measured(double slowdown, long nanos) {}
+
+  public HeapWalkCost(Supplier<Limit> limit, LongSupplier nanoTime) {
+    this.limit = limit;
+    this.nanoTime = nanoTime;
+    this.slowdown = new Measured(1, nanoTime.getAsLong() - FRESH_NANOS);
+  }
+
+  @Override
+  public PauseEstimate estimate(double correction) {
+    return new PauseEstimate(
+        JavaHeap.usage().getUsed(), JavaHeap.walksMark(), slowdown(), correction);
+  }
+
+  private double slowdown() {
+    Measured latest = slowdown;
+    long now = nanoTime.getAsLong();
+    if (now - latest.nanos() >= FRESH_NANOS) {
+      latest = new Measured(share.slowdown(), now);
+      slowdown = latest;
+    }
+    return latest.slowdown();
+  }
+
+  @Override
+  public double committedHeapBytes() {
+    return JavaHeap.usage().getCommitted();
+  }
+
+  @Override
+  public double roomBytes() {
+    return limit.get().bytes() - limit.get().usedBytes();
+  }
+}

@@ -1,0 +1,159 @@
+package io.mallometer.internal.owner;
+
+import io.mallometer.internal.library.HeapGraph;
+import io.mallometer.internal.library.HeapGraph.HeapObject;
+import io.mallometer.internal.library.HeapGraph.Kind;
+import io.mallometer.internal.library.HeapGraph.Link;
+import io.mallometer.internal.library.HeapGraph.Reference;
+import io.mallometer.model.OwnerReport.Holding;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Searches for what keeps an object: breadth first, over strong references alone, then over weaker
+ * ones too. A weaker kind is only returned if no stronger path can have been missed.
+ */
+final class RetentionPathFinder {
+
+  /** Effect of a reference on its target. */
+  private enum Bond {
+    STRONG,
+    SOFT,
+    LOCAL,
+    /** A cleaner's: it keeps the target only to free it, once no other object does. */
+    CLEANER,
+    WEAK,
+    /** The referent of a phantom reference, which no code can get. */
+    NONE
+  }
+
+  /** A search over some kinds of references, and the result that a path means. */
+  private record Attempt(Set<Bond> bonds, Holding says, boolean wantsAllKnown) {}
+
+  private static final List<Attempt> ATTEMPTS =
+      List.of(
+          new Attempt(EnumSet.of(Bond.STRONG), Holding.KEPT, false),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.LOCAL), Holding.LOCAL_VARIABLE, true),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT), Holding.SOFTLY, true),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT, Bond.CLEANER), Holding.GARBAGE, true),
+          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT, Bond.WEAK), Holding.WEAKLY, true));
+
+  /**
+   * The result of a search.
+   *
+   * @param links from the object outwards, the last of which is a root, a static field or a
+   *     cleaner; if deeper, the farthest object whose referrers are not all known; empty if none
+   *     was found
+   */
+  record Found(Holding holding, List<Step> links) {}
+
+  /** A reference on a path, and the object that has it; empty for a root. */
+  record Step(Link link, Optional<HeapObject> referrer) {}
+
+  private record From(int object, Link link) {}
+
+  private final List<HeapObject> objects;
+
+  RetentionPathFinder(List<HeapObject> objects) {
+    this.objects = objects;
+  }
+
+  /** Returns what keeps an object that was followed. */
+  Found from(int object) {
+    if (objects.get(object).expanded() && !objects.get(object).reached()) {
+      return new Found(Holding.UNREACHABLE, List.of());
+    }
+    boolean open = false;
+    List<Step> farthest = List.of();
+    for (Attempt attempt : ATTEMPTS) {
+      if (open && attempt.wantsAllKnown()) {
+        break;
+      }
+      Map<Integer, From> seen = new HashMap<>();
+      Optional<List<Step>> toReference = Optional.empty();
+      Deque<Integer> queue = new ArrayDeque<>(List.of(object));
+      while (!queue.isEmpty()) {
+        int at = queue.remove();
+        if (isOpen(objects.get(at))) {
+          open = true;
+          farthest = path(object, at, seen);
+        }
+        for (Link link : objects.get(at).referrers()) {
+          Bond bond = bond(link);
+          if (!attempt.bonds().contains(bond)) {
+            continue;
+          }
+          if (link.reference().ends() || bond == Bond.CLEANER) {
+            return new Found(attempt.says(), path(object, at, link, seen));
+          }
+          if (toReference.isEmpty() && (bond == Bond.SOFT || bond == Bond.WEAK)) {
+            // The walk has reached the object, so something keeps the reference.
+            toReference = Optional.of(path(object, at, link, seen));
+          }
+          if (link.referrer() != object && !seen.containsKey(link.referrer())) {
+            seen.put(link.referrer(), new From(at, link));
+            queue.add(link.referrer());
+          }
+        }
+      }
+      if (toReference.isPresent()) {
+        return new Found(attempt.says(), toReference.get());
+      }
+    }
+    return open ? new Found(Holding.DEEPER, farthest) : new Found(Holding.UNREACHABLE, List.of());
+  }
+
+  /** Returns whether the object may have unknown referrers. */
+  private static boolean isOpen(HeapObject object) {
+    return object.more() || !object.expanded();
+  }
+
+  private Bond bond(Link link) {
+    if (link.reference() == Reference.LOCAL || link.reference() == Reference.JNI_LOCAL) {
+      return Bond.LOCAL;
+    }
+    if (link.referrer() == HeapGraph.NONE || link.reference() != Reference.FIELD) {
+      return Bond.STRONG;
+    }
+    Kind kind = objects.get(link.referrer()).kind();
+    boolean isReferent = "referent".equals(link.name());
+    return switch (kind) {
+      case SOFT -> isReferent ? Bond.SOFT : Bond.STRONG;
+      case WEAK -> isReferent ? Bond.WEAK : Bond.STRONG;
+      case PHANTOM -> isReferent ? Bond.NONE : Bond.CLEANER;
+      case FINAL -> isReferent ? Bond.CLEANER : Bond.STRONG;
+      default -> Bond.STRONG;
+    };
+  }
+
+  private List<Step> path(int start, int last, Link end, Map<Integer, From> seen) {
+    List<Step> steps = path(start, last, seen);
+    steps.add(step(end));
+    return steps;
+  }
+
+  private List<Step> path(int start, int last, Map<Integer, From> seen) {
+    List<Step> steps = new ArrayList<>();
+    for (int at = last; at != start; at = seen.get(at).object()) {
+      steps.add(step(seen.get(at).link()));
+    }
+    Collections.reverse(steps);
+    return steps;
+  }
+
+  private Step step(Link link) {
+    return new Step(
+        link,
+        link.referrer() == HeapGraph.NONE
+            ? Optional.empty()
+            : Optional.of(objects.get(link.referrer())));
+  }
+}

@@ -1,0 +1,61 @@
+package io.mallometer.view;
+
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A view as JSON that is written once for all requests of some seconds, so that its cost does not
+ * grow with their number. Thread-safe.
+ */
+final class CachedJson {
+
+  private final Clock clock;
+  private final long seconds;
+  private final List<Supplier<?>> subjects;
+  private final Supplier<? extends View> view;
+
+  /** The subjects of the JSON, compared by identity. Guarded by this, like the fields below. */
+  private List<Object> of = List.of();
+
+  private long writtenAt;
+  private byte @Nullable [] bytes;
+
+  /**
+   * Creates a view that is written again after {@code seconds}, and when the {@code subjects}
+   * change.
+   */
+  CachedJson(Clock clock, long seconds, Supplier<? extends View> view, Supplier<?>... subjects) {
+    this.clock = clock;
+    this.seconds = seconds;
+    this.subjects = List.of(subjects);
+    this.view = view;
+  }
+
+  /** Returns the JSON; not to be changed. */
+  synchronized byte[] bytes() {
+    long now = clock.instant().getEpochSecond();
+    List<Object> latest = new ArrayList<>();
+    subjects.forEach(subject -> latest.add(subject.get()));
+    byte @Nullable [] known = bytes;
+    // JSON from before the clock was set back is written again.
+    if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
+      known = view.get().json();
+      bytes = known;
+      of = latest;
+      writtenAt = now;
+    }
+    return known;
+  }
+
+  private static boolean same(List<Object> some, List<Object> others) {
+    for (int i = 0; i < some.size(); i++) {
+      if (some.get(i) != others.get(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

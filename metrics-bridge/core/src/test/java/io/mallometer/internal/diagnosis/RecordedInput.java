@@ -1,0 +1,137 @@
+package io.mallometer.internal.diagnosis;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.MallometerOptions;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Reads the inputs of real processes that {@code benchmarks/diagnosis/Inputs.java} wrote. Each
+ * record is an object of its components. Absent values are empty, zero, or NaN for a double.
+ */
+final class RecordedInput {
+
+  private RecordedInput() {}
+
+  /** Returns the input of the rules, with the default options and without a previous run. */
+  static DiagnosisInput of(JsonNode json) throws ReflectiveOperationException {
+    JsonNode row = json.path("firstRow");
+    DiagnosisInput read = (DiagnosisInput) value(json, DiagnosisInput.class);
+    return new DiagnosisInput(
+        read.snapshot(),
+        read.history(),
+        read.readings(),
+        read.sites(),
+        read.leaks(),
+        MallometerOptions.defaults(),
+        Optional.empty(),
+        read.started(),
+        read.startedUp(),
+        row.isTextual() ? Situation.naming(row.asText()) : read.latest());
+  }
+
+  private static Object value(JsonNode json, Type type) throws ReflectiveOperationException {
+    if (type instanceof ParameterizedType parameterized) {
+      return container(json, parameterized);
+    }
+    Class<?> kind = (Class<?>) type;
+    if (kind == Diagnosis.class) {
+      return Diagnosis.none(Instant.EPOCH);
+    }
+    if (kind == MallometerOptions.class) {
+      return MallometerOptions.defaults();
+    }
+    if (kind == Diagnosis.class) {
+      return Diagnosis.none(Instant.EPOCH);
+    }
+    if (kind == double.class || kind == Double.class) {
+      return json.isNumber() ? json.asDouble() : Double.NaN;
+    }
+    if (kind == long.class || kind == Long.class) {
+      return json.asLong();
+    }
+    if (kind == int.class || kind == Integer.class) {
+      return json.asInt();
+    }
+    if (kind == boolean.class || kind == Boolean.class) {
+      return json.asBoolean();
+    }
+    if (json.isNull() || json.isMissingNode()) {
+      return kind == String.class ? "" : null;
+    }
+    if (kind == Instant.class) {
+      return Instant.parse(json.asText());
+    }
+    if (kind == Duration.class) {
+      return Duration.parse(json.asText());
+    }
+    if (kind.isEnum()) {
+      return constant(json.asText(), kind);
+    }
+    if (kind.isRecord()) {
+      return record(json, kind);
+    }
+    // The rules do not read the distribution of sizes.
+    return kind == String.class ? json.asText() : null;
+  }
+
+  private static Object container(JsonNode json, ParameterizedType type)
+      throws ReflectiveOperationException {
+    Type[] of = type.getActualTypeArguments();
+    if (type.getRawType() == Optional.class) {
+      return json.isNull() || json.isMissingNode()
+          ? Optional.empty()
+          : Optional.of(value(json, of[0]));
+    }
+    if (type.getRawType() == Map.class) {
+      Map<Object, Object> map = new LinkedHashMap<>();
+      for (Map.Entry<String, JsonNode> entry : json.properties()) {
+        Object key =
+            of[0] instanceof Class<?> kind && kind.isEnum()
+                ? constant(entry.getKey(), kind)
+                : entry.getKey();
+        map.put(key, value(entry.getValue(), of[1]));
+      }
+      return map;
+    }
+    List<Object> list = new ArrayList<>();
+    for (JsonNode element : json) {
+      list.add(value(element, of[0]));
+    }
+    return type.getRawType() == Set.class ? new HashSet<>(list) : list;
+  }
+
+  private static Object constant(String name, Class<?> kind) {
+    for (Object constant : kind.getEnumConstants()) {
+      if (((Enum<?>) constant).name().equals(name)) {
+        return constant;
+      }
+    }
+    throw new IllegalArgumentException(name);
+  }
+
+  private static Object record(JsonNode json, Class<?> kind) throws ReflectiveOperationException {
+    RecordComponent[] components = kind.getRecordComponents();
+    Class<?>[] types = new Class<?>[components.length];
+    Object[] values = new Object[components.length];
+    for (int i = 0; i < components.length; i++) {
+      types[i] = components[i].getType();
+      values[i] = value(json.path(components[i].getName()), components[i].getGenericType());
+    }
+    Constructor<?> constructor = kind.getDeclaredConstructor(types);
+    constructor.setAccessible(true);
+    return constructor.newInstance(values);
+  }
+}

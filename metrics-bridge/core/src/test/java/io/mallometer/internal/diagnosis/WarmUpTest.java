@@ -1,0 +1,111 @@
+package io.mallometer.internal.diagnosis;
+
+import static io.mallometer.internal.diagnosis.Situation.MIB;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.model.Diagnosis.State;
+import io.mallometer.model.ResidentPart;
+import java.time.Duration;
+import java.util.Random;
+import java.util.function.DoubleUnaryOperator;
+import java.util.function.LongToDoubleFunction;
+import org.junit.jupiter.api.Test;
+
+/** A process that warms up is healthy after ten minutes unless it also leaks. */
+class WarmUpTest {
+
+  private static final double A_DAY = Duration.ofDays(1).toSeconds();
+  private static final int PROCESSES = 400;
+
+  /** The number of processes whose diagnoses are drawn. */
+  private static final int DRAWN = 12;
+
+  /** The share of its deviation that a reading takes from the one before: noise lasts a minute. */
+  private static final double LASTS = 0.8;
+
+  /** Metaspace and malloc of an idle JVM of 240 MiB: 12 MiB in the first minutes, then less. */
+  @Test
+  void anIdleProcessThatStillWarmsUpIsHealthyByMinuteTen() {
+    Situation idle = warming(second -> 0);
+
+    assertThat(idle.diagnosis().state()).isEqualTo(State.HEALTHY);
+  }
+
+  @Test
+  void aSlowLeakBelowTheWarmUpIsNotHealthy() {
+    for (double perMinute : new double[] {0.5, 1, 2, 5}) {
+      assertThat(warming(second -> perMinute * second / 60).diagnosis().state())
+          .as("%.1f MiB/min", perMinute)
+          .isNotEqualTo(State.HEALTHY);
+    }
+  }
+
+  private static Situation warming(LongToDoubleFunction leak) {
+    LongToDoubleFunction warm = second -> 2 * Math.log(30 + second);
+    Situation idle =
+        new Situation(
+            Duration.ofMinutes(10),
+            second -> 200 + 2 * warm.applyAsDouble(second) + leak.applyAsDouble(second));
+    idle.limit = Double.NaN;
+    idle.parts.put(ResidentPart.METASPACE, second -> 20 + warm.applyAsDouble(second));
+    idle.parts.put(
+        ResidentPart.MALLOC_RETAINED,
+        second -> 20 + warm.applyAsDouble(second) + leak.applyAsDouble(second));
+    return idle;
+  }
+
+  /** A process of 200 MiB is healthy if its possible growth within a day is less than that. */
+  @Test
+  void noiseSeldomMakesALineALogarithm() {
+    assertThat(healthy(0.3, minute -> 2 * Math.log(minute))).isGreaterThan(0.4);
+    for (double noise : new double[] {0.1, 0.3, 1, 3}) {
+      assertThat(healthy(noise, minute -> minute)).as("1 MiB/min").isLessThan(0.03);
+      assertThat(healthy(noise, minute -> 2 * minute)).as("2 MiB/min").isLessThan(0.01);
+      assertThat(healthy(noise, minute -> 10 * Math.log(minute) + minute)).isLessThan(0.01);
+      assertThat(healthy(noise, minute -> minute - 40 * Math.exp(-minute / 2))).isLessThan(0.01);
+    }
+  }
+
+  /** A leak of 1 MiB/min is drawn every 15 s until minute 15. */
+  @Test
+  void noiseNeverMakesALeakHealthy() {
+    Random random = new Random(7);
+    for (int process = 0; process < DRAWN; process++) {
+      double[] noise = new double[61];
+      for (int i = 1; i < noise.length; i++) {
+        noise[i] = LASTS * noise[i - 1] + Math.sqrt(1 - LASTS * LASTS) * random.nextGaussian();
+      }
+      LongToDoubleFunction leak = second -> second / 60.0 + noise[(int) (second / 15)];
+      HeldDiagnosis held = new HeldDiagnosis(Situation.START);
+      for (int second = 150; second <= 900; second += 15) {
+        Situation leaks =
+            new Situation(Duration.ofSeconds(second), at -> 200 + leak.applyAsDouble(at));
+        leaks.limit = Double.NaN;
+        leaks.parts.put(ResidentPart.MALLOC_RETAINED, at -> 50 + leak.applyAsDouble(at));
+        leaks.live = at -> 0;
+        assertThat(held.stands(leaks.diagnosis(), second * 1_000_000_000L).state())
+            .as("process %d at %d s", process, second)
+            .isNotEqualTo(State.HEALTHY);
+      }
+    }
+  }
+
+  /** Returns the share of processes that are healthy by their minute 10. */
+  private static double healthy(double noise, DoubleUnaryOperator bytes) {
+    Random random = new Random(7);
+    int healthy = 0;
+    for (int process = 0; process < PROCESSES; process++) {
+      double[] seconds = new double[33];
+      double[] figures = new double[seconds.length];
+      double deviation = 0;
+      for (int i = 0; i < seconds.length; i++) {
+        seconds[i] = 120 + 15.0 * i;
+        deviation =
+            LASTS * deviation + Math.sqrt(1 - LASTS * LASTS) * noise * random.nextGaussian();
+        figures[i] = (bytes.applyAsDouble(2 + i / 4.0) + deviation) * MIB;
+      }
+      healthy += TotalGrowth.most(seconds, figures, A_DAY) < 200 * MIB ? 1 : 0;
+    }
+    return healthy / (double) PROCESSES;
+  }
+}

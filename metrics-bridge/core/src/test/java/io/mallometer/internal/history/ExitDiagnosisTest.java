@@ -1,0 +1,214 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.mallometer.internal.history.ExitDiagnosis.Kind;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests that the report of a run's end states all that is known, and no more. */
+@Tag("any-jdk")
+class ExitDiagnosisTest {
+
+  static final PostMortem NOTHING_MORE = new PostMortem(false, false, Double.NaN);
+
+  @TempDir private Path directory;
+  private Path path = Path.of("unset");
+
+  @BeforeEach
+  void name() {
+    path = directory.resolve("recording");
+  }
+
+  @Test
+  void nearTheLimitWithoutGoodbyeIsMostLikelyAKill() throws Exception {
+    ExitDiagnosis ending =
+        ExitDiagnosis.of(RecordedLife.read(Recordings.grownToTheLimit(path)), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.NEAR_LIMIT);
+    assertThat(ending.sentence())
+        .isEqualTo(
+            "ended without an exit record at 99 % of the limit of 2.0 GiB, so it was most likely"
+                + " killed for exceeding it; malloc live 1.9 GiB, +1.4 GiB in 40 min; resident 1.9"
+                + " GiB, +1.4 GiB in"
+                + " 40 min");
+  }
+
+  @Test
+  void aRisenCountOfTheKernelMakesItAKill() throws Exception {
+    ExitDiagnosis ending =
+        ExitDiagnosis.of(
+            RecordedLife.read(Recordings.grownToTheLimit(path)), new PostMortem(false, false, 1.0));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+    assertThat(ending.sentence())
+        .startsWith("was killed at 99 % of the limit of 2.0 GiB (the kernel's count of processes")
+        .contains("rose from 0 to 1");
+  }
+
+  @Test
+  void farFromTheLimitNoCauseIsClaimed() throws Exception {
+    ExitDiagnosis ending = ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+    assertThat(ending.sentence())
+        .startsWith("ended without an exit record at 40 % of the limit")
+        .contains("(kill -9, a crash, or the machine)")
+        .doesNotContain("was killed");
+  }
+
+  @Test
+  void aKillOfSomebodyInTheCgroupIsNotCalledAKillOfThisProcess() throws Exception {
+    ExitDiagnosis ending =
+        ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), new PostMortem(false, false, 3.0));
+
+    assertThat(ending.sentence())
+        .startsWith("ended without an exit record at 40 % of the limit")
+        .contains("rose from 0 to 3")
+        .doesNotContain("was killed");
+  }
+
+  @Test
+  void withoutALimitNoShareIsClaimed() throws Exception {
+    assertThat(ended(Recordings.figures(1e6, 2e6, 4e6, Double.NaN), NOTHING_MORE).sentence())
+        .doesNotContain("%")
+        .doesNotContain("NaN");
+  }
+
+  @Test
+  void pageCacheThatTheKernelGivesUpFirstDoesNotCount() throws Exception {
+    ByteBuffer sample = Recordings.figures(100e6, 200e6, 995e6, 1e9);
+    sample.putLong(RecordingFormat.SAMPLE_FILE_BYTES, 700_000_000);
+
+    assertThat(ended(sample, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+  }
+
+  @Test
+  void anotherRunOfTheMachineIsSaid() throws Exception {
+    assertThat(
+            ended(
+                    Recordings.figures(1e6, 2e6, 4e6, Double.NaN),
+                    new PostMortem(false, true, Double.NaN))
+                .sentence())
+        .contains("the machine was restarted");
+  }
+
+  @Test
+  void aFileThatIsWrittenIsNoEnd() throws Exception {
+    assertThat(
+            ended(Recordings.figures(1e6, 2e6, 990e6, 1e9), new PostMortem(true, false, Double.NaN))
+                .kind())
+        .isEqualTo(Kind.RUNNING);
+  }
+
+  @Test
+  void anExitIsAnExitWithItsCodeAlsoNearTheLimit() throws Exception {
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, 143);
+      Recordings.sample(file, 3, 2, goodbye);
+    }
+    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.EXITED);
+    assertThat(ending.sentence()).startsWith("exited with code 143 at 99 %");
+    assertThat(ending.alarming()).isFalse();
+  }
+
+  @Test
+  void anExitWhoseStatusTheCLibraryDoesNotTellIsAnExit() throws Exception {
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, RecordingFormat.STATUS_NOT_TOLD);
+      Recordings.sample(file, 3, 2, goodbye);
+    }
+    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.EXITED);
+    assertThat(ending.sentence()).startsWith("ended (status unknown) at 99 %");
+  }
+
+  @Test
+  void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
+    try (RecordingFile file = Recordings.open(path)) {
+      file.write(
+          RecordingFormat.SHUTDOWN,
+          0,
+          Recordings.START.plusSeconds(10),
+          Recordings.START_NANOS + 10 * Recordings.SECOND,
+          new byte[0]);
+      Recordings.sample(file, 0, 40, Recordings.figures(1e6, 2e6, 4e6, 1e9));
+    }
+    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
+    assertThat(ending.sentence())
+        .startsWith(
+            "was ended during its shutdown, 30 s after it had begun, without an exit record");
+  }
+
+  /** Reading from the pipe would never end. */
+  @Test
+  @Tag("process")
+  void aPipeInThePlaceOfTheKernelsCountHoldsNobodyUp() throws Exception {
+    Path cgroup = Files.createDirectory(directory.resolve("cgroup"));
+    Path events = cgroup.resolve("memory.events");
+    assertThat(new ProcessBuilder("mkfifo", events.toString()).start().waitFor()).isZero();
+
+    assertThat(
+            assertTimeoutPreemptively(
+                Duration.ofSeconds(30), () -> PostMortem.of(lifeIn(cgroup), false).oomKills()))
+        .isNaN();
+    Files.delete(events);
+    Files.writeString(events, "oom 1\noom_kill 3\n");
+    assertThat(PostMortem.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
+  }
+
+  /** Returns a run on this machine since its boot. */
+  private static RecordedLife lifeIn(Path cgroup) throws IOException {
+    String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    long inode = (Long) Files.getAttribute(cgroup, "unix:ino");
+    return new RecordedLife(
+        new RecordedLife.Header(
+            1, Recordings.START, 0, 4711, 1, boot, "", "", "java", cgroup.toString(), inode),
+        List.of(),
+        Optional.empty(),
+        0,
+        Optional.empty(),
+        Optional.empty(),
+        List.of(),
+        List.of(),
+        Map.of(),
+        0,
+        false);
+  }
+
+  @Test
+  void nothingRecordedIsSaid() throws Exception {
+    Recordings.open(path).close();
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).kind())
+        .isEqualTo(Kind.UNKNOWN);
+  }
+
+  private ExitDiagnosis ended(ByteBuffer lastSample, PostMortem aftermath) throws IOException {
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 0, Recordings.figures(1e6, 2e6, 4e6, Double.NaN));
+      Recordings.sample(file, 0, 1, lastSample);
+    }
+    return ExitDiagnosis.of(RecordedLife.read(path), aftermath);
+  }
+}

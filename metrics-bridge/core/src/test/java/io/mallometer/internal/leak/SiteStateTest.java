@@ -1,0 +1,75 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.history.KnownLeak;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.Verdict;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** Tests the effect of lost memory on a verdict, while searches find it and afterwards. */
+class SiteStateTest {
+
+  private static final Assessment GROWS =
+      Assessment.unseen().growing(new Increase(120, 10 << 20, 20));
+
+  @Test
+  void whatIsLostIsALeakAtOnceAndStaysOneWhileItIsProven() {
+    SiteState standing = SiteState.of(GROWS, Instant.EPOCH).after(proven(), Instant.EPOCH);
+    assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
+    for (int i = 0; i < 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      standing = standing.after(proven(), Instant.EPOCH);
+    }
+    assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  @Test
+  void aLeakWhoseProofIsGoneIsGivenUp() {
+    SiteState standing = SiteState.of(GROWS, Instant.EPOCH).after(proven(), Instant.EPOCH);
+    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      standing = standing.after(GROWS, Instant.EPOCH);
+      assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
+    }
+    assertThat(standing.after(GROWS, Instant.EPOCH).verdict()).isEqualTo(Verdict.GROWING);
+  }
+
+  @Test
+  void whatOutlastedTheLongestTimeoutStaysSoWhileItIsKnownToo() {
+    Assessment known =
+        GROWS.knownFrom(new KnownLeak("0123456789abcdef", Instant.EPOCH, LeakEvidence.LOST));
+    SiteState leak = new SiteState(Verdict.LEAK, Instant.EPOCH, Verdict.LEAK, 0, GROWS);
+    assertThat(leak.after(known, Instant.EPOCH).shown().leakEvidence())
+        .isEqualTo(LeakEvidence.OUTLASTED);
+    SiteState lost = new SiteState(Verdict.LEAK, Instant.EPOCH, Verdict.LEAK, 0, proven());
+    assertThat(lost.after(known, Instant.EPOCH).shown().leakEvidence())
+        .isEqualTo(LeakEvidence.KNOWN);
+  }
+
+  @Test
+  void whatIsUnusedIsHealthyAtOnceWhenItsObjectsAreFreed() {
+    SiteState standing = SiteState.of(GROWS, Instant.EPOCH).after(unused(), Instant.EPOCH);
+    assertThat(standing.verdict()).isEqualTo(Verdict.UNUSED);
+    assertThat(standing.after(Assessment.unseen(), Instant.EPOCH).verdict())
+        .isEqualTo(Verdict.UNUSED);
+    assertThat(standing.after(Assessment.noneLeft(), Instant.EPOCH).verdict())
+        .isEqualTo(Verdict.HEALTHY);
+  }
+
+  private static Assessment unused() {
+    return new Assessment(
+        Verdict.UNUSED,
+        new Assessment.Idle(5, 5, 120, 600, true),
+        GROWS.suspected(),
+        null,
+        false,
+        null,
+        null,
+        null);
+  }
+
+  private static Assessment proven() {
+    Share share = Share.of(47, 50, 50);
+    return GROWS.losing(new Lost(50, 47, share, share), GROWS.suspected());
+  }
+}

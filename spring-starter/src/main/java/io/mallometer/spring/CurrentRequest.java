@@ -1,0 +1,158 @@
+package io.mallometer.spring;
+
+import io.mallometer.page.Page.Token;
+import io.mallometer.view.Answer.Told;
+import io.mallometer.view.RequestOrigin;
+import io.mallometer.view.Views;
+import jakarta.servlet.http.HttpServletRequest;
+import java.lang.reflect.InvocationTargetException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+
+/**
+ * The servlet request that the calling thread answers. The Actuator does not pass it to an
+ * endpoint, but Spring MVC and Jersey bind it to the thread. Spring WebFlux does not: {@link
+ * ReactiveEndpointFilter} replaces this class there. Spring Security is optional, so its types are
+ * known by name only.
+ */
+final class CurrentRequest {
+
+  /** The attribute with the token in an exchange of Spring WebFlux, named like its type. */
+  static final String REACTIVE_TOKEN = "org.springframework.security.web.server.csrf.CsrfToken";
+
+  private static final String TOKEN_ATTRIBUTE = "_csrf";
+  private static final String TOKEN_TYPE = "org.springframework.security.web.csrf.CsrfToken";
+
+  /**
+   * The parameters that Spring Security adds to any address and removes again: the mark of a
+   * request that a login interrupted, and a bearer token.
+   */
+  private static final Set<String> PARAMETERS_OF_SPRING_SECURITY =
+      Set.of("continue", "access_token");
+
+  private static final Map<String, Integer> PORTS = Map.of("http", 80, "https", 443);
+
+  private static final boolean SERVLETS =
+      isPresent("org.springframework.web.context.request.RequestContextHolder")
+          && isPresent("jakarta.servlet.http.HttpServletRequest");
+
+  private CurrentRequest() {}
+
+  private static boolean isPresent(String type) {
+    return ClassUtils.isPresent(type, CurrentRequest.class.getClassLoader());
+  }
+
+  /**
+   * Returns the parameters by name, without those of Spring Security. Several values of one name
+   * are joined by commas.
+   */
+  static Map<String, String> parameters() {
+    Map<String, String> parameters = new HashMap<>();
+    if (SERVLETS) {
+      Holder.parameters().forEach((name, values) -> parameters.put(name, String.join(",", values)));
+    }
+    return withoutSpringSecurity(parameters);
+  }
+
+  /** Removes the parameters of Spring Security, and returns the others. */
+  static Map<String, String> withoutSpringSecurity(Map<String, String> parameters) {
+    parameters.keySet().removeAll(PARAMETERS_OF_SPRING_SECURITY);
+    return parameters;
+  }
+
+  /**
+   * Returns the refusal if a view does not have all these parameters; empty otherwise. The Actuator
+   * drops unknown parameters before it calls the endpoint.
+   */
+  static Optional<Told> foreignParameter(String view, Collection<String> names) {
+    return Views.refusal(
+        view,
+        names.stream().filter(name -> !PARAMETERS_OF_SPRING_SECURITY.contains(name)).toList());
+  }
+
+  /**
+   * Returns the refusal of a request that another site's page sent; see {@link RequestOrigin}. The
+   * host is the one in Spring's request, which is that of {@code X-Forwarded-Host} if the
+   * application is configured to trust it.
+   */
+  static Optional<Told> foreignOrigin() {
+    return SERVLETS ? Holder.origin().flatMap(RequestOrigin::refusal) : Optional.empty();
+  }
+
+  /** Returns a host as a browser shows it: without the port that the scheme implies. */
+  static String host(@Nullable String scheme, String name, int port) {
+    String bracketed = name.contains(":") && !name.startsWith("[") ? "[" + name + "]" : name;
+    boolean isImplied =
+        port <= 0 || (scheme != null && Integer.valueOf(port).equals(PORTS.get(scheme)));
+    return isImplied ? bracketed : bracketed + ":" + port;
+  }
+
+  /**
+   * Returns the token that Spring Security requires of a request that changes something; empty if
+   * it requires none.
+   */
+  static Optional<Token> token() {
+    return SERVLETS ? Holder.token().flatMap(found -> token(TOKEN_TYPE, found)) : Optional.empty();
+  }
+
+  /** Returns the token that was found under {@link #REACTIVE_TOKEN}. */
+  static Optional<Token> reactiveToken(Object found) {
+    return token(REACTIVE_TOKEN, found);
+  }
+
+  private static Optional<Token> token(String typeName, Object attribute) {
+    try {
+      Class<?> type = ClassUtils.forName(typeName, attribute.getClass().getClassLoader());
+      return Optional.of(
+          new Token(text(type, "getHeaderName", attribute), text(type, "getToken", attribute)));
+    } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+      // The page works without the token. Spring Security then refuses a trim.
+      return Optional.empty();
+    }
+  }
+
+  private static String text(Class<?> type, String method, Object token)
+      throws NoSuchMethodException, IllegalAccessException, InvocationTargetException {
+    return (String) type.getMethod(method).invoke(token);
+  }
+
+  /** The code that needs the servlet API. The JVM links it only if that is present. */
+  private static final class Holder {
+
+    static Optional<HttpServletRequest> request() {
+      return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes servlet
+          ? Optional.of(servlet.getRequest())
+          : Optional.empty();
+    }
+
+    static Map<String, String[]> parameters() {
+      return request().map(HttpServletRequest::getParameterMap).orElse(Map.of());
+    }
+
+    static Optional<RequestOrigin> origin() {
+      return request()
+          .map(
+              request ->
+                  new RequestOrigin(
+                      request.getHeader(RequestOrigin.FETCH_SITE),
+                      request.getHeader(RequestOrigin.ORIGIN),
+                      host(request.getScheme(), request.getServerName(), request.getServerPort())));
+    }
+
+    static Optional<Object> token() {
+      @Nullable RequestAttributes request = RequestContextHolder.getRequestAttributes();
+      return request == null
+          ? Optional.empty()
+          : Optional.ofNullable(
+              request.getAttribute(TOKEN_ATTRIBUTE, RequestAttributes.SCOPE_REQUEST));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package io.mallometer.junit;
+
+import io.mallometer.model.ScopeCounts;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+
+/** The use of a test by metric. The names are those of the JMH profiler. */
+final class UseByMetric {
+
+  private static final String KEPT = "native.alloc.kept";
+
+  private static final String BYTES = "B";
+  private static final String CALLS = "calls";
+
+  /**
+   * The samples of one metric.
+   *
+   * @param samples the figures of the runs that count
+   */
+  record Samples(String unit, double[] samples) {}
+
+  private final Map<String, Samples> byMetric = new TreeMap<>();
+
+  Map<String, Samples> byMetric() {
+    return byMetric;
+  }
+
+  /** Adds the use of runs. */
+  void add(List<ScopeCounts> uses) {
+    add("native.alloc.calls", CALLS, uses, ScopeCounts::calls);
+    add("native.alloc.small", CALLS, uses, ScopeCounts::smallCalls);
+    add("native.alloc.large", CALLS, uses, ScopeCounts::largeCalls);
+    add("native.alloc.bytes", BYTES, uses, ScopeCounts::requestedBytes);
+    add("native.alloc.peak", BYTES, uses, ScopeCounts::peakBytes);
+    add("native.free.calls", CALLS, uses, ScopeCounts::frees);
+    add(KEPT, BYTES, uses, ScopeCounts::netBytes);
+  }
+
+  /** Sets the bytes that each run kept, in place of earlier figures. */
+  void addKept(double... bytes) {
+    add(KEPT, BYTES, bytes);
+  }
+
+  /** Removes the bytes that runs kept, because they are unknown. */
+  void forgetKept() {
+    byMetric.remove(KEPT);
+  }
+
+  private void add(
+      String metric, String unit, List<ScopeCounts> uses, ToDoubleFunction<ScopeCounts> figure) {
+    add(metric, unit, uses.stream().mapToDouble(figure).toArray());
+  }
+
+  /** Adds a metric, unless it is unknown for some run. */
+  private void add(String metric, String unit, double[] samples) {
+    if (samples.length > 0 && Arrays.stream(samples).allMatch(Double::isFinite)) {
+      byMetric.put(metric, new Samples(unit, samples));
+    }
+  }
+}
