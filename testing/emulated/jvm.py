@@ -18,7 +18,8 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Of so many the samples' estimate has a standard error of 4 %: a fifth is five of them.
+# Of so many the samples' estimate has a standard error of 4 %: a fifth is five of them. That is without a limit on the
+# time of samples, which would thin out those of a burst.
 KEPT = 1000
 # What zlib takes for a Deflater (deflate.h).
 DEFLATER_BYTES = 268_000
@@ -65,6 +66,7 @@ def main():
     java, library, agent = sys.argv[1:4]
     attached = sys.argv[4:] == ["attached"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOMETER_")}
+    environment["MALLOMETER_OVERHEAD_TARGET"] = "off"
     if not attached:
         environment["DYLD_INSERT_LIBRARIES" if ON_MACOS else "LD_PRELOAD"] = library
     if ON_MACOS:
