@@ -166,7 +166,7 @@ public final class DiagnosisRules {
     this.account = total.account();
     this.lasting = account.filter(DiagnosisRules::isLong).or(total::tenMinutes);
     this.limit = total.limit();
-    this.headline = new Headline(known, total, certain(), asking());
+    this.headline = new Headline(known, total, stated(), certain(), asking());
   }
 
   /** Returns the diagnosis as drawn at the snapshot's time. */
@@ -197,7 +197,7 @@ public final class DiagnosisRules {
           default -> sentence;
         },
         actions(),
-        limit,
+        stated(),
         known.previous(),
         findings,
         account,
@@ -250,10 +250,7 @@ public final class DiagnosisRules {
     if (growth.isEmpty()) {
       return total.bounded().isEmpty() ? growsNot() : "Memory grows little" + most;
     }
-    Duration left = Headline.seconds(limit.seconds());
-    return "Memory grows "
-        + Sentence.rate(growth.get().slope().value())
-        + (left.isZero() ? most : ", the limit is " + Words.roughly(left) + " away");
+    return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
 
   /** Returns whether rows that grow to a maximum make up half of the growth. */
@@ -279,7 +276,7 @@ public final class DiagnosisRules {
     List<String> actions = new ArrayList<>();
     if (state == State.ACT) {
       actions.add(
-          limit.upperSeconds() < NEAR.toSeconds()
+          stated().upperSeconds() < NEAR.toSeconds()
               ? SAVE + ", and restart before " + headline.at(limit.lowerSeconds())
               : SAVE);
     }
@@ -515,7 +512,7 @@ public final class DiagnosisRules {
       healthyOrTooEarly(text + "; the growth slows down");
     } else if (total.secondsLeft() >= TotalGrowth.A_DAY.toSeconds()) {
       healthyOrTooEarly(text);
-    } else if (isSure(found) && total.secondsLeft() < extrapolated(found)) {
+    } else if (isForeseen(found, total.secondsLeft())) {
       found("growth", State.WATCH, text);
     } else {
       tooEarly(
@@ -551,9 +548,19 @@ public final class DiagnosisRules {
         || found.watched().toSeconds() >= limit.seconds() / AT_ONCE;
   }
 
-  private double extrapolated(ProcessGrowth found) {
+  /** Returns whether growth was watched long enough to say what it leads to in so many seconds. */
+  private boolean isForeseen(ProcessGrowth found, double seconds) {
     boolean far = found.watched().compareTo(TotalGrowth.WARM) >= 0 || !warmsUp();
-    return (far ? EXTRAPOLATED : AT_ONCE) * (double) found.watched().toSeconds();
+    return isSure(found)
+        && seconds < (far ? EXTRAPOLATED : AT_ONCE) * (double) found.watched().toSeconds();
+  }
+
+  /** Returns the limit, with the times at which it is reached if these can be foreseen. */
+  private Limit stated() {
+    return growth
+        .filter(found -> limitWithinHalfAnHour(found) || isForeseen(found, limit.seconds()))
+        .map(found -> limit)
+        .orElse(snapshot.memory().limit());
   }
 
   /** Returns whether rows that grow in a warm-up leave less than 60 % of the growth to others. */

@@ -66,11 +66,16 @@ final class Headline {
   /** Whether the sentence leaves out the number of further suspects. */
   private boolean brief;
 
-  Headline(DiagnosisInput known, TotalGrowth total, List<Row> certain, List<SiteVerdict> asking) {
+  Headline(
+      DiagnosisInput known,
+      TotalGrowth total,
+      Limit limit,
+      List<Row> certain,
+      List<SiteVerdict> asking) {
     this.known = known;
     this.growth = total.growth();
     this.account = total.account();
-    this.limit = total.limit();
+    this.limit = limit;
     this.bounded = total.bounded();
     this.certain = certain.stream().map(this::present).toList();
     this.asking = asking;

@@ -310,9 +310,8 @@ class DiagnosisTest {
     roomy.limit = 100_000;
 
     assertThat(roomy.diagnosis().state()).isEqualTo(State.HEALTHY);
-    assertThat(roomy.diagnosis().sentence())
-        .startsWith("Memory grows 1.0 MiB/min")
-        .contains("the limit is about 68 days away");
+    assertThat(roomy.diagnosis().sentence()).startsWith("Memory grows 1.0 MiB/min; ");
+    assertThat(roomy.diagnosis().limit().seconds()).isNaN();
   }
 
   @Test
@@ -668,7 +667,7 @@ class DiagnosisTest {
     Situation burst =
         new Situation(Duration.ofMinutes(10), second -> 400 + Math.max(0, (second - 555) / 2.0));
     burst.leaks = VerdictsByHand.report(unused("a.B.c", 1_800 * MIB, 40 * MIB));
-    assertThat(burst.diagnosis().limit().lowerSeconds()).isLessThan(1_500);
+    assertThat(burst.diagnosis().limit().lowerSeconds()).isNaN();
     assertThat(burst.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
