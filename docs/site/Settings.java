@@ -54,7 +54,7 @@ final class Settings {
     row.put("variable", setting.variable());
     row.put("library", setting.isOfTheLibrary());
     row.put("values", setting.values());
-    row.put("default", setting.usualText());
+    row.put("default", setting.defaultText());
     row.put("meaning", setting.meaning());
     return row;
   }
@@ -64,7 +64,7 @@ final class Settings {
     metadata.put("name", setting.property());
     metadata.put("type", type(setting));
     metadata.put("description", setting.meaning());
-    if (!setting.usualText().isEmpty()) {
+    if (!setting.defaultText().isEmpty()) {
       metadata.put("defaultValue", usual(setting));
     }
     return metadata;
@@ -72,10 +72,10 @@ final class Settings {
 
   private static Object usual(Setting<?> setting) {
     return switch (setting.type()) {
-      case FLAG -> Boolean.valueOf(setting.usualText());
-      case COUNT -> Long.valueOf(setting.usualText());
-      case RATIO -> Double.valueOf(setting.usualText());
-      default -> setting.usualText();
+      case FLAG -> Boolean.valueOf(setting.defaultText());
+      case COUNT -> Long.valueOf(setting.defaultText());
+      case RATIO -> Double.valueOf(setting.defaultText());
+      default -> setting.defaultText();
     };
   }
 

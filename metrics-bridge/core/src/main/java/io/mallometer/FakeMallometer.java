@@ -80,37 +80,37 @@ public final class FakeMallometer extends Mallometer {
 
   /** Sets whether the library counts. */
   public void setStatus(Status status) {
-    library.becomes(status);
+    library.setStatus(status);
   }
 
   /** Sets the counts of the library. */
   public void setCounters(NativeCounters counters) {
-    library.counts(counters);
+    library.setCounters(counters);
   }
 
   /** Sets the report of the library on itself. */
   public void setSelf(SelfReport self) {
-    library.reports(self);
+    library.setSelfReport(self);
   }
 
   /** Sets the memory figures of the operating system. */
   public void setMemory(ProcessMemory memory) {
-    library.remembers(memory);
+    library.setMemory(memory);
   }
 
   /** Sets the version of the application. */
   public void setApplicationVersion(String version) {
-    library.isOfVersion(version);
+    library.setApplicationVersion(version);
   }
 
   /** Sets the figures of the allocator. */
   public void setAllocator(AllocatorStatistics statistics) {
-    library.says(statistics);
+    library.setAllocator(statistics);
   }
 
   /** Sets the call sites that are read next. */
   public void setSites(CallSites sites) {
-    library.knows(sites);
+    library.setCallSites(sites);
   }
 
   /**
@@ -122,7 +122,7 @@ public final class FakeMallometer extends Mallometer {
 
   /** Sets the latest huge allocations. */
   public void setHugeAllocations(List<HugeAllocation> allocations) {
-    library.notes(allocations);
+    library.setHugeAllocations(allocations);
   }
 
   /** Publishes verdicts at once. */
@@ -132,7 +132,7 @@ public final class FakeMallometer extends Mallometer {
 
   /** Moves {@link #clock()} forward, and runs everything that is due by then. */
   public void advance(Duration duration) {
-    library.elapse(duration);
+    library.advanceClock(duration);
   }
 
   /** Returns how often the allocator was trimmed. */

@@ -3,13 +3,13 @@ package io.mallometer;
 import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.engine.Sources;
-import io.mallometer.internal.leak.LeakNews;
+import io.mallometer.internal.leak.NewLeakNotifier;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.OpenScope;
 import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.internal.monitor.AutomaticTrim;
 import io.mallometer.internal.monitor.HugeAllocationWatch;
-import io.mallometer.internal.monitor.ReadyMadeMonitors;
+import io.mallometer.internal.monitor.BuiltInMonitors;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
@@ -102,7 +102,7 @@ public class Mallometer implements AutoCloseable {
   private final Monitors monitors = new Monitors();
 
   /** Monitors that are not closed yet; guarded by {@link #subscribers}. */
-  private final Set<ReadyMadeMonitors.Running> running = new HashSet<>();
+  private final Set<BuiltInMonitors.RunningMonitor> running = new HashSet<>();
 
   /** Listeners of monitors; guarded by {@link #subscribers}. */
   private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
@@ -542,7 +542,7 @@ public class Mallometer implements AutoCloseable {
      * a listener is logged.
      */
     public Subscription onLeak(Consumer<SiteVerdict> listener) {
-      LeakNews news = new LeakNews(this::report, listener, engine.listenerThread());
+      NewLeakNotifier news = new NewLeakNotifier(this::report, listener, engine.listenerThread());
       return andOnPoll(news, news::close);
     }
 
@@ -637,7 +637,7 @@ public class Mallometer implements AutoCloseable {
      * calling thread.
      */
     public Subscription start(MonitorOptions monitor) {
-      ReadyMadeMonitors.Running started = ReadyMadeMonitors.of(monitor, engine.monitorParts());
+      BuiltInMonitors.RunningMonitor started = BuiltInMonitors.of(monitor, engine.monitorParts());
       synchronized (subscribers) {
         if (closed) {
           return () -> {};
@@ -710,7 +710,7 @@ public class Mallometer implements AutoCloseable {
     }
 
     /** Whoever takes it out of the set closes it. A failure concerns neither caller nor others. */
-    private void end(ReadyMadeMonitors.Running started) {
+    private void end(BuiltInMonitors.RunningMonitor started) {
       boolean mine;
       synchronized (subscribers) {
         mine = running.remove(started);
@@ -725,7 +725,7 @@ public class Mallometer implements AutoCloseable {
     }
 
     void close() {
-      List<ReadyMadeMonitors.Running> all;
+      List<BuiltInMonitors.RunningMonitor> all;
       synchronized (subscribers) {
         all = List.copyOf(running);
       }

@@ -50,17 +50,17 @@ class FakeMallometerTest {
   /** The call sites are read once although a reading takes longer than it stays fresh. */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
-    HandFedLibrary library =
-        new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    ScriptedLibrary library =
+        new ScriptedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
     FakeMallometer mallometer = new FakeMallometer(library);
     mallometer.setSites(SitesByHand.three());
     mallometer.sites().read();
-    library.onCallSites(() -> mallometer.advance(Duration.ofSeconds(2)));
+    library.onCallSiteReading(() -> mallometer.advance(Duration.ofSeconds(2)));
     mallometer.advance(Duration.ofMinutes(1));
-    int before = library.siteReadings();
+    int before = library.callSiteReadings();
 
     new Views(mallometer).answer("pprof", Map.of("seconds", "60"));
-    assertThat(library.siteReadings()).isEqualTo(before + 1);
+    assertThat(library.callSiteReadings()).isEqualTo(before + 1);
   }
 
   @Test

@@ -32,8 +32,8 @@ public final class KnowsEverything implements AutoCloseable {
 
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
 
-  private final HandFedLibrary library =
-      new HandFedLibrary(
+  private final ScriptedLibrary library =
+      new ScriptedLibrary(
           FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)),
           FaceContract.attachedReport());
   private final FakeMallometer mallometer = new FakeMallometer(library);
@@ -46,7 +46,7 @@ public final class KnowsEverything implements AutoCloseable {
   public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6, 0));
     mallometer.setApplicationVersion("2.3.1");
-    library.finds(new OwnersByHand());
+    library.setOwnerSearch(new OwnersByHand());
     mallometer.setAllocator(allocator());
     mallometer.setHugeAllocations(List.of(new HugeAllocation(1, TIME, 99_000_000, 4711, "worker")));
     mallometer.setSites(afterAttach(SitesByHand.three()));
@@ -80,7 +80,7 @@ public final class KnowsEverything implements AutoCloseable {
     Recorder recorder = mallometer.engine().recorder();
     recorder.want(recording);
     recorder.begin();
-    library.records(RecordingStatus.failed(recording.toString(), "No space left on device"));
+    library.setRecording(RecordingStatus.failed(recording.toString(), "No space left on device"));
     recorder.close();
     recorder.begin();
   }

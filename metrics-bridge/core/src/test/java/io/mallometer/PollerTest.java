@@ -66,19 +66,19 @@ class PollerTest {
 
   @Test
   void anAttachIsSeenAtOnceAndCallSitesAreRecordedFromItOn() {
-    HandFedLibrary fed =
-        new HandFedLibrary(
+    ScriptedLibrary fed =
+        new ScriptedLibrary(
             FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
-    fed.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", ""));
+    fed.setStatus(new Status(State.UNAVAILABLE, "the library is not preloaded", ""));
     try (Mallometer mallometer = new FakeMallometer(fed)) {
       assertThat(mallometer.snapshot().process()).isEmpty();
 
-      fed.becomes(Status.counting(SelfReport.ATTACHED));
+      fed.setStatus(Status.counting(SelfReport.ATTACHED));
       assertThat(mallometer.counting().attach().reason()).isEqualTo("attached");
       assertThat(mallometer.snapshot().process()).isPresent();
-      assertThat(fed.namings()).isEqualTo(1);
+      assertThat(fed.methodNamings()).isEqualTo(1);
 
-      fed.becomes(new Status(State.UNAVAILABLE, "detached", ""));
+      fed.setStatus(new Status(State.UNAVAILABLE, "detached", ""));
       mallometer.counting().detach();
       assertThat(mallometer.snapshot().process()).isEmpty();
     }
@@ -89,7 +89,7 @@ class PollerTest {
   void whatAnAttachMissesLaterIsLoggedOnce() {
     Attachment complete = new Attachment(50, 0, 0, 0.001, 0, 65_536);
     Attachment lacking = new Attachment(50, 0, 3, 0.001, 0, 65_536);
-    HandFedLibrary fed = attachedTo(complete);
+    ScriptedLibrary fed = attachedTo(complete);
     try (Mallometer mallometer = new FakeMallometer(fed);
         Logged logged = new Logged(Mallometer.class.getName())) {
       becomes(fed, lacking);
@@ -106,7 +106,7 @@ class PollerTest {
                   + " malloc are not seen. A process that is started with the library preloaded"
                   + " counts every call.");
     }
-    HandFedLibrary known = attachedTo(lacking);
+    ScriptedLibrary known = attachedTo(lacking);
     try (Mallometer mallometer = new FakeMallometer(known);
         Logged logged = new Logged(Mallometer.class.getName())) {
       mallometer.poll();
@@ -114,17 +114,17 @@ class PollerTest {
     }
   }
 
-  private static HandFedLibrary attachedTo(Attachment attachment) {
-    HandFedLibrary fed =
-        new HandFedLibrary(
+  private static ScriptedLibrary attachedTo(Attachment attachment) {
+    ScriptedLibrary fed =
+        new ScriptedLibrary(
             FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
     becomes(fed, attachment);
     return fed;
   }
 
-  private static void becomes(HandFedLibrary fed, Attachment attachment) {
-    fed.becomes(Status.counting(SelfReport.ATTACHED, attachment.gaps()));
-    fed.reports(FaceContract.attachedReport(attachment));
+  private static void becomes(ScriptedLibrary fed, Attachment attachment) {
+    fed.setStatus(Status.counting(SelfReport.ATTACHED, attachment.gaps()));
+    fed.setSelfReport(FaceContract.attachedReport(attachment));
   }
 
   @Test
@@ -242,19 +242,19 @@ class PollerTest {
 
   @Test
   void theThreadReadsCallSitesAndTheSnapshotShowsWhoHoldsTheMemory() throws Exception {
-    HandFedLibrary known = known();
+    ScriptedLibrary known = known();
     try (Mallometer mallometer = over(known)) {
       await(mallometer, snapshot -> snapshot.sites().isPresent());
       assertThat(mallometer.snapshot().sites())
           .hasValueSatisfying(sites -> assertThat(sites.libraries()).hasSize(3));
-      assertThat(known.siteReadings()).isEqualTo(1);
+      assertThat(known.callSiteReadings()).isEqualTo(1);
     }
   }
 
   /** The application starts up meanwhile, so a poll does one kind of reading for the first time. */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {
-    HandFedLibrary known = known();
+    ScriptedLibrary known = known();
     List<Integer> siteReadingsBefore = new CopyOnWriteArrayList<>();
     MemorySource memory =
         new MemorySource() {
@@ -265,7 +265,7 @@ class PollerTest {
 
           @Override
           public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
-            siteReadingsBefore.add(known.siteReadings());
+            siteReadingsBefore.add(known.callSiteReadings());
             return ProcessMemory.unknown();
           }
 
@@ -282,18 +282,18 @@ class PollerTest {
 
   @Test
   void theThreadHoldsNoReadingOfCallSitesForWhichNobodyAsks() throws Exception {
-    HandFedLibrary known = known();
+    ScriptedLibrary known = known();
     AtomicReference<@Nullable WeakReference<CallSites>> reading = new AtomicReference<>();
-    known.onCallSites(
+    known.onCallSiteReading(
         () -> {
           CallSites fresh = SitesByHand.three();
           reading.set(new WeakReference<>(fresh));
-          known.knows(fresh);
+          known.setCallSites(fresh);
         });
     try (Mallometer mallometer = over(known)) {
       await(mallometer, snapshot -> snapshot.sites().isPresent());
-      known.onCallSites(() -> {});
-      known.knows(SitesByHand.three());
+      known.onCallSiteReading(() -> {});
+      known.setCallSites(SitesByHand.three());
       for (int i = 0; i < 100 && reading.get().get() != null; i++) {
         System.gc();
       }
@@ -305,31 +305,31 @@ class PollerTest {
   @Test
   void newMethodsAreNamedWhileTheirClassesLiveAlsoBetweenPollsAndThoughNobodyAsks()
       throws Exception {
-    HandFedLibrary known = known();
+    ScriptedLibrary known = known();
     Engine seldom = engine(known, MemorySource.none());
     try (Mallometer mallometer = new Mallometer(seldom, Optional.of(SLOW))) {
-      for (int i = 0; i < 1_000 && known.namings() < 3; i++) {
+      for (int i = 0; i < 1_000 && known.methodNamings() < 3; i++) {
         Thread.sleep(10);
       }
-      assertThat(known.namings()).isGreaterThanOrEqualTo(3);
-      assertThat(known.siteReadings()).isZero();
+      assertThat(known.methodNamings()).isGreaterThanOrEqualTo(3);
+      assertThat(known.callSiteReadings()).isZero();
       assertThat(mallometer.snapshot().sites()).isEmpty();
     }
   }
 
   @Test
   void countersAreReadAlsoWhereMemoryRunsOutOverTheCallSites() throws Exception {
-    HandFedLibrary exhausted = known();
-    exhausted.onCallSites(
+    ScriptedLibrary exhausted = known();
+    exhausted.onCallSiteReading(
         () -> {
           throw new OutOfMemoryError("made up");
         });
     try (Mallometer mallometer = over(exhausted)) {
       Instant opened = mallometer.snapshot().time();
       AtomicInteger after = new AtomicInteger();
-      await(mallometer, snapshot -> exhausted.siteReadings() >= 3 && after.incrementAndGet() > 20);
+      await(mallometer, snapshot -> exhausted.callSiteReadings() >= 3 && after.incrementAndGet() > 20);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
-      assertThat(exhausted.siteReadings())
+      assertThat(exhausted.callSiteReadings())
           .as("one to show, one to judge, one of the peak")
           .isEqualTo(3);
     }
@@ -337,8 +337,8 @@ class PollerTest {
 
   @Test
   void whoAsksForCallSitesThatCannotBeReadIsToldWhy() {
-    HandFedLibrary broken = known();
-    broken.onCallSites(
+    ScriptedLibrary broken = known();
+    broken.onCallSiteReading(
         () -> {
           throw new IllegalStateException("made up");
         });
@@ -347,10 +347,10 @@ class PollerTest {
     }
   }
 
-  private static HandFedLibrary known() {
-    HandFedLibrary known =
-        new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-    known.knows(SitesByHand.three());
+  private static ScriptedLibrary known() {
+    ScriptedLibrary known =
+        new ScriptedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    known.setCallSites(SitesByHand.three());
     return known;
   }
 
@@ -371,7 +371,7 @@ class PollerTest {
     return new Engine(Sources.of(library, memory, Clock.systemUTC()));
   }
 
-  private static Mallometer over(HandFedLibrary known) {
+  private static Mallometer over(ScriptedLibrary known) {
     return new Mallometer(engine(known, MemorySource.none()), Optional.of(FAST));
   }
 

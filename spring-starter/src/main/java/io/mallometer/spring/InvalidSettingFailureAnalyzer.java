@@ -22,7 +22,7 @@ final class InvalidSettingFailureAnalyzer extends AbstractFailureAnalyzer<Invali
   @Override
   protected FailureAnalysis analyze(Throwable root, InvalidSettingException cause) {
     Setting<?> setting = cause.setting();
-    String usual = setting.usualText();
+    String usual = setting.defaultText();
     return new FailureAnalysis(
         "The property '%s' %s, but is '%s'%s."
             .formatted(setting.property(), cause.rule(), cause.value(), origin(setting.property())),

@@ -45,6 +45,6 @@ final class OnEnabledPropertyCondition extends SpringBootCondition {
     return Setting.all().stream()
         .anyMatch(
             setting ->
-                setting.property().equals(name) && Boolean.parseBoolean(setting.usualText()));
+                setting.property().equals(name) && Boolean.parseBoolean(setting.defaultText()));
   }
 }

@@ -87,8 +87,8 @@ public record CallSite(
   }
 
   /** Returns the part of the process that the call site belongs to. */
-  public Owner owner() {
-    return Owner.of(name, frames);
+  public CodeOwner codeOwner() {
+    return CodeOwner.of(name, frames);
   }
 
   /** Returns the innermost Java frame's {@code Class.method}, else the innermost function. */

@@ -151,7 +151,7 @@ public record CallSites(
 
   /** Returns the sites of the application, without HotSpot's own and mallometer's. */
   public CallSites ofApplication() {
-    return with(sites.stream().filter(site -> site.owner() == Owner.APPLICATION).toList());
+    return with(sites.stream().filter(site -> site.codeOwner() == CodeOwner.APPLICATION).toList());
   }
 
   /** Returns the sites by a figure, largest first. */

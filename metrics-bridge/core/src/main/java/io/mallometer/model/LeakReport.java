@@ -32,7 +32,7 @@ public record LeakReport(
   public List<SiteVerdict> suspicious() {
     return sites.stream()
         .filter(site -> site.verdict() != Verdict.HEALTHY)
-        .filter(site -> site.site().owner() == Owner.APPLICATION)
+        .filter(site -> site.site().codeOwner() == CodeOwner.APPLICATION)
         .toList();
   }
 

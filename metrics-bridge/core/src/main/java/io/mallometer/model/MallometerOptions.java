@@ -38,7 +38,7 @@ public final class MallometerOptions {
    */
   public <T> MallometerOptions with(Setting<T> setting, T value) {
     Map<Setting<?>, Object> all = new LinkedHashMap<>(given);
-    if (Objects.equals(setting.check(value), setting.usual())) {
+    if (Objects.equals(setting.check(value), setting.defaultValue())) {
       all.remove(setting);
     } else {
       all.put(setting, value);
@@ -60,7 +60,7 @@ public final class MallometerOptions {
   public <T> Optional<T> find(Setting<T> setting) {
     @SuppressWarnings("unchecked") // put with a value of that type
     @Nullable T value = (@Nullable T) given.get(setting);
-    return value == null ? Optional.ofNullable(setting.usual()) : Optional.of(value);
+    return value == null ? Optional.ofNullable(setting.defaultValue()) : Optional.of(value);
   }
 
   /**
@@ -80,7 +80,7 @@ public final class MallometerOptions {
   public List<String> unused() {
     List<String> sentences = new ArrayList<>();
     for (Setting<?> setting : Setting.all()) {
-      @Nullable Setting<?> needed = given.containsKey(setting) ? setting.needed() : null;
+      @Nullable Setting<?> needed = given.containsKey(setting) ? setting.requiredSetting() : null;
       if (needed != null && needed != setting && find(needed).isEmpty()) {
         sentences.add(
             "%s has no effect without %s: set %s, or remove %s"

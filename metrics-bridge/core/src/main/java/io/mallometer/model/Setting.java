@@ -108,7 +108,7 @@ public final class Setting<T> {
 
   public static final Setting<Duration> POLL_INTERVAL =
       time(Reader.ALL, "poll-interval", "5s", "Time between two readings of the native counters.")
-          .from("10ms");
+          .atLeast("10ms");
 
   public static final Setting<Long> LIMIT =
       size(
@@ -116,7 +116,7 @@ public final class Setting<T> {
               "limit",
               "Largest size that the resident set without pages of files may reach. By default the"
                   + " limit of the memory cgroup, or else the memory of the machine.")
-          .from("1MB");
+          .atLeast("1MB");
 
   public static final Setting<String> VERSION =
       text(
@@ -203,7 +203,7 @@ public final class Setting<T> {
               "Longest time for which the program does not access an object that it still needs,"
                   + " such as the timeout of its sessions. An object that is not accessed for five"
                   + " minutes longer is evidence of a leak.")
-          .zeroOrFrom("1s");
+          .zeroOrAtLeast("1s");
 
   public static final Setting<Double> LEAK_TIME_SCALE =
       ratio(
@@ -252,14 +252,14 @@ public final class Setting<T> {
               "monitor.threshold",
               "Size above which each request for native memory is reported with its stack: of 64"
                   + " requests at most between two readings of the counters.")
-          .from("1");
+          .atLeast("1");
 
   public static final Setting<Long> MONITOR_LIVE_SIZE =
       size(
               Reader.ALL,
               "monitor.live-size",
               "Size of live bytes above which the call sites that hold most are reported.")
-          .from("1");
+          .atLeast("1");
 
   public static final Setting<Path> MONITOR_CSV_FILE =
       file(
@@ -283,7 +283,7 @@ public final class Setting<T> {
               "",
               "Time between two automatic trims of the allocator, at least the minimum interval."
                   + " Without it nothing is trimmed automatically.")
-          .from("1s");
+          .atLeast("1s");
 
   public static final Setting<Double> TRIM_RETAINED_SHARE =
       ratio(
@@ -311,7 +311,7 @@ public final class Setting<T> {
           .secret();
 
   public static final Setting<Duration> PUSH_INTERVAL =
-      time(Reader.ALL, "push.interval", "15s", "Time between two profiles.").from("1s");
+      time(Reader.ALL, "push.interval", "15s", "Time between two profiles.").atLeast("1s");
 
   public static final Setting<Map<String, String>> PUSH_LABELS =
       map(Reader.ALL, "push.labels", "Labels of the profiles, beside service_name and hostname.")
@@ -364,7 +364,7 @@ public final class Setting<T> {
           .between("0", "65535");
 
   public static final Setting<String> HOST =
-      text(Reader.AGENT, "host", "Address on which the agent listens.").or("127.0.0.1");
+      text(Reader.AGENT, "host", "Address on which the agent listens.").withDefault("127.0.0.1");
 
   public static final Setting<Boolean> ALLOW_TRIM =
       flag(
@@ -413,7 +413,7 @@ public final class Setting<T> {
               "http-server.authentication.basic.algorithm",
               "Algorithm of the hash: SHA-1, SHA-256 or SHA-512 of salt, colon and password, or"
                   + " PBKDF2WithHmacSHA1, PBKDF2WithHmacSHA256 or PBKDF2WithHmacSHA512.")
-          .or("plaintext");
+          .withDefault("plaintext");
 
   public static final Setting<String> HTTP_SALT =
       text(Reader.AGENT, "http-server.authentication.basic.salt", "Salt of the hash.").secret();
@@ -457,7 +457,7 @@ public final class Setting<T> {
       file(Reader.AGENT, "otlp.path", "Directory with the jars of OpenTelemetry's exporter.");
 
   public static final Setting<Duration> OTLP_INTERVAL =
-      time(Reader.AGENT, "otlp.interval", "1m", "Time between two pushes of metrics.").from("1s");
+      time(Reader.AGENT, "otlp.interval", "1m", "Time between two pushes of metrics.").atLeast("1s");
 
   public static final Setting<Map<String, String>> OTLP_HEADERS =
       map(Reader.AGENT, "otlp.headers", "Headers of each request, such as Authorization=Bearer ...")
@@ -586,25 +586,25 @@ public final class Setting<T> {
   private final Type type;
   private final String meaning;
   private final Enum<?>[] choices;
-  private String usual;
+  private String defaultText;
 
   /** The default, computed at the first request. Threads that do so at once get equal values. */
-  private @Nullable T usualValue;
+  private @Nullable T defaultValue;
 
   private String values;
   private String least = "";
   private String most = "";
-  private boolean zero;
-  private boolean blanks;
+  private boolean allowsZero;
+  private boolean splitsAtBlanks;
   private boolean secret;
   private boolean ofLibrary;
 
   private Setting(
-      Reader reader, String name, Type type, String usual, Enum<?>[] choices, String meaning) {
+      Reader reader, String name, Type type, String defaultText, Enum<?>[] choices, String meaning) {
     this.reader = reader;
     this.name = name;
     this.type = type;
-    this.usual = usual;
+    this.defaultText = defaultText;
     this.choices = choices;
     this.values = type.noun;
     this.meaning = meaning;
@@ -612,24 +612,24 @@ public final class Setting<T> {
   }
 
   private static <T> Setting<T> row(
-      Reader reader, String name, Type type, String usual, String meaning) {
-    return new Setting<>(reader, name, type, usual, new Enum<?>[0], meaning);
+      Reader reader, String name, Type type, String defaultText, String meaning) {
+    return new Setting<>(reader, name, type, defaultText, new Enum<?>[0], meaning);
   }
 
-  private static Setting<Boolean> flag(Reader reader, String name, boolean usual, String meaning) {
-    return row(reader, name, Type.FLAG, Boolean.toString(usual), meaning);
+  private static Setting<Boolean> flag(Reader reader, String name, boolean defaultValue, String meaning) {
+    return row(reader, name, Type.FLAG, Boolean.toString(defaultValue), meaning);
   }
 
-  private static Setting<Integer> count(Reader reader, String name, String usual, String meaning) {
-    return row(reader, name, Type.COUNT, usual, meaning);
+  private static Setting<Integer> count(Reader reader, String name, String defaultText, String meaning) {
+    return row(reader, name, Type.COUNT, defaultText, meaning);
   }
 
-  private static Setting<Double> ratio(Reader reader, String name, String usual, String meaning) {
-    return row(reader, name, Type.RATIO, usual, meaning);
+  private static Setting<Double> ratio(Reader reader, String name, String defaultText, String meaning) {
+    return row(reader, name, Type.RATIO, defaultText, meaning);
   }
 
-  private static Setting<Duration> time(Reader reader, String name, String usual, String meaning) {
-    return Setting.<Duration>row(reader, name, Type.TIME, usual, meaning).from("0");
+  private static Setting<Duration> time(Reader reader, String name, String defaultText, String meaning) {
+    return Setting.<Duration>row(reader, name, Type.TIME, defaultText, meaning).atLeast("0");
   }
 
   private static Setting<Long> size(Reader reader, String name, String meaning) {
@@ -653,15 +653,15 @@ public final class Setting<T> {
   }
 
   private static <E extends Enum<E>> Setting<E> choice(
-      Reader reader, String name, E usual, E[] choices, String meaning) {
-    Setting<E> setting = new Setting<>(reader, name, Type.CHOICE, word(usual), choices, meaning);
+      Reader reader, String name, E defaultChoice, E[] choices, String meaning) {
+    Setting<E> setting = new Setting<>(reader, name, Type.CHOICE, word(defaultChoice), choices, meaning);
     setting.values = "one of " + String.join(", ", setting.words());
     return setting;
   }
 
   private static Setting<String> variable(
-      String name, String usual, String values, String meaning) {
-    Setting<String> setting = text(Reader.LIBRARY, name, meaning).or(usual);
+      String name, String defaultText, String values, String meaning) {
+    Setting<String> setting = text(Reader.LIBRARY, name, meaning).withDefault(defaultText);
     setting.values = values;
     return setting;
   }
@@ -670,24 +670,24 @@ public final class Setting<T> {
     return choice.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  private Setting<T> or(String usual) {
-    this.usual = usual;
+  private Setting<T> withDefault(String defaultText) {
+    this.defaultText = defaultText;
     return this;
   }
 
-  private Setting<T> from(String least) {
+  private Setting<T> atLeast(String least) {
     this.least = least;
     return this;
   }
 
-  private Setting<T> zeroOrFrom(String least) {
-    this.zero = true;
-    return from(least);
+  private Setting<T> zeroOrAtLeast(String least) {
+    this.allowsZero = true;
+    return atLeast(least);
   }
 
   private Setting<T> between(String least, String most) {
     this.most = most;
-    return from(least);
+    return atLeast(least);
   }
 
   private Setting<T> secret() {
@@ -696,7 +696,7 @@ public final class Setting<T> {
   }
 
   private Setting<T> separatedByBlanks() {
-    this.blanks = true;
+    this.splitsAtBlanks = true;
     return this;
   }
 
@@ -761,7 +761,7 @@ public final class Setting<T> {
   }
 
   /** Returns the setting without which this one has no effect; null if it always has one. */
-  @Nullable Setting<?> needed() {
+  @Nullable Setting<?> requiredSetting() {
     if (name.startsWith("push.")) {
       return PUSH_URL;
     }
@@ -772,8 +772,8 @@ public final class Setting<T> {
   }
 
   /** Returns the default as text; empty if there is none, or if it is known at run time only. */
-  public String usualText() {
-    return usual;
+  public String defaultText() {
+    return defaultText;
   }
 
   /** Returns the values that the setting takes, such as {@code a whole number from 1 to 80}. */
@@ -782,7 +782,7 @@ public final class Setting<T> {
     if (range.isEmpty() || range.equals(NOT_NEGATIVE)) {
       return values;
     }
-    return values + (zero ? ", " : most.isEmpty() ? " of " : " ") + range;
+    return values + (allowsZero ? ", " : most.isEmpty() ? " of " : " ") + range;
   }
 
   /** Returns the meaning, in sentences. */
@@ -796,11 +796,11 @@ public final class Setting<T> {
   }
 
   /** Returns the default; null if there is none. Lists and maps are empty by default. */
-  @Nullable T usual() {
-    if (usualValue == null && (!usual.isEmpty() || type == Type.LIST || type == Type.MAP)) {
-      usualValue = cast(read(usual));
+  @Nullable T defaultValue() {
+    if (defaultValue == null && (!defaultText.isEmpty() || type == Type.LIST || type == Type.MAP)) {
+      defaultValue = cast(read(defaultText));
     }
-    return usualValue;
+    return defaultValue;
   }
 
   /**
@@ -829,7 +829,7 @@ public final class Setting<T> {
   }
 
   private T check(String spelled, String text, T value) {
-    if (!(isWithin(value) || zero && isZero(value))) {
+    if (!(isWithin(value) || allowsZero && isZero(value))) {
       throw invalid(spelled, shown(text), rule());
     }
     return value;
@@ -864,7 +864,7 @@ public final class Setting<T> {
       return NOT_NEGATIVE;
     }
     String from = most.isEmpty() ? "at least " + least : "from " + least + " to " + most;
-    return zero ? "0 or " + from : from;
+    return allowsZero ? "0 or " + from : from;
   }
 
   @SuppressWarnings("unchecked")
@@ -981,7 +981,7 @@ public final class Setting<T> {
 
   private @Nullable Map<String, String> pairs(String text) {
     Map<String, String> pairs = new LinkedHashMap<>();
-    for (String part : blanks ? parts(text) : List.of(text.split(","))) {
+    for (String part : splitsAtBlanks ? parts(text) : List.of(text.split(","))) {
       if (part.isBlank()) {
         continue;
       }

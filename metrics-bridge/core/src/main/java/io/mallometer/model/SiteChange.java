@@ -55,8 +55,8 @@ public record SiteChange(
   }
 
   /** Returns the part of the process that the call site belongs to. */
-  public Owner owner() {
-    return Owner.of(name, frames);
+  public CodeOwner codeOwner() {
+    return CodeOwner.of(name, frames);
   }
 
   /** Returns whether name, library or any frame contains a text. Ignores case. */

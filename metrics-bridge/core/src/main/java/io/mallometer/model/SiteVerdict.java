@@ -52,8 +52,8 @@ public record SiteVerdict(
     }
 
     /** Returns the part of the process that the call site belongs to. */
-    public Owner owner() {
-      return Owner.of(name, frames);
+    public CodeOwner codeOwner() {
+      return CodeOwner.of(name, frames);
     }
   }
 
@@ -161,7 +161,7 @@ public record SiteVerdict(
 
   /** Returns whether it is a leak of the application that is not acknowledged. */
   public boolean alarming() {
-    return verdict == Verdict.LEAK && !acknowledged && site.owner() == Owner.APPLICATION;
+    return verdict == Verdict.LEAK && !acknowledged && site.codeOwner() == CodeOwner.APPLICATION;
   }
 
   /** Returns whether the site grew in the last minutes. */

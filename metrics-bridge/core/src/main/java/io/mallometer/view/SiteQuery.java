@@ -6,7 +6,7 @@ import io.mallometer.internal.text.TimeSpan;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.KeptMoment;
-import io.mallometer.model.Owner;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteOrder;
@@ -52,9 +52,9 @@ public record SiteQuery(
 
   private static final String ALL = "all";
   private static final String[] OWNERS = {
-    Owner.APPLICATION.tag(), Owner.JVM.tag(), Owner.MALLOMETER.tag(), ALL
+    CodeOwner.APPLICATION.tag(), CodeOwner.JVM.tag(), CodeOwner.MALLOMETER.tag(), ALL
   };
-  private static final int USUAL_LIMIT = 50;
+  private static final int DEFAULT_LIMIT = 50;
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
@@ -93,7 +93,7 @@ public record SiteQuery(
    *     known of the requested moments
    */
   View answer(Mallometer mallometer) {
-    int most = limit == null ? USUAL_LIMIT : number("limit", limit, 1, LARGEST_LIMIT);
+    int most = limit == null ? DEFAULT_LIMIT : number("limit", limit, 1, LARGEST_LIMIT);
     if (at != null && (from != null || to != null)) {
       throw new IllegalArgumentException(
           "at names one moment and cannot be combined with from or to");
@@ -110,9 +110,9 @@ public record SiteQuery(
         Optional.ofNullable(group)
             .map(name -> Choice.of("group", name, Grouping.values(), Grouping::id));
     CallSites read = chosen(read(mallometer));
-    Predicate<Owner> wanted = owners(grouping);
+    Predicate<CodeOwner> wanted = owners(grouping);
     CallSites sites =
-        read.with(read.sites().stream().filter(site -> wanted.test(site.owner())).toList());
+        read.with(read.sites().stream().filter(site -> wanted.test(site.codeOwner())).toList());
     return grouping.isPresent()
         ? SiteGroupsView.of(sites, grouping.get(), order, most)
         : SitesView.of(sites, order, most);
@@ -169,7 +169,7 @@ public record SiteQuery(
     return filter == null || filter.isEmpty() ? sites : sites.mentioning(filter);
   }
 
-  private Predicate<Owner> owners(Optional<Grouping> grouping) {
+  private Predicate<CodeOwner> owners(Optional<Grouping> grouping) {
     boolean everything =
         filter != null && !filter.isEmpty()
             || grouping.filter(by -> by == Grouping.LIBRARY).isPresent();
@@ -181,10 +181,10 @@ public record SiteQuery(
    *
    * @param owner null for those of the application
    */
-  static Predicate<Owner> owners(@Nullable String owner) {
+  static Predicate<CodeOwner> owners(@Nullable String owner) {
     String wanted =
         owner == null
-            ? Owner.APPLICATION.tag()
+            ? CodeOwner.APPLICATION.tag()
             : Choice.of("owner", owner, OWNERS, Function.identity());
     return one -> wanted.equals(ALL) || wanted.equals(one.tag());
   }
@@ -200,10 +200,10 @@ public record SiteQuery(
     Instant now = mallometer.clock().instant();
     Instant first = moment("from", from, now);
     Instant second = to == null ? now : moment("to", to, now);
-    Predicate<Owner> wanted = owners(Optional.empty());
+    Predicate<CodeOwner> wanted = owners(Optional.empty());
     return SiteChangesView.of(
         mallometer.sites().changes(first, second),
-        change -> wanted.test(change.owner()) && (filter == null || change.mentions(filter)),
+        change -> wanted.test(change.codeOwner()) && (filter == null || change.mentions(filter)),
         order.comparator,
         most);
   }

@@ -11,7 +11,7 @@ import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
-import io.mallometer.model.Owner;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.ProcessMemory;
@@ -319,11 +319,11 @@ public final class Views {
 
   private static LeakReport chosen(LeakReport report, Map<String, String> parameters) {
     boolean all = all(parameters);
-    Predicate<Owner> wanted = SiteQuery.owners(parameters.get("owner"));
+    Predicate<CodeOwner> wanted = SiteQuery.owners(parameters.get("owner"));
     return report.with(
         report.sites().stream()
             .filter(site -> all || site.verdict() != Verdict.HEALTHY)
-            .filter(site -> wanted.test(site.site().owner()))
+            .filter(site -> wanted.test(site.site().codeOwner()))
             .toList());
   }
 

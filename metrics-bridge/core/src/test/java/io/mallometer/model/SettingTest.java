@@ -45,10 +45,10 @@ class SettingTest {
   @Test
   void everyDefaultIsAValueOfItsSetting() {
     for (Setting<?> setting : Setting.all()) {
-      if (!setting.usualText().isEmpty()) {
-        assertThat(setting.parse(setting.name(), setting.usualText()))
+      if (!setting.defaultText().isEmpty()) {
+        assertThat(setting.parse(setting.name(), setting.defaultText()))
             .as(setting.name())
-            .isEqualTo(setting.usual());
+            .isEqualTo(setting.defaultValue());
       }
     }
   }

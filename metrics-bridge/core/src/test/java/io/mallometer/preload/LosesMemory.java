@@ -1,7 +1,7 @@
 package io.mallometer.preload;
 
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.leak.evidence.SearchedObject;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.CallSite;
@@ -102,10 +102,10 @@ public final class LosesMemory {
   static void print(String method, MemorySearch first, MemorySearch search) {
     Set<Long> lostAtFirst =
         first.objects().stream()
-            .filter(SoughtObject::lost)
-            .map(SoughtObject::id)
+            .filter(SearchedObject::lost)
+            .map(SearchedObject::id)
             .collect(Collectors.toSet());
-    List<SoughtObject> large =
+    List<SearchedObject> large =
         search.objects().stream().filter(object -> object.bytes() > 30_000).toList();
     System.out.printf(
         "%s %s %d of %d lost; %d of %d MiB, %.2f s%n",

@@ -1,7 +1,7 @@
 package io.mallometer.junit;
 
 import io.mallometer.model.CallSite;
-import io.mallometer.model.Owner;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
@@ -36,7 +36,7 @@ final class SiteOwner {
 
   /** Returns whether a site belongs to the program. */
   static boolean isOfProgram(CallSite site) {
-    return site.owner() == Owner.APPLICATION && !isOfHotSpot(site) && !isOfHarness(site);
+    return site.codeOwner() == CodeOwner.APPLICATION && !isOfHotSpot(site) && !isOfHarness(site);
   }
 
   /** Returns whether a stack contains a test class, its nested classes and lambdas included. */

@@ -3,7 +3,7 @@ package io.mallometer.benchmarks.leaks;
 import com.sun.management.OperatingSystemMXBean;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.leak.evidence.SearchedObject;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.LeakReport;
@@ -108,7 +108,7 @@ final class VerdictLog implements AutoCloseable {
         search.searchedBytes(),
         search.residentBytes(),
         search.objects().size(),
-        search.objects().stream().filter(SoughtObject::lost).count());
+        search.objects().stream().filter(SearchedObject::lost).count());
   }
 
   private void append(String line) {

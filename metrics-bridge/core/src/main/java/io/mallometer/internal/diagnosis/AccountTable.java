@@ -93,7 +93,7 @@ final class AccountTable {
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
 
-  private final List<Reading> readings;
+  private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
   private final Map<Kind, Double> maxima;
   private final boolean charged;
@@ -108,7 +108,7 @@ final class AccountTable {
   private @Nullable Account account;
 
   private AccountTable(
-      List<Reading> readings,
+      List<AccountReading> readings,
       Instant started,
       Optional<SiteTrends> sites,
       boolean charged,
@@ -136,7 +136,7 @@ final class AccountTable {
    * Returns the table of the readings from a time until call sites were last read: at least the
    * last three readings since the start-up, or empty if there are fewer.
    *
-   * @param known the readings, and the live bytes of call sites at the same time
+   * @param input the readings, and the live bytes of call sites at the same time
    * @param from the start of the window
    * @param lastTrough the end of the window of memory that swings; empty for a window until the
    *     snapshot. With it both ends are single readings, as means would depend on the swing.
@@ -144,22 +144,22 @@ final class AccountTable {
    * @param maxima the largest sizes of the kinds that have one
    */
   static Optional<AccountTable> of(
-      DiagnosisInput known,
+      DiagnosisInput input,
       Instant from,
       Optional<Instant> lastTrough,
       boolean charged,
       Map<Kind, Double> maxima) {
-    Instant startedUp = known.startedUp().orElse(Instant.MAX);
+    Instant startedUp = input.startedUp().orElse(Instant.MAX);
     Instant until =
         lastTrough.orElse(
-            known
+            input
                 .sites()
                 .map(SiteTrends::times)
                 .filter(times -> !times.isEmpty())
                 .map(times -> times.get(times.size() - 1).plus(SAME_MOMENT))
                 .orElse(Instant.MAX));
-    List<Reading> all =
-        known.readings().stream()
+    List<AccountReading> all =
+        input.readings().stream()
             .filter(one -> !one.time().isBefore(startedUp) && !one.time().isAfter(until))
             .toList();
     int first = 0;
@@ -171,14 +171,14 @@ final class AccountTable {
         : Optional.of(
             new AccountTable(
                 thinned(all.subList(first, all.size())),
-                known.started(),
-                known.sites(),
+                input.started(),
+                input.sites(),
                 charged,
                 maxima,
                 lastTrough.isPresent() ? 0 : END_SECONDS));
   }
 
-  private static List<Reading> thinned(List<Reading> readings) {
+  private static List<AccountReading> thinned(List<AccountReading> readings) {
     int step = (readings.size() + MOST_READINGS - 1) / MOST_READINGS;
     int ends = 4;
     return IntStream.range(0, readings.size())
@@ -226,7 +226,7 @@ final class AccountTable {
   // ---- Rows
 
   /** Returns the bytes of a row in a reading, for rows other than call sites. */
-  static double bytes(Reading reading, Kind kind) {
+  static double bytes(AccountReading reading, Kind kind) {
     return switch (kind) {
       case HEAP -> reading.of(ResidentPart.JAVA_HEAP);
       case METASPACE -> reading.of(ResidentPart.METASPACE) + reading.of(ResidentPart.CLASS_SPACE);
@@ -251,7 +251,7 @@ final class AccountTable {
   }
 
   /** Returns the malloc bytes in malloc's own parts; the JVM's may be in {@code GC_AND_JVM}. */
-  private static double dividedMalloc(Reading reading) {
+  private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
         + reading.of(ResidentPart.MALLOC_LIVE)
         + reading.of(ResidentPart.MALLOC_RETAINED)
@@ -296,7 +296,7 @@ final class AccountTable {
     rows.add(row(Kind.SAMPLING, unsampled));
   }
 
-  private double[] series(ToDoubleFunction<Reading> figure) {
+  private double[] series(ToDoubleFunction<AccountReading> figure) {
     return readings.stream().mapToDouble(figure).toArray();
   }
 
@@ -548,7 +548,7 @@ final class AccountTable {
         .toList();
   }
 
-  private TreeSet<String> names(Function<Reading, Collection<String>> of) {
+  private TreeSet<String> names(Function<AccountReading, Collection<String>> of) {
     TreeSet<String> names = new TreeSet<>();
     readings.forEach(reading -> names.addAll(of.apply(reading)));
     return names;

@@ -28,7 +28,7 @@ import java.util.Optional;
 public record DiagnosisInput(
     Snapshot snapshot,
     List<HistoryPoint> history,
-    List<Reading> readings,
+    List<AccountReading> readings,
     Optional<SiteTrends> sites,
     LeakReport leaks,
     MallometerOptions options,

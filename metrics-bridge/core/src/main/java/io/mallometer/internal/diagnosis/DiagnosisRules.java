@@ -53,13 +53,13 @@ public final class DiagnosisRules {
   private static final double NEAR_THE_LIMIT = 0.9;
 
   /** The share of the used bytes from which the heap explains the use of the limit. */
-  private static final double MOSTLY = 2 / 3.0;
+  private static final double MOST_SHARE = 2 / 3.0;
 
   private static final Duration NEAR = Duration.ofMinutes(30);
-  private static final Duration STILL_NEAR = Duration.ofMinutes(45);
+  private static final Duration NEAR_WHILE_ACT = Duration.ofMinutes(45);
 
   /** The shortest time for which growth is watched before it asks for a state. */
-  private static final Duration SURE = Duration.ofMinutes(2);
+  private static final Duration SHORTEST_WATCH = Duration.ofMinutes(2);
 
   /** The factor by which growth is extrapolated from the time watched: an hour to a day. */
   private static final int EXTRAPOLATED = 24;
@@ -68,10 +68,10 @@ public final class DiagnosisRules {
    * The factor while a program may warm up, which slows down. Growth is sure early if it fills the
    * limit within this many times the time watched.
    */
-  private static final int AT_ONCE = 5;
+  private static final int WARM_UP_EXTRAPOLATED = 5;
 
   /** The rows that grow in every program that warms up. */
-  private static final Set<Kind> WARMING =
+  private static final Set<Kind> WARM_UP_KINDS =
       EnumSet.of(
           Kind.HEAP,
           Kind.METASPACE,
@@ -87,10 +87,10 @@ public final class DiagnosisRules {
           Kind.SOCKETS);
 
   /** The shortest time for which a process without growth is watched before it is healthy. */
-  private static final Duration WATCHED = Duration.ofMinutes(3);
+  private static final Duration SHORTEST_HEALTHY_WATCH = Duration.ofMinutes(3);
 
   /** The shortest observation after which the absence of unused memory is reported. */
-  private static final Duration OBSERVED = Duration.ofMinutes(5);
+  private static final Duration SHORTEST_OBSERVATION = Duration.ofMinutes(5);
 
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
@@ -110,7 +110,7 @@ public final class DiagnosisRules {
   private static final double MANY_CLASSES = 1_000;
 
   /** A site asks to act if it makes up this share of the growth toward the limit. */
-  private static final double QUARTER = 0.25;
+  private static final double ACT_SHARE = 0.25;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
@@ -122,7 +122,7 @@ public final class DiagnosisRules {
   private static final double MISSED_SHARE = 0.1;
 
   /** The first action of act, to which a time may be added. */
-  static final String SAVE = "Save the evidence";
+  static final String SAVE_EVIDENCE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
   private static final String TOO_EARLY = "Too early to tell: ";
@@ -132,20 +132,20 @@ public final class DiagnosisRules {
   private static final String HEAP = "heap";
 
   /** The topics whose sentence is about the memory used instead of its growth. */
-  private static final List<String> OF_THE_LIMIT = List.of("limit", HEAP, "previous");
+  private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous");
 
-  private final DiagnosisInput known;
+  private final DiagnosisInput input;
   private final Snapshot snapshot;
   private final TotalGrowth total;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
 
   /** The account, or that of the last ten minutes if the account is shorter than two minutes. */
-  private final Optional<Account> lasting;
+  private final Optional<Account> longAccount;
 
   private final Limit limit;
   private final List<Finding> findings = new ArrayList<>();
-  private final List<String> waits = new ArrayList<>();
+  private final List<String> reasonsToWait = new ArrayList<>();
 
   /** The time from which each undecided subject can be judged. */
   private final Map<String, Instant> undecided = new LinkedHashMap<>();
@@ -158,88 +158,90 @@ public final class DiagnosisRules {
   private String sentence = "";
   private State state = State.HEALTHY;
 
-  private DiagnosisRules(DiagnosisInput known) {
-    this.known = known;
-    this.snapshot = known.snapshot();
-    this.total = new TotalGrowth(known);
+  private DiagnosisRules(DiagnosisInput input) {
+    this.input = input;
+    this.snapshot = input.snapshot();
+    this.total = new TotalGrowth(input);
     this.growth = total.growth();
     this.account = total.account();
-    this.lasting = account.filter(DiagnosisRules::isLong).or(total::tenMinutes);
+    this.longAccount = account.filter(DiagnosisRules::isLong).or(total::tenMinuteAccount);
     this.limit = total.limit();
-    this.headline = new Headline(known, total, stated(), certain(), asking());
+    this.headline =
+        new Headline(
+            input, total, foreseeableLimit(), rowsOfCertainGrowth(), suspectsToReport());
   }
 
   /** Returns the diagnosis as drawn at the snapshot's time. */
-  public static Diagnosis diagnosis(DiagnosisInput known) {
-    DiagnosisRules rules = new DiagnosisRules(known);
-    rules.suspects();
-    rules.growth();
-    rules.growingRows();
-    rules.limit();
-    rules.previous();
-    rules.counting();
-    rules.missed();
-    rules.retained();
-    rules.budget();
-    rules.unexplained();
-    rules.table();
-    return rules.diagnosed();
+  public static Diagnosis diagnosis(DiagnosisInput input) {
+    DiagnosisRules rules = new DiagnosisRules(input);
+    rules.judgeSuspects();
+    rules.judgeGrowth();
+    rules.judgeGrowingRows();
+    rules.judgeLimit();
+    rules.judgePreviousRun();
+    rules.reportCounting();
+    rules.reportMissedSamples();
+    rules.reportRetained();
+    rules.reportBudget();
+    rules.reportUnexplained();
+    rules.reportAccount();
+    return rules.toDiagnosis();
   }
 
-  private Diagnosis diagnosed() {
+  private Diagnosis toDiagnosis() {
     findings.sort(Comparator.comparing(Finding::state).reversed());
     return new Diagnosis(
         state,
         snapshot.time(),
         switch (state) {
-          case HEALTHY -> healthy();
-          case TOO_EARLY -> waits();
+          case HEALTHY -> healthySentence();
+          case TOO_EARLY -> tooEarlySentence();
           default -> sentence;
         },
         actions(),
-        stated(),
-        known.previous(),
+        foreseeableLimit(),
+        input.previous(),
         findings,
         account,
-        total.hour(),
+        total.hourAccount(),
         state.compareTo(State.TOO_EARLY) > 0 ? named.stream().map(Row::name).toList() : List.of());
   }
 
-  private String waits() {
+  private String tooEarlySentence() {
     if (!undecided.isEmpty()) {
       Instant last = Collections.max(undecided.values());
-      waits.add(0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
+      reasonsToWait.add(0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
     }
-    files().ifPresent(grown -> waits.add(Math.min(1, waits.size()), grown));
-    return Headline.brief(TOO_EARLY, ", ", waits);
+    filePagesText().ifPresent(grown -> reasonsToWait.add(Math.min(1, reasonsToWait.size()), grown));
+    return Headline.joinBriefly(TOO_EARLY, ", ", reasonsToWait);
   }
 
   /** Returns the reasons of a diagnosis that is too early. */
-  static String waits(Diagnosis early) {
-    return capital(early.sentence().substring(TOO_EARLY.length()));
+  static String reasonsToWait(Diagnosis early) {
+    return capitalized(early.sentence().substring(TOO_EARLY.length()));
   }
 
-  private String healthy() {
+  private String healthySentence() {
     List<String> parts = new ArrayList<>();
-    parts.add(growsLittle());
+    parts.add(littleGrowthText());
     boolean blind = missedShare() >= MISSED_SHARE;
     if (blind) {
-      parts.add(missedText());
+      parts.add(missedSamplesText());
     }
-    files().ifPresent(text -> parts.add(text + ", which the kernel can drop"));
+    filePagesText().ifPresent(text -> parts.add(text + ", which the kernel can drop"));
     if (!Double.isNaN(limit.usedShare())) {
-      parts.add("%s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes()));
+      parts.add("%s of the %s is used".formatted(Words.share(limit.usedShare()), limitText()));
     }
     if (!snapshot.status().active()) {
       parts.add("native allocations are not counted");
-    } else if (!blind && observed().compareTo(OBSERVED) >= 0) {
-      parts.add(small().orElse("no unused memory grows"));
+    } else if (!blind && observed().compareTo(SHORTEST_OBSERVATION) >= 0) {
+      parts.add(smallSuspectsText().orElse("no unused memory grows"));
     }
-    return Headline.brief("", "; ", parts);
+    return Headline.joinBriefly("", "; ", parts);
   }
 
   /** Returns why the growth, if there is any, is healthy. */
-  private String growsLittle() {
+  private String littleGrowthText() {
     String most =
         total.bounded().isEmpty()
             ? ""
@@ -248,7 +250,7 @@ public final class DiagnosisRules {
                     growth.isEmpty() && mostlyBounded() ? "mostly" : "beside",
                     total.bounded().get(0).words());
     if (growth.isEmpty()) {
-      return total.bounded().isEmpty() ? growsNot() : "Memory grows little" + most;
+      return total.bounded().isEmpty() ? noGrowthText() : "Memory grows little" + most;
     }
     return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
@@ -266,7 +268,7 @@ public final class DiagnosisRules {
         .isPresent();
   }
 
-  private String growsNot() {
+  private String noGrowthText() {
     return "Memory shows no steady growth in " + Words.duration(total.watched());
   }
 
@@ -276,9 +278,9 @@ public final class DiagnosisRules {
     List<String> actions = new ArrayList<>();
     if (state == State.ACT) {
       actions.add(
-          stated().upperSeconds() < NEAR.toSeconds()
-              ? SAVE + ", and restart before " + headline.at(limit.lowerSeconds())
-              : SAVE);
+          foreseeableLimit().upperSeconds() < NEAR.toSeconds()
+              ? SAVE_EVIDENCE + ", and restart before " + headline.at(limit.lowerSeconds())
+              : SAVE_EVIDENCE);
     }
     if (state.compareTo(State.TOO_EARLY) > 0) {
       named.stream()
@@ -348,46 +350,46 @@ public final class DiagnosisRules {
   // ---- Suspects
 
   /** Applies the rules on suspects. */
-  private void suspects() {
+  private void judgeSuspects() {
     if (!snapshot.status().active()) {
       return;
     }
-    List<SiteVerdict> suspects = asking();
+    List<SiteVerdict> suspects = suspectsToReport();
     if (suspects.isEmpty()) {
-      noSuspect();
+      judgeWithoutSuspects();
       return;
     }
-    found("leaks", asked(suspects.get(0)), suspects.get(0).sentence());
+    addFinding("leaks", stateFor(suspects.get(0)), suspects.get(0).sentence());
   }
 
-  private void noSuspect() {
-    LeakReport leaks = known.leaks();
+  private void judgeWithoutSuspects() {
+    LeakReport leaks = input.leaks();
     String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();
     if (!why.isEmpty()) {
-      found("leaks", State.HEALTHY, "Accesses to objects are not observed: " + why);
-    } else if (observed().compareTo(OBSERVED) < 0) {
+      addFinding("leaks", State.HEALTHY, "Accesses to objects are not observed: " + why);
+    } else if (observed().compareTo(SHORTEST_OBSERVATION) < 0) {
       if (!leaks.observation().hasSeen()) {
-        tooEarly("leaks", "accesses to objects are not observed yet");
+        addTooEarly("leaks", "accesses to objects are not observed yet");
         return;
       }
       double left =
-          OBSERVED.minus(observed()).toNanos() / known.options().get(Setting.LEAK_TIME_SCALE);
+          SHORTEST_OBSERVATION.minus(observed()).toNanos() / input.options().get(Setting.LEAK_TIME_SCALE);
       Instant due = leaks.time().plusNanos((long) left);
-      judgedFrom("leaks", "unused memory", due);
-    } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
-      tooEarly(
+      addJudgedFrom("leaks", "unused memory", due);
+    } else if (bytesTooNewToJudge() > SUSPECT_BYTES && !(bytesTooNewToJudge() < SUSPECT_SHARE * limit.bytes())) {
+      addTooEarly(
           "leaks",
           "whether the %s allocated in the last %s are used"
-              .formatted(Sentence.bytes(fresh()), Words.duration(OBSERVED)));
+              .formatted(Sentence.bytes(bytesTooNewToJudge()), Words.duration(SHORTEST_OBSERVATION)));
     } else {
-      found("leaks", State.HEALTHY, capital(small().orElse("no unused memory grows")));
+      addFinding("leaks", State.HEALTHY, capitalized(smallSuspectsText().orElse("no unused memory grows")));
     }
   }
 
   /** Returns live bytes above the maximum until five minutes ago, which are too new to judge. */
-  private double fresh() {
-    List<HistoryPoint> history = known.history();
-    Instant from = snapshot.time().minus(OBSERVED);
+  private double bytesTooNewToJudge() {
+    List<HistoryPoint> history = input.history();
+    Instant from = snapshot.time().minus(SHORTEST_OBSERVATION);
     double before =
         history.stream()
             .filter(point -> point.time().isBefore(from))
@@ -398,9 +400,9 @@ public final class DiagnosisRules {
   }
 
   /** Returns the text on suspects that ask for no state; empty without suspects. */
-  private Optional<String> small() {
+  private Optional<String> smallSuspectsText() {
     List<SiteVerdict> small =
-        known.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
+        input.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
     double bytes = unacknowledged().mapToDouble(DiagnosisRules::bytes).sum();
     return small.isEmpty()
         ? Optional.empty()
@@ -411,22 +413,22 @@ public final class DiagnosisRules {
   }
 
   private Stream<SiteVerdict> unacknowledged() {
-    return known.leaks().suspicious().stream()
+    return input.leaks().suspicious().stream()
         .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged());
   }
 
   private Duration observed() {
-    Observation seen = known.leaks().observation();
+    Observation seen = input.leaks().observation();
     long nanos = seen.hasSeen() ? seen.epochEndNanos() - seen.startedNanos() : 0;
-    return Duration.ofNanos((long) (nanos * known.options().get(Setting.LEAK_TIME_SCALE)));
+    return Duration.ofNanos((long) (nanos * input.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
   /** Returns the suspects that ask for a state, the gravest and then the fastest first. */
-  private List<SiteVerdict> asking() {
+  private List<SiteVerdict> suspectsToReport() {
     return unacknowledged()
-        .filter(site -> asked(site) != State.HEALTHY)
+        .filter(site -> stateFor(site) != State.HEALTHY)
         .sorted(
-            Comparator.comparing(this::asked)
+            Comparator.comparing(this::stateFor)
                 .reversed()
                 .thenComparing(site -> site.verdict() != Verdict.LEAK)
                 .thenComparingDouble(site -> -Math.max(0, site.growth().bytesPerHour()))
@@ -434,7 +436,7 @@ public final class DiagnosisRules {
         .toList();
   }
 
-  private State asked(SiteVerdict site) {
+  private State stateFor(SiteVerdict site) {
     return switch (site.verdict()) {
       case LEAK -> site.grows() ? State.ACT : State.WATCH;
       case UNUSED ->
@@ -452,13 +454,13 @@ public final class DiagnosisRules {
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
-        known.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds()
+        input.options().get(Setting.LEAK_LONGEST_TIMEOUT).toSeconds()
             - site.suspected().oldestSeconds();
     double perSecond = site.growth().bytesPerHour() / Headline.HOUR;
     return site.grows()
         && limit.lowerSeconds() < left
         && growth
-            .filter(found -> isSure(found) && perSecond >= QUARTER * found.slope().value())
+            .filter(found -> isWatchedLongEnough(found) && perSecond >= ACT_SHARE * found.slope().value())
             .isPresent();
   }
 
@@ -482,7 +484,7 @@ public final class DiagnosisRules {
 
   /** Returns whether the account shows the growth, which the verdict saw over a longer time. */
   private boolean growsNow(SiteVerdict site) {
-    return known.sites().isEmpty()
+    return input.sites().isEmpty()
         || account
             .flatMap(table -> table.row(Kind.SITE, site.site().name()))
             .filter(Row::grows)
@@ -499,23 +501,23 @@ public final class DiagnosisRules {
   // ---- Growth
 
   /** Applies the rules on the growth of the total. */
-  private void growth() {
+  private void judgeGrowth() {
     if (growth.isEmpty()) {
-      healthyOrTooEarly(growsNot());
+      addHealthyOrTooEarly(noGrowthText());
       return;
     }
     ProcessGrowth found = growth.get();
-    String text = grows(found);
+    String text = growthText(found);
     if (limitWithinHalfAnHour(found)) {
-      found("growth", State.ACT, text);
-    } else if (!found.goesOn()) {
-      healthyOrTooEarly(text + "; the growth slows down");
+      addFinding("growth", State.ACT, text);
+    } else if (!found.isLasting()) {
+      addHealthyOrTooEarly(text + "; the growth slows down");
     } else if (total.secondsLeft() >= TotalGrowth.A_DAY.toSeconds()) {
-      healthyOrTooEarly(text);
-    } else if (isForeseen(found, total.secondsLeft())) {
-      found("growth", State.WATCH, text);
+      addHealthyOrTooEarly(text);
+    } else if (isForeseeable(found, total.secondsLeft())) {
+      addFinding("growth", State.WATCH, text);
     } else {
-      tooEarly(
+      addTooEarly(
           "growth",
           "memory grows %s, watched for %s"
               .formatted(Sentence.rate(found.slope().value()), Words.duration(found.watched())));
@@ -523,42 +525,43 @@ public final class DiagnosisRules {
   }
 
   /** Adds a healthy finding, or too early during the start-up or while growth is not excluded. */
-  private void healthyOrTooEarly(String text) {
-    if (known.startedUp().isEmpty()) {
-      tooEarly("growth", "the application is starting");
-    } else if (total.watched().compareTo(WATCHED) < 0) {
-      judgedFrom("growth", "growth", known.startedUp().get().plus(WATCHED));
+  private void addHealthyOrTooEarly(String text) {
+    if (input.startedUp().isEmpty()) {
+      addTooEarly("growth", "the application is starting");
+    } else if (total.watched().compareTo(SHORTEST_HEALTHY_WATCH) < 0) {
+      addJudgedFrom("growth", "growth", input.startedUp().get().plus(SHORTEST_HEALTHY_WATCH));
     } else {
-      Optional<Double> possible = total.possible();
+      Optional<Double> possible = total.possibleGrowth();
       if (possible.isPresent()) {
         String rate =
             Double.isInfinite(possible.get())
                 ? "growth"
                 : "growth of " + Sentence.rate(possible.get());
-        tooEarly("growth", rate + " is not excluded after " + Words.duration(total.watched()));
+        addTooEarly("growth", rate + " is not excluded after " + Words.duration(total.watched()));
       } else {
-        found("growth", State.HEALTHY, text);
+        addFinding("growth", State.HEALTHY, text);
       }
     }
   }
 
   /** Returns whether growth was watched for two minutes, or for a fifth of the time left. */
-  private boolean isSure(ProcessGrowth found) {
-    return found.watched().compareTo(SURE) >= 0
-        || found.watched().toSeconds() >= limit.seconds() / AT_ONCE;
+  private boolean isWatchedLongEnough(ProcessGrowth found) {
+    return found.watched().compareTo(SHORTEST_WATCH) >= 0
+        || found.watched().toSeconds() >= limit.seconds() / WARM_UP_EXTRAPOLATED;
   }
 
   /** Returns whether growth was watched long enough to say what it leads to in so many seconds. */
-  private boolean isForeseen(ProcessGrowth found, double seconds) {
-    boolean far = found.watched().compareTo(TotalGrowth.WARM) >= 0 || !warmsUp();
-    return isSure(found)
-        && seconds < (far ? EXTRAPOLATED : AT_ONCE) * (double) found.watched().toSeconds();
+  private boolean isForeseeable(ProcessGrowth found, double seconds) {
+    boolean far = found.watched().compareTo(TotalGrowth.LONGEST_WARM_UP) >= 0 || !warmsUp();
+    return isWatchedLongEnough(found)
+        && seconds
+            < (far ? EXTRAPOLATED : WARM_UP_EXTRAPOLATED) * (double) found.watched().toSeconds();
   }
 
   /** Returns the limit, with the times at which it is reached if these can be foreseen. */
-  private Limit stated() {
+  private Limit foreseeableLimit() {
     return growth
-        .filter(found -> limitWithinHalfAnHour(found) || isForeseen(found, limit.seconds()))
+        .filter(found -> limitWithinHalfAnHour(found) || isForeseeable(found, limit.seconds()))
         .map(found -> limit)
         .orElse(snapshot.memory().limit());
   }
@@ -571,25 +574,25 @@ public final class DiagnosisRules {
       if (!total.bounded().contains(row.kind())) {
         boolean library = row.kind() == Kind.SITE && row.place().isEmpty();
         all += row.growthBytes();
-        warming += library || WARMING.contains(row.kind()) ? row.growthBytes() : 0;
+        warming += library || WARM_UP_KINDS.contains(row.kind()) ? row.growthBytes() : 0;
       }
     }
     return warming > (1 - Headline.EXPLAINED) * all;
   }
 
   private boolean limitWithinHalfAnHour(ProcessGrowth found) {
-    return isSure(found)
+    return isWatchedLongEnough(found)
         && found.isSteady()
         && found.isRecent()
-        && limit.upperSeconds() < near().toSeconds();
+        && limit.upperSeconds() < timeToAct().toSeconds();
   }
 
   /** Returns the time to the limit that asks to act: 30 min, or 45 min while act is in force. */
-  private Duration near() {
-    return known.latest().state() == State.ACT ? STILL_NEAR : NEAR;
+  private Duration timeToAct() {
+    return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;
   }
 
-  private String grows(ProcessGrowth found) {
+  private String growthText(ProcessGrowth found) {
     Slope slope = found.slope();
     String lower = Sentence.bytes(slope.lower() * Sentence.secondsOfRate(slope.value()));
     String upper = Sentence.bytes(slope.upper() * Sentence.secondsOfRate(slope.value()));
@@ -601,38 +604,38 @@ public final class DiagnosisRules {
   }
 
   /** Applies the rule on rows whose growth is certain, whether or not the total grows. */
-  private void growingRows() {
-    certain().stream()
+  private void judgeGrowingRows() {
+    rowsOfCertainGrowth().stream()
         .findFirst()
         .ifPresent(
             row ->
-                found(
+                addFinding(
                     "growth",
                     State.WATCH,
                     "%s grew by %s in %s"
                         .formatted(
                             Headline.place(row),
                             Sentence.bytes(row.growthBytes()),
-                            Words.duration(length(lasting.get())))));
+                            Words.duration(length(longAccount.get())))));
   }
 
   /**
    * Returns the rows that ask to be watched: the intervals of their growth exclude zero, and the
    * growth is large enough.
    */
-  private List<Row> certain() {
+  private List<Row> rowsOfCertainGrowth() {
     double least =
         Math.max(
             CERTAIN_BYTES,
-            CERTAIN_SHARE * lasting.map(table -> table.total().bytes()).orElse(Double.NaN));
-    return lasting.filter(DiagnosisRules::isLong).map(Account::positive).orElse(List.of()).stream()
+            CERTAIN_SHARE * longAccount.map(table -> table.total().bytes()).orElse(Double.NaN));
+    return longAccount.filter(DiagnosisRules::isLong).map(Account::positive).orElse(List.of()).stream()
         .filter(
             row ->
                 switch (row.kind()) {
                   case SITE, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
                       row.grows() && isCertain(row, least);
-                  case STACKS -> grows(Count.THREADS, MANY_THREADS);
-                  case METASPACE -> row.grows() && grows(Count.CLASSES, MANY_CLASSES);
+                  case STACKS -> countGrows(Count.THREADS, MANY_THREADS);
+                  case METASPACE -> row.grows() && countGrows(Count.CLASSES, MANY_CLASSES);
                   default -> false;
                 })
         .toList();
@@ -645,15 +648,15 @@ public final class DiagnosisRules {
   }
 
   private static boolean isLong(Account table) {
-    return length(table).compareTo(SURE) >= 0;
+    return length(table).compareTo(SHORTEST_WATCH) >= 0;
   }
 
   private static Duration length(Account table) {
     return Duration.between(table.from(), table.to());
   }
 
-  private boolean grows(String count, double least) {
-    return lasting
+  private boolean countGrows(String count, double least) {
+    return longAccount
         .flatMap(table -> table.count(count))
         .filter(found -> found.steady() && found.growth() >= least)
         .isPresent();
@@ -661,24 +664,24 @@ public final class DiagnosisRules {
 
   // ---- The limit
 
-  private void limit() {
+  private void judgeLimit() {
     if (Double.isNaN(limit.usedShare())) {
-      found("limit", State.HEALTHY, "No memory limit is known");
+      addFinding("limit", State.HEALTHY, "No memory limit is known");
       return;
     }
-    String text = "%s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes());
-    boolean heap = heapBytes() >= MOSTLY * limit.usedBytes();
+    String text = "%s of the %s is used".formatted(Words.share(limit.usedShare()), limitText());
+    boolean heap = heapBytes() >= MOST_SHARE * limit.usedBytes();
     String whole = text + (heap ? ", most of it by the Java heap" : "");
-    boolean own =
+    boolean byThisProcess =
         !limit.source().equals(Limit.MACHINE)
             || snapshot.memory().residentUsedBytes() >= limit.usedBytes() / 2;
     if (limit.usedShare() >= AT_THE_LIMIT) {
-      String by = own ? whole : whole + ", most of it by other processes";
-      found("limit", heap || !own ? State.WATCH : State.ACT, by);
+      String by = byThisProcess ? whole : whole + ", most of it by other processes";
+      addFinding("limit", heap || !byThisProcess ? State.WATCH : State.ACT, by);
     } else if (limit.usedShare() >= NEAR_THE_LIMIT && !heap) {
-      found("limit", State.WATCH, whole);
+      addFinding("limit", State.WATCH, whole);
     } else {
-      found("limit", State.HEALTHY, whole);
+      addFinding("limit", State.HEALTHY, whole);
     }
     heapThatDoesNotFit();
   }
@@ -686,7 +689,7 @@ public final class DiagnosisRules {
   /** Applies the rule on a heap whose maximum exceeds the room left in a mostly used limit. */
   private void heapThatDoesNotFit() {
     double room = Math.max(0, limit.bytes() - limit.usedBytes());
-    if (limit.source().equals(Limit.MACHINE) || limit.usedShare() < MOSTLY) {
+    if (limit.source().equals(Limit.MACHINE) || limit.usedShare() < MOST_SHARE) {
       return;
     }
     account
@@ -694,17 +697,17 @@ public final class DiagnosisRules {
         .filter(row -> row.maximumBytes() - row.bytes() > room)
         .ifPresent(
             row ->
-                found(
+                addFinding(
                     HEAP,
                     State.WATCH,
                     "The Java heap may grow by %s, and the %s leaves %s"
                         .formatted(
                             Sentence.bytes(row.maximumBytes() - row.bytes()),
-                            ofBytes(),
+                            limitText(),
                             Sentence.bytes(room))));
   }
 
-  private String ofBytes() {
+  private String limitText() {
     if (Double.isNaN(limit.bytes())) {
       return "limit";
     }
@@ -718,23 +721,23 @@ public final class DiagnosisRules {
 
   // ---- The previous run
 
-  private void previous() {
-    known
+  private void judgePreviousRun() {
+    input
         .previous()
         .filter(run -> run.reason().equals(PreviousRun.OOM))
         .ifPresent(
             run -> {
               Duration since = Duration.between(run.ended(), snapshot.time());
-              Duration alive = Duration.between(known.started(), snapshot.time());
+              Duration alive = Duration.between(input.started(), snapshot.time());
               Duration lived = Duration.between(run.started(), run.ended());
               boolean outlived = alive.compareTo(lived.multipliedBy(2)) > 0;
-              State asked =
+              State requested =
                   since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
-              found("previous", asked, run.sentence());
+              addFinding("previous", requested, run.sentence());
               // An OOM kill of the previous run comes before all else that asks to be watched.
-              if (asked == State.WATCH && first) {
-                sentence = Headline.brief("", "; ", List.of(run.sentence().split("; ")));
+              if (requested == State.WATCH && first) {
+                sentence = Headline.joinBriefly("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
               }
               findings.add(0, findings.remove(findings.size() - 1));
@@ -743,9 +746,9 @@ public final class DiagnosisRules {
 
   // ---- Findings that ask for no state
 
-  private void counting() {
+  private void reportCounting() {
     if (!snapshot.status().active()) {
-      found(
+      addFinding(
           "counting",
           State.HEALTHY,
           "Native allocations are not counted: " + snapshot.status().reason());
@@ -753,17 +756,17 @@ public final class DiagnosisRules {
     }
     String gaps = snapshot.self().attachment().map(Attachment::gaps).orElse("");
     if (!gaps.isEmpty()) {
-      found("counting", State.HEALTHY, "Not every native allocation is counted: " + gaps);
+      addFinding("counting", State.HEALTHY, "Not every native allocation is counted: " + gaps);
     }
   }
 
   /** Adds the finding that a full table hides the call sites that come later. */
-  private void missed() {
+  private void reportMissedSamples() {
     if (missedShare() >= MISSED_SHARE) {
-      found(
+      addFinding(
           "missed",
           State.HEALTHY,
-          capital(missedText())
+          capitalized(missedSamplesText())
               + ", because the table of call sites is full: a leak there has no name");
     }
   }
@@ -774,54 +777,54 @@ public final class DiagnosisRules {
     return sampling.withoutSite() > 0 ? sampling.withoutSite() / sampling.samples() : 0;
   }
 
-  private String missedText() {
+  private String missedSamplesText() {
     return Words.share(missedShare()) + " of the samples have no call site";
   }
 
-  private void retained() {
+  private void reportRetained() {
     Optional<AllocatorStatistics> allocator = snapshot.allocator();
     if (allocator.isPresent()) {
       double bytes = part(ResidentPart.MALLOC_RETAINED).orElse(allocator.get().retainedBytes());
       String advice =
           allocator.get().advice().isEmpty() ? "" : ": " + allocator.get().advice().get(0).reason();
-      found(
+      addFinding(
           "retained",
           State.HEALTHY,
           "The allocator retains %s%s".formatted(Words.bytes(bytes), advice));
     }
   }
 
-  private void budget() {
+  private void reportBudget() {
     snapshot
         .memory()
         .budget()
         .filter(budget -> !Double.isNaN(budget.limitBytes()))
-        .ifPresent(budget -> found("budget", State.HEALTHY, capital(budget.verdict())));
+        .ifPresent(budget -> addFinding("budget", State.HEALTHY, capitalized(budget.verdict())));
   }
 
-  private void unexplained() {
+  private void reportUnexplained() {
     Optional<ResidentMemory> split = snapshot.memory().resident();
     part(ResidentPart.UNEXPLAINED)
         .filter(bytes -> bytes >= UNEXPLAINED_BYTES)
         .filter(bytes -> bytes >= UNEXPLAINED_SHARE * split.orElseThrow().totalBytes())
         .ifPresent(
             bytes ->
-                found(
+                addFinding(
                     "unexplained",
                     State.HEALTHY,
                     Words.bytes(bytes) + " of the resident set is unexplained"));
   }
 
   /** Adds the rows of the account as a finding. */
-  private void table() {
+  private void reportAccount() {
     account.ifPresent(
         table ->
-            found(
+            addFinding(
                 "account",
                 State.HEALTHY,
                 "%s memory changed by %s in %s: %s"
                     .formatted(
-                        capital(table.basis()),
+                        capitalized(table.basis()),
                         Words.change(table.total().growthBytes()),
                         Words.duration(length(table)),
                         String.join(
@@ -838,7 +841,7 @@ public final class DiagnosisRules {
   }
 
   /** Returns the growth of the pages of a file, which count toward no limit. */
-  private Optional<String> files() {
+  private Optional<String> filePagesText() {
     return account.map(Account::files).orElse(List.of()).stream()
         .filter(file -> file.growthBytes() >= FILE_BYTES)
         .findFirst()
@@ -854,24 +857,24 @@ public final class DiagnosisRules {
     return snapshot.memory().resident().flatMap(split -> split.of(part)).map(Long::doubleValue);
   }
 
-  private void judgedFrom(String topic, String subject, Instant due) {
+  private void addJudgedFrom(String topic, String subject, Instant due) {
     undecided.put(subject, due);
-    found(topic, State.TOO_EARLY, capital(subject) + CAN_BE_JUDGED + atTheLatest(due));
+    addFinding(topic, State.TOO_EARLY, capitalized(subject) + CAN_BE_JUDGED + atTheLatest(due));
   }
 
-  private void tooEarly(String topic, String what) {
-    waits.add(what);
-    found(topic, State.TOO_EARLY, capital(what));
+  private void addTooEarly(String topic, String what) {
+    reasonsToWait.add(what);
+    addFinding(topic, State.TOO_EARLY, capitalized(what));
   }
 
   /** Adds a finding. The sentence is that of the first finding of the gravest state. */
-  private void found(String topic, State asked, String text) {
-    findings.add(new Finding(topic, asked, text));
-    if (asked.compareTo(state) > 0) {
-      state = asked;
+  private void addFinding(String topic, State requested, String text) {
+    findings.add(new Finding(topic, requested, text));
+    if (requested.compareTo(state) > 0) {
+      state = requested;
       sentence = text;
       named = List.of();
-      if (asked.compareTo(State.TOO_EARLY) > 0 && !OF_THE_LIMIT.contains(topic)) {
+      if (requested.compareTo(State.TOO_EARLY) > 0 && !LIMIT_TOPICS.contains(topic)) {
         sentence = headline.sentence();
         named = headline.named();
       }
@@ -879,7 +882,7 @@ public final class DiagnosisRules {
   }
 
   /** Returns a text with a lower-case first letter, unless it begins with an abbreviation. */
-  static String lower(String text) {
+  static String uncapitalized(String text) {
     return text.length() > 1 && Character.isUpperCase(text.charAt(1))
         ? text
         : Character.toLowerCase(text.charAt(0)) + text.substring(1);
@@ -890,7 +893,7 @@ public final class DiagnosisRules {
     return Words.minute(due.plusSeconds(59));
   }
 
-  static String capital(String text) {
+  static String capitalized(String text) {
     return text.isEmpty() ? text : Character.toUpperCase(text.charAt(0)) + text.substring(1);
   }
 }

@@ -31,7 +31,7 @@ final class Headline {
   private static final int MOST_NAMED = 3;
 
   /** Rows that name no cause. */
-  private static final List<Kind> NAMELESS = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
+  private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
   /** The most words of the sentence. A longer one leaves out rows. */
   private static final int MOST_WORDS = 25;
@@ -46,7 +46,7 @@ final class Headline {
 
   static final double HOUR = 3_600;
 
-  private final DiagnosisInput known;
+  private final DiagnosisInput input;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
   private final Limit limit;
@@ -55,31 +55,31 @@ final class Headline {
   private final List<Kind> bounded;
 
   /** The rows whose growth is certain and asks to be watched. */
-  private final List<Row> certain;
+  private final List<Row> certainRows;
 
   /** The suspects that ask for a state, the gravest first. */
-  private final List<SiteVerdict> asking;
+  private final List<SiteVerdict> suspectsToReport;
 
   private final List<Row> named;
   private String sentence;
 
   /** Whether the sentence leaves out the number of further suspects. */
-  private boolean brief;
+  private boolean omitsSuspectCount;
 
   Headline(
-      DiagnosisInput known,
+      DiagnosisInput input,
       TotalGrowth total,
       Limit limit,
-      List<Row> certain,
-      List<SiteVerdict> asking) {
-    this.known = known;
+      List<Row> certainRows,
+      List<SiteVerdict> suspectsToReport) {
+    this.input = input;
     this.growth = total.growth();
     this.account = total.account();
     this.limit = limit;
     this.bounded = total.bounded();
-    this.certain = certain.stream().map(this::present).toList();
-    this.asking = asking;
-    this.named = subjects();
+    this.certainRows = certainRows.stream().map(this::accountRow).toList();
+    this.suspectsToReport = suspectsToReport;
+    this.named = rowsToName();
     this.sentence = composed();
     for (int i = named.size() - 1; i >= 0 && !isBrief(sentence); i--) {
       if (named.size() > 1 && !isNeeded(named.get(i))) {
@@ -88,7 +88,7 @@ final class Headline {
       }
     }
     if (!isBrief(sentence)) {
-      brief = true;
+      omitsSuspectCount = true;
       sentence = composed();
     }
   }
@@ -99,7 +99,7 @@ final class Headline {
   }
 
   /** Joins the first part, and the later parts that keep the sentence within 25 words. */
-  static String brief(String begin, String separator, List<String> parts) {
+  static String joinBriefly(String begin, String separator, List<String> parts) {
     String sentence = begin;
     for (String part : parts) {
       String longer = sentence.equals(begin) ? begin + part : sentence + separator + part;
@@ -126,9 +126,9 @@ final class Headline {
   }
 
   private String composed() {
-    String forecast = reaching();
+    String forecast = forecast();
     String subjects =
-        named.isEmpty() ? total() : named.size() == 1 ? alone(named.get(0)) : several();
+        named.isEmpty() ? totalText() : named.size() == 1 ? oneRowText(named.get(0)) : rowsText();
     if (forecast.isEmpty()) {
       return subjects;
     }
@@ -136,12 +136,12 @@ final class Headline {
   }
 
   /** Returns the growth of the total; empty without growth. */
-  private String total() {
+  private String totalText() {
     return growth.map(found -> "Memory grows " + Sentence.rate(found.slope().value())).orElse("");
   }
 
   /** Returns the account's row of the same name if it grew, else the row itself. */
-  private Row present(Row row) {
+  private Row accountRow(Row row) {
     return account
         .flatMap(table -> table.row(row.kind(), row.name()))
         .filter(found -> found.growthBytes() > 0)
@@ -150,20 +150,20 @@ final class Headline {
 
   /** Returns whether a row is named however small its share of the growth is. */
   private boolean isNeeded(Row row) {
-    return certain.contains(row)
+    return certainRows.contains(row)
         || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
   }
 
   /** Returns the rows to name, at most three: leaks, and the rows with most of the growth. */
-  private List<Row> subjects() {
-    List<Row> rows = new ArrayList<>(certain);
-    if (certain.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
+  private List<Row> rowsToName() {
+    List<Row> rows = new ArrayList<>(certainRows);
+    if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
       // The heap grows with the classes: whatever loads classes without end keeps their objects.
       positive().stream()
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
     }
-    for (SiteVerdict suspect : asking) {
+    for (SiteVerdict suspect : suspectsToReport) {
       Row row = row(suspect);
       if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
         rows.add(row);
@@ -172,8 +172,8 @@ final class Headline {
     if (growth.isPresent()) {
       explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
     }
-    if (rows.isEmpty() && !asking.isEmpty()) {
-      rows.add(row(asking.get(0)));
+    if (rows.isEmpty() && !suspectsToReport.isEmpty()) {
+      rows.add(row(suspectsToReport.get(0)));
     }
     if (rows.size() > MOST_NAMED) {
       rows.subList(MOST_NAMED, rows.size()).clear();
@@ -182,7 +182,7 @@ final class Headline {
         Comparator.comparing((Row row) -> bounded.contains(row.kind()))
             .thenComparing(row -> !isNeeded(row))
             .thenComparingDouble(row -> -row.bytesPerSecond()));
-    known
+    input
         .firstRow()
         .flatMap(first -> positive().stream().filter(row -> row.name().equals(first)).findFirst())
         .filter(row -> !rows.isEmpty() && isNeeded(row) == isNeeded(rows.get(0)))
@@ -229,7 +229,7 @@ final class Headline {
             row ->
                 row.kind() == Kind.SITE
                     ? row.exact() || row.lowerPerSecond() > 0 || !row.place().isEmpty()
-                    : !NAMELESS.contains(row.kind()) && (row.lowerPerSecond() > 0 || isNeeded(row)))
+                    : !KINDS_WITHOUT_CAUSE.contains(row.kind()) && (row.lowerPerSecond() > 0 || isNeeded(row)))
         .toList();
   }
 
@@ -258,14 +258,14 @@ final class Headline {
   }
 
   Optional<SiteVerdict> suspect(Row row) {
-    return known.leaks().suspicious().stream()
+    return input.leaks().suspicious().stream()
         .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged())
         .filter(site -> row.kind() == Kind.SITE && site.site().name().equals(row.name()))
         .findFirst();
   }
 
   /** Returns the text on the only row, with the use of its memory if that is known. */
-  private String alone(Row row) {
+  private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
       return "Memory grows %s, cause not known yet".formatted(rate(row));
     }
@@ -274,9 +274,9 @@ final class Headline {
       return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
-    int others = asking.size() - 1;
+    int others = suspectsToReport.size() - 1;
     String more =
-        others <= 0 || brief
+        others <= 0 || omitsSuspectCount
             ? ""
             : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
     return switch (site.verdict()) {
@@ -330,12 +330,12 @@ final class Headline {
   }
 
   /** Returns two or three subjects with their rates. */
-  private String several() {
+  private String rowsText() {
     List<String> list = new ArrayList<>();
     for (Row row : named) {
       String adds = adds(row) + (named.size() < MOST_NAMED || isNeeded(row) ? detail(row) : "");
       boolean proper = list.isEmpty() || row.kind() == Kind.SITE || row.kind() == Kind.HEAP;
-      list.add(proper ? adds : DiagnosisRules.lower(adds));
+      list.add(proper ? adds : DiagnosisRules.uncapitalized(adds));
     }
     double explained = named.stream().mapToDouble(Row::growthBytes).sum();
     boolean most = !(explained < EXPLAINED * explainable());
@@ -344,7 +344,7 @@ final class Headline {
 
   static String place(Row row) {
     String name =
-        row.kind() == Kind.SITE ? Words.shortName(row.name()) : DiagnosisRules.capital(row.name());
+        row.kind() == Kind.SITE ? Words.shortName(row.name()) : DiagnosisRules.capitalized(row.name());
     return row.kind() == Kind.SITE && !row.place().isEmpty()
         ? name + " (" + row.place() + ")"
         : name;
@@ -360,7 +360,7 @@ final class Headline {
                   : " started by " + row.place());
       case METASPACE -> count(Count.CLASSES);
       case RETAINED ->
-          known
+          input
               .snapshot()
               .allocator()
               .filter(allocator -> allocator.arenas() > 0)
@@ -382,7 +382,7 @@ final class Headline {
    * Returns in words when the process's growth reaches the limit; empty if that takes 60 days or
    * more.
    */
-  private String reaching() {
+  private String forecast() {
     double seconds = limit.seconds();
     if (!(seconds < Duration.ofDays(60).toSeconds())) {
       return "";
@@ -397,7 +397,7 @@ final class Headline {
   }
 
   String at(double seconds) {
-    return Words.minute(known.snapshot().time().plus(seconds(seconds)));
+    return Words.minute(input.snapshot().time().plus(seconds(seconds)));
   }
 
   static Duration seconds(double seconds) {

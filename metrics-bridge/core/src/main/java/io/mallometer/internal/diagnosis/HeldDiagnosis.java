@@ -29,11 +29,11 @@ public final class HeldDiagnosis {
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
   /** The time for which only healthy is drawn before it replaces too early. */
-  private static final long EARNED_NANOS = Duration.ofMinutes(2).toNanos();
+  private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
 
-  private static final long TOLD_NANOS = Duration.ofHours(1).toNanos();
+  private static final long LOG_PAUSE_NANOS = Duration.ofHours(1).toNanos();
 
   private final Instant started;
 
@@ -46,7 +46,7 @@ public final class HeldDiagnosis {
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** The time at which each state was last logged, in nanoseconds. */
-  private final Map<State, Long> told = new EnumMap<>(State.class);
+  private final Map<State, Long> lastLogged = new EnumMap<>(State.class);
 
   /** The latest limit of each source, in bytes. */
   private final Map<String, Double> limits = new HashMap<>();
@@ -92,7 +92,7 @@ public final class HeldDiagnosis {
   }
 
   /** Starts afresh, such as after an attach: the next diagnosis may be too early. */
-  public synchronized void anew() {
+  public synchronized void reset() {
     latest = latest.held(State.TOO_EARLY, drawnTime, CHANGED, List.of(), List.of());
   }
 
@@ -102,9 +102,9 @@ public final class HeldDiagnosis {
    * nothing else was drawn for five minutes, or for two minutes after too early. Too early never
    * follows another state.
    */
-  public synchronized Diagnosis stands(Diagnosis drawn, long nanoTime) {
-    if (isNew(drawn.limit())) {
-      anew();
+  public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
+    if (isLimitChanged(drawn.limit())) {
+      reset();
     }
     lastDrawn.put(drawn.state(), nanoTime);
     if (drawn.state() == State.WATCH) {
@@ -113,7 +113,7 @@ public final class HeldDiagnosis {
     if (isHeld(drawn.state(), nanoTime)) {
       boolean lately = drawnLately(latest.state(), nanoTime);
       if (!lately && drawn.state() == State.TOO_EARLY) {
-        return waiting(drawn);
+        return stillTooEarly(drawn);
       }
       if (!lately && latest.state() == State.ACT && drawnLately(State.WATCH, nanoTime)) {
         drawnTime = watch.since();
@@ -122,7 +122,7 @@ public final class HeldDiagnosis {
       return held(drawn);
     }
     if (drawn.state().compareTo(latest.state()) > 0) {
-      tell(drawn, nanoTime);
+      log(drawn, nanoTime);
     }
     drawnTime = drawn.since();
     latest = drawn.state() == latest.state() ? drawn.since(latest.since()) : drawn;
@@ -133,7 +133,7 @@ public final class HeldDiagnosis {
    * Returns whether the limit itself changed. A stated limit and the cgroup's limit may take turns
    * as the nearer one: that is no change.
    */
-  private boolean isNew(Limit limit) {
+  private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {
       return false;
     }
@@ -157,19 +157,19 @@ public final class HeldDiagnosis {
     return drawn.held(
         latest.state(),
         latest.since(),
-        Headline.brief("", "; ", parts),
+        Headline.joinBriefly("", "; ", parts),
         latest.actions().stream()
-            .map(action -> action.startsWith(DiagnosisRules.SAVE) ? DiagnosisRules.SAVE : action)
+            .map(action -> action.startsWith(DiagnosisRules.SAVE_EVIDENCE) ? DiagnosisRules.SAVE_EVIDENCE : action)
             .toList(),
         latest.named());
   }
 
   /** Returns a diagnosis that is too early, with the state before. */
-  private Diagnosis waiting(Diagnosis early) {
+  private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();
     latest =
         early.held(
-            latest.state(), latest.since(), DiagnosisRules.waits(early), List.of(), List.of());
+            latest.state(), latest.since(), DiagnosisRules.reasonsToWait(early), List.of(), List.of());
     return latest;
   }
 
@@ -179,7 +179,7 @@ public final class HeldDiagnosis {
       return false;
     }
     if (drawn == State.HEALTHY) {
-      long needed = was == State.TOO_EARLY ? EARNED_NANOS : HELD_NANOS;
+      long needed = was == State.TOO_EARLY ? HEALTHY_DELAY_NANOS : HELD_NANOS;
       return lastDrawn.entrySet().stream()
           .filter(other -> other.getKey() != State.HEALTHY)
           .anyMatch(other -> nanoTime - other.getValue() < needed);
@@ -193,12 +193,12 @@ public final class HeldDiagnosis {
   }
 
   /** Logs act and watch, each at most once an hour. */
-  private void tell(Diagnosis drawn, long nanoTime) {
-    Long before = told.get(drawn.state());
-    if (before != null && nanoTime - before < TOLD_NANOS) {
+  private void log(Diagnosis drawn, long nanoTime) {
+    Long before = lastLogged.get(drawn.state());
+    if (before != null && nanoTime - before < LOG_PAUSE_NANOS) {
       return;
     }
-    told.put(drawn.state(), nanoTime);
+    lastLogged.put(drawn.state(), nanoTime);
     if (drawn.state() == State.ACT) {
       Log.MALLOMETER.warn("Native memory, act: " + drawn.sentence());
     } else if (drawn.state() == State.WATCH) {

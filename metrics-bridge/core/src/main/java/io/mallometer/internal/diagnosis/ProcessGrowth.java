@@ -55,17 +55,17 @@ record ProcessGrowth(
 
   private static final int MOST_BLOCKS = 60;
   private static final int FEWEST_BLOCKS = 6;
-  private static final double STEADY = 0.8;
-  private static final double LESS_STEADY = 0.5;
-  private static final double STILL = 0.5;
+  private static final double STEADY_SHARE = 0.8;
+  private static final double LASTING_SHARE = 0.5;
+  private static final double RECENT_SHARE = 0.5;
 
   /** The least rise from the first to the second third of the window, as a share of the slope. */
   private static final double FROM_THE_START = 0.5;
 
-  private static final Duration LONG = Duration.ofMinutes(15);
+  private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /** The share of its earlier range by which a figure must exceed its earlier maximum. */
-  private static final double BEYOND = 0.5;
+  private static final double BEYOND_RANGE = 0.5;
 
   private static final double LEAST_BYTES = 8 << 20;
   private static final double LEAST_SHARE = 0.01;
@@ -129,22 +129,22 @@ record ProcessGrowth(
 
   /** Returns whether a shorter window shows faster growth, or growth after a warm-up. */
   private boolean replaces(ProcessGrowth longer) {
-    return slope.lower() > longer.slope.upper() || goesOn() && !longer.goesOn();
+    return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
 
   /** Returns whether growth does not slow down, so that it can be extrapolated to a near limit. */
   boolean isSteady() {
-    return steadiness >= STEADY;
+    return steadiness >= STEADY_SHARE;
   }
 
   /** Returns whether memory grew in the last minutes, so that the limit is near. */
   boolean isRecent() {
-    return recent >= STILL;
+    return recent >= RECENT_SHARE;
   }
 
   /** Returns whether growth can be extrapolated to the hours to come. */
-  boolean goesOn() {
-    return watched.compareTo(LONG) < 0 ? isSteady() : steadiness >= LESS_STEADY;
+  boolean isLasting() {
+    return watched.compareTo(LONG_WINDOW) < 0 ? isSteady() : steadiness >= LASTING_SHARE;
   }
 
   /** Returns the time that the points span (oldest first), at most a window. */
@@ -176,7 +176,7 @@ record ProcessGrowth(
             .filter(point -> point.time().isBefore(start))
             .mapToDouble(figure)
             .summaryStatistics();
-    double swings = Math.max(0, BEYOND * (before.getMax() - before.getMin()));
+    double swings = Math.max(0, BEYOND_RANGE * (before.getMax() - before.getMin()));
     return slope.lower() > 0
             && blocks.riseFromTheStart(slope)
             && end - before.getMax() >= Math.max(least, swings)

@@ -40,7 +40,7 @@ final class TotalGrowth {
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /** The shortest time watched after which doubling counts: small programs warm up for long. */
-  static final Duration WARM = Duration.ofMinutes(30);
+  static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /** The windows that can exclude growth. */
   private static final List<Duration> WINDOWS =
@@ -62,7 +62,7 @@ final class TotalGrowth {
   /** Growth that a warm-up stays below in the window's second half, in bytes per second. */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
-  private final DiagnosisInput known;
+  private final DiagnosisInput input;
   private final Snapshot snapshot;
   private final ToDoubleFunction<HistoryPoint> figure;
   private final List<Kind> bounded;
@@ -73,22 +73,22 @@ final class TotalGrowth {
   /** The tables by the start and the end of their windows. */
   private final Map<List<Instant>, Optional<AccountTable>> tables = new HashMap<>();
 
-  TotalGrowth(DiagnosisInput known) {
-    this.known = known;
-    this.snapshot = known.snapshot();
-    this.figure = figure(known);
-    this.bounded = tenMinutes().map(this::bounded).orElse(List.of());
-    Instant startedUp = known.startedUp().orElse(Instant.MAX);
+  TotalGrowth(DiagnosisInput input) {
+    this.input = input;
+    this.snapshot = input.snapshot();
+    this.figure = figure(input);
+    this.bounded = tenMinuteAccount().map(this::bounded).orElse(List.of());
+    Instant startedUp = input.startedUp().orElse(Instant.MAX);
     this.growth =
         bounded.isEmpty()
-            ? ProcessGrowth.of(known.history(), figure, startedUp)
-            : ProcessGrowth.of(beside(bounded), HistoryPoint::usedBytes, startedUp);
+            ? ProcessGrowth.of(input.history(), figure, startedUp)
+            : ProcessGrowth.of(totalWithout(bounded), HistoryPoint::usedBytes, startedUp);
     this.account =
         growth.isEmpty()
-            ? tenMinutes()
+            ? tenMinuteAccount()
             : table(growth.get().since(), growth.get().lastTrough()).map(AccountTable::account);
     this.limit =
-        growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(snapshot.memory().limit());
+        growth.filter(ProcessGrowth::isLasting).map(this::limitReachedBy).orElse(snapshot.memory().limit());
   }
 
   /** Returns the growth; empty if there is none. */
@@ -102,16 +102,16 @@ final class TotalGrowth {
   }
 
   /** Returns the account of the last ten minutes, or since the start-up if that is shorter. */
-  Optional<Account> tenMinutes() {
-    return lately(WINDOW);
+  Optional<Account> tenMinuteAccount() {
+    return accountOfLast(WINDOW);
   }
 
   /** Returns the account of the last hour, or since the start-up if that is shorter. */
-  Optional<Account> hour() {
-    return lately(Duration.ofHours(1));
+  Optional<Account> hourAccount() {
+    return accountOfLast(Duration.ofHours(1));
   }
 
-  private Optional<Account> lately(Duration window) {
+  private Optional<Account> accountOfLast(Duration window) {
     return table(from(window), Optional.empty()).map(AccountTable::account);
   }
 
@@ -128,8 +128,8 @@ final class TotalGrowth {
   /** Returns for how long the total was known since the start-up, at most a day. */
   Duration watched() {
     List<HistoryPoint> points =
-        known.history().stream()
-            .filter(point -> !point.time().isBefore(known.startedUp().orElse(Instant.MAX)))
+        input.history().stream()
+            .filter(point -> !point.time().isBefore(input.startedUp().orElse(Instant.MAX)))
             .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
             .toList();
     return ProcessGrowth.watched(points, A_DAY);
@@ -141,7 +141,7 @@ final class TotalGrowth {
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
-    if (found.watched().compareTo(WARM) < 0) {
+    if (found.watched().compareTo(LONGEST_WARM_UP) < 0) {
       return limit.seconds();
     }
     double doubled = latestBytes() / found.slope().value();
@@ -152,13 +152,13 @@ final class TotalGrowth {
    * Returns the possible growth in bytes per second that would double the process or reach the
    * limit; empty if one window excludes it, so that the process is healthy.
    */
-  Optional<Double> possible() {
+  Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
     Instant before = Instant.MAX;
     for (Duration window : WINDOWS) {
       Instant from = from(window);
       if (least > 0 && from.isBefore(before)) {
-        least = Math.min(least, possible(from));
+        least = Math.min(least, possibleGrowth(from));
         before = from;
       }
     }
@@ -170,7 +170,7 @@ final class TotalGrowth {
    * healthy. Proven growth must not double the process within the horizon. Possible growth must fit
    * the limit, beside the room that rows have up to their maxima.
    */
-  private double possible(Instant from) {
+  private double possibleGrowth(Instant from) {
     double horizon =
         Math.max(
             A_DAY.toSeconds(),
@@ -207,13 +207,13 @@ final class TotalGrowth {
   /** Returns the most bytes that the total adds within the horizon if no table divides it. */
   private double undivided(Instant from, double horizon) {
     List<HistoryPoint> window =
-        known.history().stream()
+        input.history().stream()
             .filter(point -> !point.time().isBefore(from))
             .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
             .toList();
     return most(
         window.stream()
-            .mapToDouble(point -> AccountTable.seconds(known.started(), point.time()))
+            .mapToDouble(point -> AccountTable.seconds(input.started(), point.time()))
             .toArray(),
         window.stream().mapToDouble(figure).toArray(),
         horizon);
@@ -264,15 +264,15 @@ final class TotalGrowth {
   }
 
   private double latestBytes() {
-    List<HistoryPoint> history = known.history();
+    List<HistoryPoint> history = input.history();
     return figure.applyAsDouble(history.get(history.size() - 1));
   }
 
   /** Returns the figure to watch: the one compared with the limit, else the best known one. */
-  private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput known) {
-    List<HistoryPoint> history = known.history();
+  private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput input) {
+    List<HistoryPoint> history = input.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
-    if (last == null || known.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
+    if (last == null || input.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
       return HistoryPoint::usedBytes;
     }
     if (!Double.isNaN(last.residentUsedBytes())) {
@@ -284,7 +284,7 @@ final class TotalGrowth {
   /** Returns the start of the last minutes, not before the end of the start-up. */
   private Instant from(Duration window) {
     Instant start = snapshot.time().minus(window);
-    Instant startedUp = known.startedUp().orElse(Instant.MAX);
+    Instant startedUp = input.startedUp().orElse(Instant.MAX);
     return start.isAfter(startedUp) ? start : startedUp;
   }
 
@@ -302,9 +302,9 @@ final class TotalGrowth {
   }
 
   /** Returns the total without the rows of these kinds, oldest first. */
-  private List<HistoryPoint> beside(List<Kind> kinds) {
+  private List<HistoryPoint> totalWithout(List<Kind> kinds) {
     List<HistoryPoint> rest = new ArrayList<>();
-    for (Reading reading : known.readings()) {
+    for (AccountReading reading : input.readings()) {
       double bytes = reading.total(isCharged());
       for (Kind kind : kinds) {
         bytes -= AccountTable.bytes(reading, kind);
@@ -323,7 +323,7 @@ final class TotalGrowth {
   private Optional<AccountTable> table(Instant from, Optional<Instant> lastTrough) {
     return tables.computeIfAbsent(
         List.of(from, lastTrough.orElse(Instant.MAX)),
-        window -> AccountTable.of(known, from, lastTrough, isCharged(), maxima()));
+        window -> AccountTable.of(input, from, lastTrough, isCharged(), maxima()));
   }
 
   /** Returns the largest sizes that rows can take. */
@@ -350,7 +350,7 @@ final class TotalGrowth {
   }
 
   /** Returns the limit with the times at which the growth reaches it. */
-  private Limit reached(ProcessGrowth found) {
+  private Limit limitReachedBy(ProcessGrowth found) {
     Slope slope = found.slope();
     return snapshot
         .memory()

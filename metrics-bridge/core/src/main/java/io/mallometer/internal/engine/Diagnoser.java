@@ -3,7 +3,7 @@ package io.mallometer.internal.engine;
 import io.mallometer.internal.diagnosis.DiagnosisInput;
 import io.mallometer.internal.diagnosis.DiagnosisRules;
 import io.mallometer.internal.diagnosis.HeldDiagnosis;
-import io.mallometer.internal.diagnosis.Readings;
+import io.mallometer.internal.diagnosis.AccountReadings;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.process.ProcessCounts;
@@ -51,7 +51,7 @@ final class Diagnoser {
   private final History history;
   private final MemoryHistory memoryHistory;
   private final LongSupplier nanoTime;
-  private final Readings readings = new Readings(ProcessCounts::read);
+  private final AccountReadings readings = new AccountReadings(ProcessCounts::read);
   private final Log.Once failure = Log.MALLOMETER.once();
 
   /** The latest diagnosis; null before the first. The poller guards it and the fields below. */
@@ -76,8 +76,8 @@ final class Diagnoser {
   }
 
   /** Begins anew, as after an attach: the next diagnosis is shown whatever it is. */
-  void anew() {
-    held.anew();
+  void reset() {
+    held.reset();
   }
 
   /**
@@ -130,6 +130,6 @@ final class Diagnoser {
                 held.started(),
                 held.startedUp(snapshot.time()),
                 held.latest()));
-    return held.stands(drawn, nanoTime.getAsLong());
+    return held.update(drawn, nanoTime.getAsLong());
   }
 }

@@ -7,10 +7,10 @@ import io.mallometer.internal.history.Recorder;
 import io.mallometer.internal.leak.LeakWatch;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.monitor.ListenerThread;
-import io.mallometer.internal.monitor.MonitorBook;
-import io.mallometer.internal.monitor.ReadyMadeMonitors;
+import io.mallometer.internal.monitor.MonitorJournal;
+import io.mallometer.internal.monitor.BuiltInMonitors;
 import io.mallometer.internal.monitor.Trimmer;
-import io.mallometer.internal.owner.HeapWalkCost;
+import io.mallometer.internal.owner.ProcessWalkConditions;
 import io.mallometer.internal.owner.OwnerSearches;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.process.MemorySource;
@@ -45,7 +45,7 @@ public final class Engine {
   private final Trimmer trimmer;
   private final AllocatorReader allocator;
   private final OwnerSearches owners;
-  private final MonitorBook monitorBook;
+  private final MonitorJournal monitorBook;
   private final HeldDiagnosis heldDiagnosis;
   private final Poller poller;
 
@@ -72,7 +72,7 @@ public final class Engine {
             clock,
             nanoTime);
     this.allocator = new AllocatorReader(library, trimmer::running, clock, nanoTime);
-    this.monitorBook = new MonitorBook(library, clock);
+    this.monitorBook = new MonitorJournal(library, clock);
     this.heldDiagnosis = new HeldDiagnosis(sources.started());
     BooleanSupplier measures = () -> library.present() || memory.present();
     this.poller =
@@ -85,7 +85,7 @@ public final class Engine {
             // A cheap reader comes first: near the limit the next moment may be the last. Call
             // sites are dropped after the profiles have them.
             List.of(
-                new RecordingReader(recorder, measures, leaks::know, leaks::known),
+                new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 new MemoryReader(memory, library, clock),
                 allocator,
                 profiles,
@@ -103,7 +103,7 @@ public final class Engine {
     this.owners =
         new OwnerSearches(
             library,
-            new HeapWalkCost(() -> poller.latest().memory().limit(), nanoTime),
+            new ProcessWalkConditions(() -> poller.latest().memory().limit(), nanoTime),
             () -> OwnerBudget.of(options.get()),
             leaks::isLost,
             clock);
@@ -143,8 +143,8 @@ public final class Engine {
   }
 
   /** Returns the parts that monitors need. */
-  public ReadyMadeMonitors.Parts monitorParts() {
-    return new ReadyMadeMonitors.Parts(
+  public BuiltInMonitors.MonitorContext monitorParts() {
+    return new BuiltInMonitors.MonitorContext(
         library(),
         poller::latest,
         callSites::callSites,
@@ -158,7 +158,7 @@ public final class Engine {
     return profiles;
   }
 
-  public MonitorBook monitorBook() {
+  public MonitorJournal monitorBook() {
     return monitorBook;
   }
 

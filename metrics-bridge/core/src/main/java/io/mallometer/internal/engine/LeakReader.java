@@ -32,7 +32,7 @@ final class LeakReader implements SnapshotReader {
   @Override
   public void read(Snapshot soFar) {
     if (!soFar.status().active()) {
-      watch.stop(soFar.status().reason());
+      watch.suspend(soFar.status().reason());
     } else if (library.present()) {
       watch.evaluateIfDue(soFar.process().map(NativeCounters::threads).orElse(0));
     }
@@ -55,11 +55,11 @@ final class LeakReader implements SnapshotReader {
 
   @Override
   public void attached() {
-    watch.begin();
+    watch.resume();
   }
 
   @Override
   public void suspend() {
-    watch.rest();
+    watch.stopObserving();
   }
 }

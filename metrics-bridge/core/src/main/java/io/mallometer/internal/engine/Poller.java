@@ -225,7 +225,7 @@ public final class Poller {
       for (Part part : parts) {
         part.reader.attached();
       }
-      diagnoser.anew();
+      diagnoser.reset();
     }
     poll();
     return status;
@@ -234,7 +234,7 @@ public final class Poller {
   /** Ends the counting that {@link #attach} began. */
   public Status detach() {
     Status status = library.detach();
-    diagnoser.anew();
+    diagnoser.reset();
     poll();
     return status;
   }

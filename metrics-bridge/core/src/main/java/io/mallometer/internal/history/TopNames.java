@@ -2,7 +2,7 @@ package io.mallometer.internal.history;
 
 import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSite;
-import io.mallometer.model.Owner;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteSummary.Share;
 import java.util.ArrayList;
@@ -64,7 +64,7 @@ public final class TopNames {
     return ranked(
         sites,
         site ->
-            site.owner() == Owner.APPLICATION && !site.frames().isEmpty()
+            site.codeOwner() == CodeOwner.APPLICATION && !site.frames().isEmpty()
                 ? site.name()
                 : SiteSummary.OTHER);
   }

@@ -32,12 +32,12 @@ final class Arrivals {
    */
   record Birth(int site, double age, double weight) {
 
-    Birth of(int other) {
+    Birth ofSite(int other) {
       return new Birth(other, age, weight);
     }
   }
 
-  private final List<Birth> others = new ArrayList<>();
+  private final List<Birth> laterBirths = new ArrayList<>();
 
   /** The third of its site's time in which each of the other births is. */
   private final List<Integer> thirds = new ArrayList<>();
@@ -65,7 +65,7 @@ final class Arrivals {
       @Nullable Double first = firstAges.putIfAbsent(birth.site(), birth.age());
       if (first != null) {
         double passed = THIRDS * (first - birth.age()) / (first - lag);
-        others.add(birth);
+        laterBirths.add(birth);
         thirds.add((int) Math.max(0, Math.min(THIRDS - 1, passed)));
       }
     }
@@ -75,7 +75,7 @@ final class Arrivals {
   }
 
   /** Returns whether stacks allocate again and again, by their live samples. */
-  static boolean recur(List<SampledObject> live, long nowNanos) {
+  static boolean arriveRepeatedly(List<SampledObject> live, long nowNanos) {
     List<Birth> births = new ArrayList<>(live.size());
     for (SampledObject object : live) {
       double age = (nowNanos - object.bornNanos()) / 1e9;
@@ -86,7 +86,7 @@ final class Arrivals {
   }
 
   /** Returns whether the time of arrivals is long enough for a verdict. */
-  boolean telling() {
+  boolean isLongEnough() {
     return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
   }
 
@@ -95,9 +95,9 @@ final class Arrivals {
    *
    * @param since the number of live samples of the site that are too young to be idle
    */
-  boolean continuing(long since) {
-    return in(1) >= 1
-        && in(2) >= LeakThresholds.FEWEST_IN_LAST_THIRD
+  boolean continues(long since) {
+    return countIn(1) >= 1
+        && countIn(2) >= LeakThresholds.FEWEST_IN_LAST_THIRD
         && lowerBoundOfLateShare() >= LeakThresholds.ARRIVAL_SHARE
         && moments() >= LeakThresholds.FEWEST_MOMENTS
         && !ceased(since);
@@ -108,7 +108,7 @@ final class Arrivals {
     return fallsOff() || ended(since);
   }
 
-  private long in(int third) {
+  private long countIn(int third) {
     long count = 0;
     for (int of : thirds) {
       count += of == third ? 1 : 0;
@@ -117,12 +117,12 @@ final class Arrivals {
   }
 
   private double lowerBoundOfLateShare() {
-    return bound(-1, 1, -LeakThresholds.ARRIVAL_ERRORS);
+    return shareBound(-1, 1, -LeakThresholds.ARRIVAL_ERRORS);
   }
 
   /** Returns whether the last third has surely much less than the first, as after a warm-up. */
   private boolean fallsOff() {
-    return bound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
+    return shareBound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
   }
 
   /**
@@ -130,20 +130,20 @@ final class Arrivals {
    *
    * @param without the third that is left out; -1 for none
    */
-  private double bound(int without, int from, double errors) {
-    List<Birth> all = new ArrayList<>(others.size());
+  private double shareBound(int without, int from, double errors) {
+    List<Birth> all = new ArrayList<>(laterBirths.size());
     double late = 0;
     double sum = 0;
-    for (int i = 0; i < others.size(); i++) {
+    for (int i = 0; i < laterBirths.size(); i++) {
       int third = thirds.get(i);
       if (third != without) {
-        double weight = others.get(i).weight();
-        all.add(others.get(i));
+        double weight = laterBirths.get(i).weight();
+        all.add(laterBirths.get(i));
         sum += weight;
         late += third >= from ? weight : 0;
       }
     }
-    return wilson(late / sum, effective(all), errors);
+    return wilsonBound(late / sum, effectiveCount(all), errors);
   }
 
   /**
@@ -152,7 +152,7 @@ final class Arrivals {
    * @param count the effective number of samples
    * @param errors the distance in standard errors, below zero for the lower end
    */
-  static double wilson(double share, double count, double errors) {
+  static double wilsonBound(double share, double count, double errors) {
     double z2 = errors * errors;
     double spread = share * (1 - share) / count + z2 / (4 * count * count);
     double centre = share + z2 / (2 * count);
@@ -160,7 +160,7 @@ final class Arrivals {
   }
 
   /** Returns the number of equally weighted samples with the same variance (Kish). */
-  static double effective(List<Birth> births) {
+  static double effectiveCount(List<Birth> births) {
     double sum = 0;
     double squares = 0;
     for (Birth birth : births) {
@@ -174,7 +174,7 @@ final class Arrivals {
   private int moments() {
     int moments = 1;
     double begin = firstAge;
-    for (Birth birth : others) {
+    for (Birth birth : laterBirths) {
       if (begin - birth.age() > LeakThresholds.MOMENT_SHARE * seconds) {
         moments++;
         begin = birth.age();
@@ -189,12 +189,12 @@ final class Arrivals {
    * become idle, only the time before them is quiet.
    */
   boolean ended(long since) {
-    if (others.isEmpty()) {
+    if (laterBirths.isEmpty()) {
       return false;
     }
-    double latest = others.get(others.size() - 1).age();
+    double latest = laterBirths.get(laterBirths.size() - 1).age();
     double quiet = since > 0 ? latest - lag : latest;
     double rate = (moments() - 1) / (firstAge - latest);
-    return Math.exp(-rate * quiet / LeakThresholds.FEWER_SAMPLES) < LeakThresholds.ENDED;
+    return Math.exp(-rate * quiet / LeakThresholds.FEWER_SAMPLES) < LeakThresholds.ENDED_PROBABILITY;
   }
 }

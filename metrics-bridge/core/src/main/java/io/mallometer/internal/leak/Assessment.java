@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param verdict the verdict
  * @param idle the idle samples
  * @param suspected the objects that they stand for
- * @param acquittal why idle objects are no leak; null if they are one, or if that is unknown
+ * @param noLeakReason why idle objects are no leak; null if they are one, or if that is unknown
  * @param refutesLeak whether this speaks against an earlier leak: its objects are used again or
  *     freed, or no more come
  * @param increase the increase over the last minutes; null if the site does not grow
@@ -24,10 +24,10 @@ record Assessment(
     Verdict verdict,
     Idle idle,
     Suspected suspected,
-    @Nullable Acquittal acquittal,
+    @Nullable NoLeakReason noLeakReason,
     boolean refutesLeak,
     @Nullable Increase increase,
-    @Nullable Lost lost,
+    @Nullable LostObjects lost,
     @Nullable KnownLeak known) {
 
   /**
@@ -68,7 +68,7 @@ record Assessment(
         verdict,
         idle.plus(other.idle),
         sum(suspected, other.suspected),
-        acquittal,
+        noLeakReason,
         refutesLeak,
         increase == null || other.increase == null ? increase : increase.plus(other.increase),
         lost == null || other.lost == null ? lost : lost.plus(other.lost),
@@ -131,34 +131,34 @@ record Assessment(
    */
   boolean staysUnused() {
     return (verdict == Verdict.GROWING || verdict == Verdict.HEALTHY)
-        && idle.count() >= LeakThresholds.FEWEST_STALE_LEFT
+        && idle.count() >= LeakThresholds.FEWEST_IDLE_LEFT
         && idle.count() >= LeakThresholds.UNUSED_SHARE_LEFT * idle.watched()
         && suspected.bytes().value() >= LeakThresholds.LEAST_BYTES / 2;
   }
 
   /** Returns this assessment with another {@code refutesLeak}. */
-  Assessment refuting(boolean refutes) {
+  Assessment withRefutation(boolean refutes) {
     return with(verdict, refutes, increase, lost, known);
   }
 
   /** Returns this assessment of stacks that are judged one by one. */
-  Assessment healthy() {
+  Assessment asHealthy() {
     return with(Verdict.HEALTHY, refutesLeak, increase, lost, known);
   }
 
   /** Returns this assessment of a site that also grows. */
-  Assessment growing(Increase by) {
+  Assessment withIncrease(Increase by) {
     boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
     return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost, known);
   }
 
   /** Returns this assessment of a site that also loses memory. */
-  Assessment losing(Lost proof, Suspected objects) {
-    return new Assessment(Verdict.LEAK, idle, objects, acquittal, false, increase, proof, null);
+  Assessment withLostObjects(LostObjects proof, Suspected objects) {
+    return new Assessment(Verdict.LEAK, idle, objects, noLeakReason, false, increase, proof, null);
   }
 
   /** Returns this assessment of a site whose stack was a leak in an earlier run. */
-  Assessment knownFrom(KnownLeak earlier) {
+  Assessment asKnownLeak(KnownLeak earlier) {
     return with(Verdict.LEAK, false, increase, lost, earlier);
   }
 
@@ -166,9 +166,9 @@ record Assessment(
       Verdict other,
       boolean refutes,
       @Nullable Increase by,
-      @Nullable Lost proof,
+      @Nullable LostObjects proof,
       @Nullable KnownLeak earlier) {
-    return new Assessment(other, idle, suspected, acquittal, refutes, by, proof, earlier);
+    return new Assessment(other, idle, suspected, noLeakReason, refutes, by, proof, earlier);
   }
 
   private static Assessment none(

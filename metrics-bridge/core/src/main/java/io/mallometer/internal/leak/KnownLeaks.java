@@ -71,7 +71,7 @@ public final class KnownLeaks {
    * @param acknowledged whether the site of a name is acknowledged
    */
   void learn(
-      CallSite site, SiteState state, Predicate<String> acknowledged, Instant time, Times times) {
+      CallSite site, SiteState state, Predicate<String> acknowledged, Instant time, IdleTimeLimits times) {
     boolean leak = state.isLeak();
     if (!leak && ofEarlierRuns.isEmpty() && ofThisRun.isEmpty()) {
       return;
@@ -99,7 +99,7 @@ public final class KnownLeaks {
     }
   }
 
-  private boolean isUsedForLong(int site, SiteState state, Instant time, Times times) {
+  private boolean isUsedForLong(int site, SiteState state, Instant time, IdleTimeLimits times) {
     SiteVerdict.Suspected idle = state.shown().suspected();
     boolean used =
         state.verdict() == Verdict.HEALTHY

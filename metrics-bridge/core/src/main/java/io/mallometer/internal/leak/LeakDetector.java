@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * where the milder kind has more bytes.
  *
  * <p>A verdict becomes growing, unused or lost at the first evaluation that says so, and healthy
- * when all observed objects are freed. Other changes need {@link LeakThresholds#AGREEING}
+ * when all observed objects are freed. Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE}
  * evaluations in a row, because one epoch proves nothing. Growth ends, and a leak is given up,
- * after {@link LeakThresholds#AGREEING_TO_CLEAR}. Unused memory stays so down to half of the
+ * after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}. Unused memory stays so down to half of the
  * thresholds. An evaluation without a new valid epoch changes nothing but growth.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
@@ -41,7 +41,7 @@ public final class LeakDetector {
 
   private static final double NANOS = 1e9;
 
-  private final Times times;
+  private final IdleTimeLimits times;
   private final RecentGrowth growth;
   private final LostMemory lost;
   private final VoidTime voidTime;
@@ -49,7 +49,7 @@ public final class LeakDetector {
   private Verdicts.@Nullable States states;
   private List<SiteVerdict> verdicts = List.of();
   private Optional<RuntimeException> failure = Optional.empty();
-  private long tellingEpochs;
+  private long validEpochs;
 
   /** Creates a detector without known leaks. It ignores the options' acknowledged sites. */
   public LeakDetector(MallometerOptions options) {
@@ -68,7 +68,7 @@ public final class LeakDetector {
   private LeakDetector(MallometerOptions options, VoidTime voidTime, KnownLeaks known) {
     this.voidTime = voidTime;
     this.known = known;
-    this.times = Times.of(options);
+    this.times = IdleTimeLimits.of(options);
     this.growth = new RecentGrowth(times.scale());
     this.lost = new LostMemory(times.scale());
   }
@@ -79,9 +79,9 @@ public final class LeakDetector {
   }
 
   /** Returns the time between two evaluations. */
-  public static Duration pace(MallometerOptions options) {
+  public static Duration evaluationInterval(MallometerOptions options) {
     return Duration.ofNanos(
-        (long) (LeakThresholds.PACE_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
+        (long) (LeakThresholds.EVALUATION_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
   }
 
   /**
@@ -95,26 +95,25 @@ public final class LeakDetector {
       Evidence evidence,
       CallSites sites,
       Instant time,
-      LastUses uses,
+      LatestAccesses uses,
       Predicate<String> acknowledged) {
     voidTime.add(evidence);
     boolean news = hasNews(evidence.observation());
-    SamplesBySite samples = new SamplesBySite(evidence.objects());
-    growth.add(samples, evidence.counted(), evidence.nanos() / NANOS);
+    growth.add(new SamplesBySite(evidence.objects()), evidence.counted(), evidence.nanos() / NANOS);
     Verdicts.States before = states == null ? Verdicts.States.none(time) : states;
-    Window window = Window.of(evidence.observation(), times, voidTime);
+    ObservationWindow window = ObservationWindow.of(evidence.observation(), times, voidTime);
     Verdicts evaluation =
-        new Verdicts(evidence, samples, window, growth, lost, known, before, news, time);
+        new Verdicts(evidence, window, growth, lost, known, before, news, time);
     evaluation.assess(sites.sites());
     states = evaluation.states();
     verdicts = evaluation.verdicts(verdicts, uses, acknowledged);
     evaluation.remember(acknowledged);
-    lost.take(evaluation.stacks());
+    lost.setStacks(evaluation.stacks());
     failure = evaluation.failure();
     Observation observation = evidence.observation();
     return new LeakReport(
         time,
-        observation.hasSeen() ? observation.withLostMemory(lost.words()) : observation,
+        observation.hasSeen() ? observation.withLostMemory(lost.resultText()) : observation,
         verdicts,
         sites.reason());
   }
@@ -148,9 +147,9 @@ public final class LeakDetector {
 
   /** Returns whether a valid epoch has ended since the last evaluation, or none ever will. */
   private boolean hasNews(Observation observation) {
-    long telling = observation.epochs() - observation.voidEpochs();
-    boolean news = !observation.hasSeen() || telling != tellingEpochs;
-    tellingEpochs = telling;
+    long valid = observation.epochs() - observation.voidEpochs();
+    boolean news = !observation.hasSeen() || valid != validEpochs;
+    validEpochs = valid;
     return news;
   }
 }

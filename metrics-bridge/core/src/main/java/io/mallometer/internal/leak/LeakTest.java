@@ -32,27 +32,27 @@ final class LeakTest {
   /** The live samples of the stacks that have an observed object old enough to be idle. */
   private final List<SampledObject> live;
 
-  private final List<SampledObject> stale;
+  private final List<SampledObject> idleObjects;
   private final SiteUse use;
-  private final Window window;
+  private final ObservationWindow window;
   private final double threshold;
 
   /** The samples that are old enough to be idle, and are or could be in a slot. */
-  private final List<SampledObject> old;
+  private final List<SampledObject> oldEnough;
 
-  private final Share ofBytes;
-  private final Share ofObjects;
+  private final EstimatedShare idleShareOfBytes;
+  private final EstimatedShare idleShareOfObjects;
 
   /** The birth of each site's first object in a slot; earlier objects had no chance of a slot. */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
   private LeakTest(
       List<SampledObject> live,
-      List<SampledObject> stale,
+      List<SampledObject> idleObjects,
       SiteUse use,
-      Window window,
+      ObservationWindow window,
       double threshold) {
-    this.stale = stale;
+    this.idleObjects = idleObjects;
     this.use = use;
     this.window = window;
     this.threshold = threshold;
@@ -62,9 +62,9 @@ final class LeakTest {
       }
     }
     this.live = isOfOneStack(live) ? live : ofSeenStacks(live);
-    this.old = those(this.live, object -> isOlder(object, threshold));
-    this.ofBytes = share(old, stale, SampledObject::bytes);
-    this.ofObjects = share(old, stale, LeakTest::one);
+    this.oldEnough = filter(this.live, object -> isOlder(object, threshold));
+    this.idleShareOfBytes = share(oldEnough, idleObjects, SampledObject::bytes);
+    this.idleShareOfObjects = share(oldEnough, idleObjects, LeakTest::one);
   }
 
   /** Returns whether all samples are of one stack. The samples of a stack are side by side. */
@@ -79,7 +79,7 @@ final class LeakTest {
         seen.add(object.site());
       }
     }
-    return those(all, object -> seen.contains(object.site()));
+    return filter(all, object -> seen.contains(object.site()));
   }
 
   private static long earlier(long one, long other) {
@@ -92,67 +92,67 @@ final class LeakTest {
    * @param live the live samples
    * @param use the lifetimes and idle times of such objects so far
    */
-  static Assessment judge(List<SampledObject> live, SiteUse use, Window window) {
-    List<SampledObject> inSlots = those(live, SampledObject::inSlot);
+  static Assessment judge(List<SampledObject> live, SiteUse use, ObservationWindow window) {
+    List<SampledObject> inSlots = filter(live, SampledObject::inSlot);
     if (inSlots.isEmpty()) {
       return Assessment.unseen();
     }
     Assessment judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
     if (judged.verdict() == Verdict.HEALTHY) {
-      judged = earlier(judged, judge(live, inSlots, use, window, soonest(window), true));
+      judged = preferUnused(judged, judge(live, inSlots, use, window, shortestUnusedSeconds(window), true));
     }
     boolean isMadeOnce =
         judged.idle().count() > 0
             && judged.verdict() != Verdict.LEAK
             && judged.verdict() != Verdict.POOL
             && !isOfOneStack(live)
-            && !Arrivals.recur(live, window.endNanos());
-    return isMadeOnce ? judged.healthy() : judged;
+            && !Arrivals.arriveRepeatedly(live, window.endNanos());
+    return isMadeOnce ? judged.asHealthy() : judged;
   }
 
-  private static double soonest(Window window) {
+  private static double shortestUnusedSeconds(ObservationWindow window) {
     return LeakThresholds.UNUSED_SECONDS / window.times().scale();
   }
 
   /** Returns how many objects that could be idle are used; 0 if most of them are idle. */
-  private static int inUse(List<SampledObject> inSlots, double threshold, Window window) {
-    int old = 0;
+  private static int countUsed(List<SampledObject> inSlots, double threshold, ObservationWindow window) {
+    int oldEnough = 0;
     int used = 0;
     for (SampledObject object : inSlots) {
       if (window.ageSeconds(object) > threshold) {
-        old++;
+        oldEnough++;
         used += window.idleSeconds(object) <= threshold ? 1 : 0;
       }
     }
-    return 2 * used > old ? used : 0;
+    return 2 * used > oldEnough ? used : 0;
   }
 
   /** Returns the sooner assessment if it finds unused memory. It cannot refute a leak. */
-  private static Assessment earlier(Assessment judged, Assessment sooner) {
+  private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
         sooner.verdict() == Verdict.UNUSED
             || sooner.staysUnused()
             || judged.idle().count() == 0 && sooner.idle().count() > 0;
-    return says ? sooner.refuting(judged.refutesLeak()) : judged;
+    return says ? sooner.withRefutation(judged.refutesLeak()) : judged;
   }
 
   private static Assessment judge(
       List<SampledObject> live,
       List<SampledObject> inSlots,
       SiteUse use,
-      Window window,
+      ObservationWindow window,
       double floor,
-      boolean soon) {
+      boolean unusedOnly) {
     double threshold = threshold(use, window, floor);
-    List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
-    if (stale.isEmpty()) {
+    List<SampledObject> idleObjects = filter(inSlots, object -> window.idleSeconds(object) > threshold);
+    if (idleObjects.isEmpty()) {
       return Assessment.used(
           threshold,
-          inUse(inSlots, threshold(use, window, soonest(window)), window),
+          countUsed(inSlots, threshold(use, window, shortestUnusedSeconds(window)), window),
           isUsed(inSlots, use, window, threshold));
     }
-    LeakTest test = new LeakTest(live, stale, use, window, threshold);
-    return soon ? test.judgeSoon() : test.judge();
+    LeakTest test = new LeakTest(live, idleObjects, use, window, threshold);
+    return unusedOnly ? test.judgeUnused() : test.judge();
   }
 
   /**
@@ -160,13 +160,13 @@ final class LeakTest {
    * while none can be idle that long and all objects with shorter idle times stay idle.
    */
   private static boolean isUsed(
-      List<SampledObject> inSlots, SiteUse use, Window window, double threshold) {
+      List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
     return window.observedSeconds() >= LeakThresholds.ARRIVAL_SPAN * threshold
-        || !those(inSlots, object -> window.ageSeconds(object) > threshold).isEmpty()
-        || Plateau.of(inSlots, use, soonest(window), window) < LeakThresholds.PLATEAU;
+        || !filter(inSlots, object -> window.ageSeconds(object) > threshold).isEmpty()
+        || IdleSurvival.of(inSlots, use, shortestUnusedSeconds(window), window) < LeakThresholds.STAYING_SHARE;
   }
 
-  private static List<SampledObject> those(
+  private static List<SampledObject> filter(
       List<SampledObject> objects, Predicate<SampledObject> wanted) {
     List<SampledObject> found = new ArrayList<>();
     for (SampledObject object : objects) {
@@ -178,7 +178,7 @@ final class LeakTest {
   }
 
   /** Returns the idle time from which on objects count as idle, in seconds. */
-  static double threshold(SiteUse use, Window window, double floor) {
+  static double threshold(SiteUse use, ObservationWindow window, double floor) {
     double own =
         Math.max(
             LeakThresholds.IDLE_FACTOR
@@ -187,39 +187,39 @@ final class LeakTest {
                 LeakThresholds.LIFETIME_FACTOR
                     * use.lifetimes().quantile(LeakThresholds.LIFETIME_QUANTILE),
                 LeakThresholds.GAP_FACTOR * use.gaps().quantile(LeakThresholds.GAP_QUANTILE)));
-    return Math.max(own, Math.max(floor, LeakThresholds.EPOCHS * window.epochSeconds()));
+    return Math.max(own, Math.max(floor, LeakThresholds.LEAST_EPOCHS * window.epochSeconds()));
   }
 
   private Assessment judge() {
     double lag = threshold + usualUse();
     List<Arrivals.Birth> births = births(lag);
     List<Arrivals.Birth> all = new ArrayList<>(births);
-    all.replaceAll(birth -> birth.of(0));
+    all.replaceAll(birth -> birth.ofSite(0));
     Arrivals arrivals = new Arrivals(all, threshold, lag);
-    boolean enough = stale.size() >= LeakThresholds.FEWEST_STALE && matters() && arrivals.telling();
-    long since = youngerThan(lag);
-    boolean staying = Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
+    boolean enough = idleObjects.size() >= LeakThresholds.FEWEST_IDLE && isLargeEnough() && arrivals.isLongEnough();
+    long since = countYoungerThan(lag);
+    boolean staying = IdleSurvival.of(live, use, threshold, window) >= LeakThresholds.STAYING_SHARE;
     boolean arriving =
         enough
             && staying
-            && arrivals.continuing(since)
+            && arrivals.continues(since)
             && (isOfOneStack(live) || continueApart(births, lag, since));
-    LeakTest part = arriving && haveOutlasted() ? ofOutlasting() : null;
-    boolean leaks = part != null && part.matters();
-    LeakTest told = leaks ? part : this;
+    LeakTest part = arriving && haveOutlasted() ? testOfOutlasting() : null;
+    boolean leaks = part != null && part.isLargeEnough();
+    LeakTest leaking = leaks ? part : this;
     return new Assessment(
         enough ? verdict(leaks, staying) : Verdict.HEALTHY,
-        told.idle(),
-        told.suspected(),
-        enough && !arriving ? acquittal(arrivals.ceased(since), staying) : null,
+        leaking.idle(),
+        leaking.suspected(),
+        enough && !arriving ? noLeakReason(arrivals.ceased(since), staying) : null,
         !staying || arrivals.ended(since),
         null,
         null,
         null);
   }
 
-  private boolean matters() {
-    return ofBytes.times(bytes(old)).value() >= LeakThresholds.LEAST_BYTES;
+  private boolean isLargeEnough() {
+    return idleShareOfBytes.times(bytes(oldEnough)).value() >= LeakThresholds.LEAST_BYTES;
   }
 
   /**
@@ -232,13 +232,13 @@ final class LeakTest {
     births.removeIf(birth -> !sites.contains(birth.site()));
     return sites.size() > 1
         && !births.isEmpty()
-        && new Arrivals(births, threshold, lag).continuing(since);
+        && new Arrivals(births, threshold, lag).continues(since);
   }
 
   /** Returns the stacks that have an object which outlasted the longest timeout. */
   private Set<Integer> outlasting() {
     Set<Integer> sites = new HashSet<>();
-    for (SampledObject object : stale) {
+    for (SampledObject object : idleObjects) {
       if (window.idleSeconds(object) > window.times().longestTimeoutSeconds()) {
         sites.add(object.site());
       }
@@ -247,10 +247,10 @@ final class LeakTest {
   }
 
   /** Returns the test of these stacks alone: a leak has their objects. */
-  private LeakTest ofOutlasting() {
+  private LeakTest testOfOutlasting() {
     Set<Integer> sites = outlasting();
     Predicate<SampledObject> theirs = object -> sites.contains(object.site());
-    return new LeakTest(those(live, theirs), those(stale, theirs), use, window, threshold);
+    return new LeakTest(filter(live, theirs), filter(idleObjects, theirs), use, window, threshold);
   }
 
   private static Verdict verdict(boolean leaks, boolean staying) {
@@ -270,26 +270,26 @@ final class LeakTest {
     double sure = window.times().outlastedSeconds();
     double seconds = 0;
     int count = 0;
-    for (SampledObject object : stale) {
+    for (SampledObject object : idleObjects) {
       double idle = window.idleSeconds(object);
       seconds += idle >= sure / 2 ? idle : 0;
       count += idle > timeout ? 1 : 0;
     }
     return count >= LeakThresholds.FEWEST_OUTLASTED
         && seconds >= LeakThresholds.EXCLUDED_GAPS * sure
-        && stale.stream().anyMatch(window::hasOutlasted);
+        && idleObjects.stream().anyMatch(window::hasOutlasted);
   }
 
   /** Judges whether objects are unused so far. Timeouts, scans and swaps are not excluded yet. */
-  private Assessment judgeSoon() {
+  private Assessment judgeUnused() {
     Idle idle = idle();
     double scale = window.times().scale();
     boolean unused =
-        idle.count() >= LeakThresholds.FEWEST_STALE
+        idle.count() >= LeakThresholds.FEWEST_IDLE
             && idle.longestSeconds() >= LeakThresholds.LONGEST_UNUSED_SECONDS / scale
             && idle.objectSeconds() >= LeakThresholds.UNUSED_OBJECT_SECONDS / scale
-            && ofObjects.share() >= LeakThresholds.UNUSED_SHARE
-            && ofBytes.times(bytes(old)).value() >= LeakThresholds.LEAST_BYTES;
+            && idleShareOfObjects.share() >= LeakThresholds.UNUSED_SHARE
+            && idleShareOfBytes.times(bytes(oldEnough)).value() >= LeakThresholds.LEAST_BYTES;
     Verdict verdict = unused ? Verdict.UNUSED : Verdict.HEALTHY;
     return new Assessment(verdict, idle, suspected(), null, false, null, null, null);
   }
@@ -303,12 +303,12 @@ final class LeakTest {
   private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);
     return new Suspected(
-        ofBytes.times(bytes(all)),
-        ofObjects.times(objects(all)),
+        idleShareOfBytes.times(bytes(all)),
+        idleShareOfObjects.times(objects(all)),
         threshold,
-        stale.stream().mapToDouble(window::idleSeconds).min().orElseThrow(),
+        idleObjects.stream().mapToDouble(window::idleSeconds).min().orElseThrow(),
         medianAge(),
-        stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow());
+        idleObjects.stream().mapToDouble(window::ageSeconds).max().orElseThrow());
   }
 
   /**
@@ -316,10 +316,10 @@ final class LeakTest {
    * initialized.
    */
   private int watched() {
-    double least = threshold + LeakThresholds.EPOCHS * window.epochSeconds();
-    return stale.size()
-        + those(
-                old,
+    double least = threshold + LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
+    return idleObjects.size()
+        + filter(
+                oldEnough,
                 object ->
                     object.inSlot()
                         && window.ageSeconds(object) >= least
@@ -330,19 +330,19 @@ final class LeakTest {
   private Idle idle() {
     double longest = 0;
     double all = 0;
-    for (SampledObject object : stale) {
+    for (SampledObject object : idleObjects) {
       double seconds = window.idleSeconds(object);
       longest = Math.max(longest, seconds);
       all += seconds;
     }
-    return new Idle(stale.size(), watched(), longest, all, isUntouched());
+    return new Idle(idleObjects.size(), watched(), longest, all, isUntouched());
   }
 
   /** Returns whether no object was used later than some epochs after it was allocated. */
   private boolean isUntouched() {
-    double least = LeakThresholds.EPOCHS * window.epochSeconds();
+    double least = LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
     return use.gaps().count() == 0
-        && those(old, object -> object.inSlot() && usedFor(object) > least).isEmpty();
+        && filter(oldEnough, object -> object.inSlot() && usedFor(object) > least).isEmpty();
   }
 
   private static double usedFor(SampledObject object) {
@@ -354,7 +354,7 @@ final class LeakTest {
   }
 
   /** Returns how many live samples are too young to be idle. */
-  private long youngerThan(double seconds) {
+  private long countYoungerThan(double seconds) {
     long count = 0;
     for (SampledObject object : live) {
       count += window.ageSeconds(object) <= seconds ? 1 : 0;
@@ -362,18 +362,18 @@ final class LeakTest {
     return count;
   }
 
-  private static Acquittal acquittal(boolean ceased, boolean staying) {
+  private static NoLeakReason noLeakReason(boolean ceased, boolean staying) {
     if (!staying) {
-      return Acquittal.USED_AGAIN;
+      return NoLeakReason.USED_AGAIN;
     }
-    return ceased ? Acquittal.CEASED : Acquittal.TOO_FEW;
+    return ceased ? NoLeakReason.CEASED : NoLeakReason.TOO_FEW;
   }
 
   /** Returns how long most of the idle objects were used, in seconds. */
   private double usualUse() {
-    double[] used = new double[stale.size()];
+    double[] used = new double[idleObjects.size()];
     for (int i = 0; i < used.length; i++) {
-      used[i] = usedFor(stale.get(i));
+      used[i] = usedFor(idleObjects.get(i));
     }
     Arrays.sort(used);
     return used[(int) (LeakThresholds.USED_QUANTILE * (used.length - 1))];
@@ -381,9 +381,9 @@ final class LeakTest {
 
   /** Returns the births of the old enough idle objects, or of all if most of these are idle. */
   private List<Arrivals.Birth> births(double lag) {
-    List<SampledObject> old = those(live, object -> isOlder(object, lag));
-    List<SampledObject> idle = those(stale, object -> isOlder(object, lag));
-    boolean mostly = share(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
+    List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
+    List<SampledObject> idle = filter(idleObjects, object -> isOlder(object, lag));
+    boolean mostly = share(oldEnough, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
     List<Arrivals.Birth> births = new ArrayList<>();
     for (SampledObject object : mostly ? observable(live, window, lag) : idle) {
       double weight = mostly ? object.weight() : object.slotWeight();
@@ -397,8 +397,8 @@ final class LeakTest {
    * birth. Objects from before the site's first slot also show when objects arrive and how many
    * there are. Every object in a slot counts, so that each idle object has an arrival.
    */
-  static List<SampledObject> observable(List<SampledObject> live, Window window, double seconds) {
-    return those(
+  static List<SampledObject> observable(List<SampledObject> live, ObservationWindow window, double seconds) {
+    return filter(
         live,
         object ->
             window.ageSeconds(object) >= seconds
@@ -424,7 +424,7 @@ final class LeakTest {
   }
 
   private double medianAge() {
-    List<SampledObject> youngestFirst = new ArrayList<>(stale);
+    List<SampledObject> youngestFirst = new ArrayList<>(idleObjects);
     youngestFirst.sort(Comparator.comparingDouble(window::ageSeconds));
     double half = youngestFirst.stream().mapToDouble(LeakTest::medianAgeWeight).sum() / 2;
     int i = 0;
@@ -457,11 +457,11 @@ final class LeakTest {
   }
 
   /** Returns the idle share of the objects that are old enough. */
-  private static Share share(
-      List<SampledObject> old, List<SampledObject> stale, ToDoubleFunction<SampledObject> figure) {
+  private static EstimatedShare share(
+      List<SampledObject> oldEnough, List<SampledObject> idleObjects, ToDoubleFunction<SampledObject> figure) {
     double all = 0;
     double squares = 0;
-    for (SampledObject object : old) {
+    for (SampledObject object : oldEnough) {
       if (object.inSlot()) {
         double weighted = object.slotWeight() * figure.applyAsDouble(object);
         all += weighted;
@@ -469,9 +469,9 @@ final class LeakTest {
       }
     }
     double idle = 0;
-    for (SampledObject object : stale) {
+    for (SampledObject object : idleObjects) {
       idle += object.slotWeight() * figure.applyAsDouble(object);
     }
-    return Share.of(idle, all, squares);
+    return EstimatedShare.of(idle, all, squares);
   }
 }

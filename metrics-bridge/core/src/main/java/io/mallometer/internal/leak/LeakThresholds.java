@@ -8,8 +8,8 @@ package io.mallometer.internal.leak;
  * <p>A site is a leak if all of this holds:
  *
  * <ol>
- *   <li>At least {@link #FEWEST_STALE} sampled objects have been idle longer than a threshold.
- *   <li>The threshold is the largest of: the floor of the profile; {@link #EPOCHS} epochs; {@link
+ *   <li>At least {@link #FEWEST_IDLE} sampled objects have been idle longer than a threshold.
+ *   <li>The threshold is the largest of: the floor of the profile; {@link #LEAST_EPOCHS} epochs; {@link
  *       #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the site's
  *       objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
@@ -20,9 +20,9 @@ package io.mallometer.internal.leak;
  *       thirds of that time, at least one in the middle third and {@link #FEWEST_IN_LAST_THIRD} in
  *       the last; the last third is not surely far below the first ({@link #FALLEN_SHARE}); they
  *       were born at {@link #FEWEST_MOMENTS} moments or more; and if none had been born since, that
- *       would not be strange ({@link #ENDED}).
+ *       would not be strange ({@link #ENDED_PROBABILITY}).
  *   <li>Idle objects stay so: of those that were ever idle for the threshold, a share of {@link
- *       #PLATEAU} or more is estimated (Kaplan and Meier) to be neither used nor freed afterwards,
+ *       #STAYING_SHARE} or more is estimated (Kaplan and Meier) to be neither used nor freed afterwards,
  *       as far as that has been seen.
  *   <li>{@link #FEWEST_OUTLASTED} outlasted the longest timeout, one of them by {@link
  *       #OUTLASTED_SECONDS}, and those that were idle for half as long were so for {@link
@@ -35,7 +35,7 @@ package io.mallometer.internal.leak;
 public final class LeakThresholds {
 
   /** The fewest idle samples of a leak: a few outliers mislead any fixed idle time (SWAT). */
-  static final int FEWEST_STALE = 5;
+  static final int FEWEST_IDLE = 5;
 
   static final double IDLE_QUANTILE = 0.95;
   static final double IDLE_FACTOR = 4;
@@ -45,7 +45,7 @@ public final class LeakThresholds {
   static final double GAP_FACTOR = 3;
 
   /** The least threshold in epochs. The kernel may clear a bit itself, so several must agree. */
-  static final double EPOCHS = 3;
+  static final double LEAST_EPOCHS = 3;
 
   /**
    * The least time of arrivals, in thresholds. Objects of a program's start arrive within less. A
@@ -86,7 +86,7 @@ public final class LeakThresholds {
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /** Arrivals have ended if steady arrivals pause this long with less than this probability. */
-  static final double ENDED = 0.02;
+  static final double ENDED_PROBABILITY = 0.02;
 
   /**
    * The factor by which the mean gap between a site's samples may grow while its age grows by it:
@@ -94,10 +94,10 @@ public final class LeakThresholds {
    */
   static final double FEWER_SAMPLES = 2;
 
-  static final double PLATEAU = 0.7;
+  static final double STAYING_SHARE = 0.7;
 
   /** The estimate ends when less than this share of the objects idle for the threshold is left. */
-  static final double PLATEAU_HORIZON = 0.2;
+  static final double SURVIVAL_HORIZON = 0.2;
 
   /** The fewest bytes of a leak. Programs and the JVM leave smaller amounts unfreed. */
   static final double LEAST_BYTES = 1 << 20;
@@ -112,7 +112,7 @@ public final class LeakThresholds {
    * The shortest time over which a suspect's growth rate is computed, in seconds, divided by the
    * time scale; longer if samples are few. A site without a sample for half of it may be at rest.
    */
-  static final double PACE_OF_GROWTH_SECONDS = 180;
+  static final double GROWTH_RATE_SECONDS = 180;
 
   static final int LATEST_SAMPLES = 20;
 
@@ -140,7 +140,7 @@ public final class LeakThresholds {
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /** The least increase, as a share of the bytes born and live: the rest replaces freed objects. */
-  static final double KEPT_OF_BORN = 0.5;
+  static final double KEPT_SHARE_OF_BORN = 0.5;
 
   // ---- After an attach
 
@@ -171,7 +171,7 @@ public final class LeakThresholds {
   static final double UNUSED_SHARE = 0.5;
 
   /** The fewest idle objects of a call site that stays unused. */
-  static final int FEWEST_STALE_LEFT = 3;
+  static final int FEWEST_IDLE_LEFT = 3;
 
   /** The least share of the observed objects that is idle while a call site stays unused. */
   static final double UNUSED_SHARE_LEFT = 0.25;
@@ -188,7 +188,7 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /** The largest probability that void time hid an access. */
-  static final double HIDDEN = 0.01;
+  static final double HIDDEN_PROBABILITY = 0.01;
 
   /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */
   static final int FEWEST_OUTLASTED = 2;
@@ -226,7 +226,7 @@ public final class LeakThresholds {
   static final double UNSEARCHED_SHARE = 0.01;
 
   /** The fewest objects of a site for which both searches looked. */
-  static final int FEWEST_SOUGHT = 5;
+  static final int FEWEST_SEARCHED = 5;
 
   /** The least share of these objects without an address. */
   static final double LOST_SHARE = 0.5;
@@ -243,18 +243,18 @@ public final class LeakThresholds {
    * The least value of the longest idle time of a growing site that was a leak in an earlier run,
    * in seconds, divided by the time scale.
    */
-  static final double KNOWN_SECONDS = 300;
+  static final double KNOWN_UNUSED_SECONDS = 300;
 
   // ---- Hysteresis
 
   /** The time between two evaluations, in seconds, divided by the time scale. */
-  static final double PACE_SECONDS = 15;
+  static final double EVALUATION_SECONDS = 15;
 
   /** The evaluations in a row that must agree before a verdict changes. */
-  static final int AGREEING = 3;
+  static final int EVALUATIONS_TO_CHANGE = 3;
 
   /** The evaluations in a row that must speak against a leak before it is given up. */
-  static final int AGREEING_TO_CLEAR = 20;
+  static final int EVALUATIONS_TO_CLEAR = 20;
 
   /**
    * The probability that objects that outlasted the longest timeout are a leak: the share of right

@@ -4,7 +4,7 @@ import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.history.SiteReadings;
 import io.mallometer.internal.history.TopNames;
 import io.mallometer.internal.leak.evidence.Evidence;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.process.Pause;
@@ -50,12 +50,12 @@ public final class LeakWatch {
   private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final Duration WARNED_FOR = Duration.ofDays(1);
   private static final int MOST_WARNED = 1_000;
-  private static final String NOT_YET = "the observation has not begun yet";
+  private static final String NOT_BEGUN = "the observation has not begun yet";
   private static final String NOT_WANTED = "mallometer.leak.enabled is false";
   private static final LastUse NOT_WATCHED =
       LastUse.unavailable("only the worst leaks are watched");
 
-  private final NativeLibrary interposer;
+  private final NativeLibrary library;
   private final SiteReadings callSites;
   private final Clock clock;
   private final LongSupplier nanoTime;
@@ -90,17 +90,17 @@ public final class LeakWatch {
   private final Log.Once failure = Log.MALLOMETER.once();
 
   public LeakWatch(
-      NativeLibrary interposer,
+      NativeLibrary library,
       SiteReadings callSites,
       Clock clock,
       LongSupplier nanoTime,
       Supplier<GarbageCollections> collections) {
-    this.interposer = interposer;
+    this.library = library;
     this.callSites = callSites;
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.collections = collections;
-    this.latest = LeakReport.none(Instant.EPOCH, NOT_YET);
+    this.latest = LeakReport.none(Instant.EPOCH, NOT_BEGUN);
   }
 
   /** Applies options from the next evaluation on. Sites that were acknowledged before stay. */
@@ -109,16 +109,16 @@ public final class LeakWatch {
     acknowledgedSites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
     Optional<Path> file = wanted.find(Setting.LEAK_ACKNOWLEDGED_SITES_FILE);
     if (file.isPresent()) {
-      keepIn(file.get());
+      useFile(file.get());
     }
     if (!wanted.get(Setting.LEAK_ENABLED)) {
-      rest();
+      stopObserving();
       publish(LeakReport.none(clock.instant(), NOT_WANTED));
     }
   }
 
   /** Uses a file of acknowledged sites, unless there is one already. */
-  private void keepIn(Path path) {
+  private void useFile(Path path) {
     if (acknowledgedSitesFile == null) {
       acknowledgedSitesFile = new AcknowledgedSitesFile(path);
       acknowledgedSites.add(acknowledgedSitesFile.read());
@@ -133,19 +133,19 @@ public final class LeakWatch {
   public synchronized void end() {
     options = OFF;
     everEvaluated = false;
-    rest();
+    stopObserving();
   }
 
   /** Ends the observation until the next evaluation, which begins it anew. */
-  public synchronized void rest() {
+  public synchronized void stopObserving() {
     if (!watched.isEmpty()) {
       watched = List.of();
-      interposer.watchUse(watched);
+      library.watchUse(watched);
     }
     if (!Double.isNaN(observedScale)) {
       observedScale = Double.NaN;
       detector = null; // the next observation counts its epochs from 0
-      interposer.ignoreUse();
+      library.ignoreUse();
     }
   }
 
@@ -154,29 +154,29 @@ public final class LeakWatch {
    *
    * @param reason why nothing is counted
    */
-  public synchronized void stop(String reason) {
+  public synchronized void suspend(String reason) {
     if (!options.get(Setting.LEAK_ENABLED) || latest.reason().equals(reason)) {
       return;
     }
-    rest();
+    stopObserving();
     everEvaluated = false;
     publish(LeakReport.none(clock.instant(), reason));
   }
 
   /** Clears the reason why nothing was counted, before the first evaluation. */
-  public synchronized void begin() {
+  public synchronized void resume() {
     if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
       publish(LeakReport.none(clock.instant(), ""));
     }
   }
 
   /** Adds the leaks that earlier runs recorded. */
-  public synchronized void know(List<KnownLeak> recorded) {
+  public synchronized void addKnownLeaks(List<KnownLeak> recorded) {
     knownLeaks.add(recorded);
   }
 
   /** Returns the leaks for later runs. */
-  public synchronized List<KnownLeak> known() {
+  public synchronized List<KnownLeak> knownLeaks() {
     return knownLeaks.all();
   }
 
@@ -197,14 +197,14 @@ public final class LeakWatch {
 
   /** Notes whether the sites of a name are acknowledged, and marks the latest verdicts at once. */
   public void acknowledge(String site, boolean acknowledged) {
-    AcknowledgedSitesFile file = note(site, acknowledged);
+    AcknowledgedSitesFile file = noteAcknowledgement(site, acknowledged);
     if (file != null) {
       file.put(site.strip(), acknowledged);
     }
   }
 
   /** Notes an acknowledgement and returns the file to keep it in; null for none. */
-  private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
+  private synchronized @Nullable AcknowledgedSitesFile noteAcknowledgement(String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
     } else {
@@ -233,7 +233,7 @@ public final class LeakWatch {
       return;
     }
     boolean found =
-        detector != null && detector.search(interposer, latest, collections.get(), threads, now);
+        detector != null && detector.search(library, latest, collections.get(), threads, now);
     boolean due =
         now - nextEvaluation >= 0 && callSites.isAffordable(options.get(Setting.LEAK_TIME_SCALE));
     if (found || !everEvaluated || due) {
@@ -248,19 +248,19 @@ public final class LeakWatch {
     everEvaluated = true;
     try {
       CallSites sites =
-          callSites.notOlderThan(LeakDetector.pace(current), current.get(Setting.LEAK_TIME_SCALE));
+          callSites.notOlderThan(LeakDetector.evaluationInterval(current), current.get(Setting.LEAK_TIME_SCALE));
       // The pause depends on the evaluation alone: reading call sites limits its own cost.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
       watchTheWorst();
       warn();
-      tellOfFailure();
+      logFailure();
     } finally {
       long end = nanoTime.getAsLong();
       double pause =
           Pause.after(end - start, 0, LONGEST_NANOS) / current.get(Setting.LEAK_TIME_SCALE);
       nextEvaluation =
-          start + Math.max(LeakDetector.pace(current).toNanos(), (long) pause + end - start);
+          start + Math.max(LeakDetector.evaluationInterval(current).toNanos(), (long) pause + end - start);
     }
   }
 
@@ -268,10 +268,10 @@ public final class LeakWatch {
     double scale = current.get(Setting.LEAK_TIME_SCALE);
     if (observedScale != scale) {
       observedScale = scale;
-      interposer.observeUse(Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / scale)));
+      library.observeUse(Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / scale)));
     }
-    Evidence evidence = interposer.evidence();
-    LastUses uses = lastUses(evidence);
+    Evidence evidence = library.evidence();
+    LatestAccesses uses = lastUses(evidence);
     return detector(current)
         .evaluate(evidence, sites, clock.instant(), uses, acknowledgedSites::contain);
   }
@@ -355,22 +355,22 @@ public final class LeakWatch {
     Collections.sort(worst);
     if (!worst.equals(watched)) {
       watched = worst;
-      watchRefusal = interposer.watchUse(worst);
+      watchRefusal = library.watchUse(worst);
     }
   }
 
-  private LastUses lastUses(Evidence evidence) {
+  private LatestAccesses lastUses(Evidence evidence) {
     String refusal = watchRefusal;
     String unwatchable = refusal.isEmpty() ? evidence.observation().watchReason() : refusal;
     if (!unwatchable.isEmpty()) {
-      return LastUses.unavailable(unwatchable);
+      return LatestAccesses.unavailable(unwatchable);
     }
-    List<UseOfSite> seen = interposer.usesSeen();
+    List<WatchedAccess> seen = library.watchedAccesses();
     Instant now = clock.instant();
     return (site, write) ->
         seen.stream()
             .filter(use -> use.site() == site && (use.write() || !write))
-            .max(Comparator.comparingLong(UseOfSite::nanos))
+            .max(Comparator.comparingLong(WatchedAccess::nanos))
             .map(
                 use ->
                     LastUse.seen(
@@ -407,7 +407,7 @@ public final class LeakWatch {
   }
 
   /** Logs a failure once, because each evaluation would repeat it. */
-  private void tellOfFailure() {
+  private void logFailure() {
     if (detector != null && detector.failure().isPresent()) {
       failure.warn(
           "A call site cannot be judged; its last verdict stays", detector.failure().get());

@@ -1,7 +1,7 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.leak.evidence.SearchedObject;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.text.Log;
@@ -46,20 +46,20 @@ final class LostMemory {
   private Map<Integer, List<Integer>> stacks = Map.of();
   private @Nullable MemorySearch first;
   private boolean running;
-  private String told = "";
-  private String words = NOT_PROVED + "no call site is unused";
-  private Map<Integer, Lost> found = Map.of();
+  private String latestRefusal = "";
+  private String resultText = NOT_PROVED + "no call site is unused";
+  private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
   // ---- The latest first search of a pair
 
-  private List<Integer> sought = List.of();
+  private List<Integer> searched = List.of();
 
   /** The stacks of each unused verdict that was not proved lost before this search. */
   private List<List<Integer>> unproved = List.of();
 
   /** The suspected bytes of these verdicts. */
-  private double stake;
+  private double unprovedBytes;
 
   /** Whether too few objects of a call site were allocated before the latest collection. */
   private boolean awaitsCollection;
@@ -108,12 +108,12 @@ final class LostMemory {
    * @param stacks the numbers of all sites of a verdict, by the number of its first one; a verdict
    *     on one site has no entry
    */
-  void take(Map<Integer, List<Integer>> stacks) {
+  void setStacks(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
   }
 
   /** Returns the lost objects of a site; null if it loses none. */
-  @Nullable Lost of(int site) {
+  @Nullable LostObjects lostOf(int site) {
     return found.get(site);
   }
 
@@ -126,8 +126,8 @@ final class LostMemory {
   }
 
   /** Returns the result of the latest search in words, or why nothing is proved. */
-  String words() {
-    return words;
+  String resultText() {
+    return resultText;
   }
 
   /**
@@ -149,7 +149,7 @@ final class LostMemory {
         return false;
       }
       running = false;
-      Map<Integer, Lost> before = found;
+      Map<Integer, LostObjects> before = found;
       end(search, threads, nowNanos);
       return !found.equals(before);
     }
@@ -158,7 +158,7 @@ final class LostMemory {
     }
     if (first != null) {
       begin(library, nowNanos);
-    } else if (choose(latest, nowNanos)) {
+    } else if (chooseSites(latest, nowNanos)) {
       if (nowNanos - repeatNanos >= 0 || isAffordable(nowNanos)) {
         eligibleNanos = beforeCollection;
         provingNanos = beforeWhole;
@@ -167,7 +167,7 @@ final class LostMemory {
         repeatNanos = nowNanos + nanos(LeakThresholds.SEARCH_REPEAT_SECONDS);
         begin(library, nowNanos);
       } else {
-        words = NOT_PROVED + "the next search waits for its share of processor time";
+        resultText = NOT_PROVED + "the next search waits for its share of processor time";
       }
     }
     return false;
@@ -194,7 +194,7 @@ final class LostMemory {
    * Chooses the sites of a search. Returns false if none is due: no memory is newly unused, no
    * collection may have made a proof possible, and the latest result is not old.
    */
-  private boolean choose(LeakReport latest, long nowNanos) {
+  private boolean chooseSites(LeakReport latest, long nowNanos) {
     List<List<Integer>> unused = new ArrayList<>();
     double bytes = 0;
     for (SiteVerdict site : latest.sites()) {
@@ -212,16 +212,16 @@ final class LostMemory {
     if (chosen.isEmpty()) {
       return false;
     }
-    sought = chosen;
+    searched = chosen;
     unproved = unused;
-    stake = bytes;
+    unprovedBytes = bytes;
     return true;
   }
 
   private boolean isWorthwhile(List<List<Integer>> unused, double bytes) {
     Set<Integer> before = unproved.stream().flatMap(List::stream).collect(Collectors.toSet());
     boolean isNew = unused.stream().anyMatch(stacks -> stacks.stream().noneMatch(before::contains));
-    boolean hasGrown = bytes >= LeakThresholds.SEARCH_GROWTH * stake;
+    boolean hasGrown = bytes >= LeakThresholds.SEARCH_GROWTH * unprovedBytes;
     return isNew || !unused.isEmpty() && collected && (freedOld || awaitsCollection || hasGrown);
   }
 
@@ -238,21 +238,21 @@ final class LostMemory {
 
   private void begin(NativeLibrary library, long nowNanos) {
     everSearched = true;
-    String refusal = library.searchMemory(sought, LeakThresholds.SEARCHED_BYTES);
+    String refusal = library.searchMemory(searched, LeakThresholds.SEARCHED_BYTES);
     running = refusal.isEmpty();
     if (!running) {
       giveUp(refusal);
     } else if (first == null) {
-      words = NOT_PROVED + "a search is under way";
+      resultText = NOT_PROVED + "a search is under way";
     }
   }
 
   private void giveUp(String reason) {
-    if (!reason.equals(told)) {
-      told = reason;
+    if (!reason.equals(latestRefusal)) {
+      latestRefusal = reason;
       Log.MALLOMETER.info("Lost memory is not searched for: " + reason);
     }
-    words = NOT_PROVED + reason;
+    resultText = NOT_PROVED + reason;
     first = null;
     nextNanos = repeatNanos;
   }
@@ -268,14 +268,14 @@ final class LostMemory {
       return;
     }
     Map<Integer, Count> counts = counts(before == null ? search : before, search);
-    Map<Integer, Lost> proved = proved(counts, unreadThreads(before, search, threads));
+    Map<Integer, LostObjects> proved = proved(counts, unreadThreads(before, search, threads));
     if (before == null && !found.keySet().containsAll(proved.keySet())) {
       first = search;
-      words = NOT_PROVED + searched(search) + "; a second search must confirm it";
+      resultText = NOT_PROVED + searched(search) + "; a second search must confirm it";
       return;
     }
     first = null;
-    Map<Integer, Lost> lost = new HashMap<>(found);
+    Map<Integer, LostObjects> lost = new HashMap<>(found);
     lost.keySet().removeIf(site -> isRefuted(site, search));
     if (before != null) {
       lost.putAll(proved);
@@ -283,7 +283,7 @@ final class LostMemory {
     }
     lostObjects.keySet().retainAll(lost.keySet());
     found = Map.copyOf(lost);
-    conclude(search, counts);
+    setResult(search, counts);
   }
 
   /**
@@ -293,7 +293,7 @@ final class LostMemory {
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
     int balance = 0;
-    for (SoughtObject object : search.objects()) {
+    for (SearchedObject object : search.objects()) {
       if (object.site() == site && known.contains(object.id())) {
         balance += object.lost() ? -1 : 1;
       }
@@ -311,7 +311,7 @@ final class LostMemory {
   // ---- The result in words
 
   /** Sets the result. Addresses may lie in garbage until the whole heap has been collected. */
-  private void conclude(MemorySearch search, Map<Integer, Count> counts) {
+  private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
         unproved.stream()
             .filter(stacks -> stacks.stream().noneMatch(found::containsKey))
@@ -319,11 +319,11 @@ final class LostMemory {
             .toList();
     awaitsCollection = open.stream().anyMatch(Count::awaitsCollection);
     if (!found.isEmpty()) {
-      words = searched(search) + " twice: " + lost(found.size());
+      resultText = searched(search) + " twice: " + lost(found.size());
     } else if (!open.isEmpty() && open.stream().allMatch(Count::provesNothingLost)) {
-      words = searched(search) + " after a collection of the whole heap: nothing is lost";
+      resultText = searched(search) + " after a collection of the whole heap: nothing is lost";
     } else {
-      words = NOT_PROVED + searched(search) + "; " + whyNotProved(open);
+      resultText = NOT_PROVED + searched(search) + "; " + whyNotProved(open);
     }
   }
 
@@ -331,7 +331,7 @@ final class LostMemory {
     if (awaitsCollection) {
       return "no garbage was collected since unused objects were allocated";
     }
-    if (open.stream().anyMatch(count -> count.collected.lost >= LeakThresholds.FEWEST_SOUGHT)) {
+    if (open.stream().anyMatch(count -> count.collected.lost >= LeakThresholds.FEWEST_SEARCHED)) {
       return "objects without an address may be in registers of running threads";
     }
     return open.isEmpty() || open.stream().anyMatch(Count::hasTooFew)
@@ -408,11 +408,11 @@ final class LostMemory {
 
   /** Counts the objects of each site that both searches looked for. */
   private Map<Integer, Count> counts(MemorySearch first, MemorySearch second) {
-    Map<Long, SoughtObject> before = new HashMap<>();
+    Map<Long, SearchedObject> before = new HashMap<>();
     first.objects().forEach(object -> before.put(object.id(), object));
     Map<Integer, Count> counts = new HashMap<>();
-    for (SoughtObject object : second.objects()) {
-      SoughtObject known = before.get(object.id());
+    for (SearchedObject object : second.objects()) {
+      SearchedObject known = before.get(object.id());
       if (known != null && !object.freed()) {
         Count count = counts.computeIfAbsent(object.site(), site -> new Count());
         boolean isLost = known.lost() && object.lost();
@@ -430,8 +430,8 @@ final class LostMemory {
   }
 
   /** Returns the sites that lose memory. */
-  private static Map<Integer, Lost> proved(Map<Integer, Count> counts, int unreadThreads) {
-    Map<Integer, Lost> proved = new HashMap<>();
+  private static Map<Integer, LostObjects> proved(Map<Integer, Count> counts, int unreadThreads) {
+    Map<Integer, LostObjects> proved = new HashMap<>();
     counts.forEach(
         (site, count) -> {
           if (count.collected.proves(unreadThreads)) {
@@ -460,8 +460,8 @@ final class LostMemory {
       for (int stack : stacks) {
         Count count = counts.get(stack);
         if (count != null) {
-          sum.all.sought += count.all.sought;
-          sum.collected.sought += count.collected.sought;
+          sum.all.searched += count.all.searched;
+          sum.collected.searched += count.collected.searched;
           sum.collected.lost += count.collected.lost;
           sum.proving += count.proving;
         }
@@ -470,32 +470,32 @@ final class LostMemory {
     }
 
     boolean hasTooFew() {
-      return all.sought < LeakThresholds.FEWEST_SOUGHT;
+      return all.searched < LeakThresholds.FEWEST_SEARCHED;
     }
 
     boolean awaitsCollection() {
-      return !hasTooFew() && collected.sought < LeakThresholds.FEWEST_SOUGHT;
+      return !hasTooFew() && collected.searched < LeakThresholds.FEWEST_SEARCHED;
     }
 
     boolean provesNothingLost() {
-      return proving >= LeakThresholds.FEWEST_SOUGHT
-          && collected.lost < LeakThresholds.FEWEST_SOUGHT;
+      return proving >= LeakThresholds.FEWEST_SEARCHED
+          && collected.lost < LeakThresholds.FEWEST_SEARCHED;
     }
 
     /** Returns the lost objects. The shares are of all objects: garbage may hold the others. */
-    Lost lost(Sums proof) {
-      return new Lost(proof.sought, proof.lost, all.bytes.share(), all.objects.share());
+    LostObjects lost(Sums proof) {
+      return new LostObjects(proof.searched, proof.lost, all.bytes.share(), all.objects.share());
     }
   }
 
   private static final class Sums {
-    private int sought;
+    private int searched;
     private int lost;
     private final Sum objects = new Sum();
     private final Sum bytes = new Sum();
 
-    void add(SoughtObject object, boolean isLost) {
-      sought++;
+    void add(SearchedObject object, boolean isLost) {
+      searched++;
       lost += isLost ? 1 : 0;
       objects.add(1 / object.probability(), isLost);
       bytes.add(object.bytes() / object.probability(), isLost);
@@ -503,8 +503,8 @@ final class LostMemory {
 
     /** Returns whether more objects are lost than unread registers may hold. */
     boolean proves(int unreadThreads) {
-      return sought >= LeakThresholds.FEWEST_SOUGHT
-          && lost >= LeakThresholds.LOST_SHARE * sought
+      return searched >= LeakThresholds.FEWEST_SEARCHED
+          && lost >= LeakThresholds.LOST_SHARE * searched
           && objects.lost > LeakThresholds.LOST_FOR_EACH_THREAD * unreadThreads;
     }
   }
@@ -521,8 +521,8 @@ final class LostMemory {
       lost += isLost ? weight : 0;
     }
 
-    Share share() {
-      return Share.of(lost, all, squares);
+    EstimatedShare share() {
+      return EstimatedShare.of(lost, all, squares);
     }
   }
 

@@ -16,7 +16,7 @@ import java.util.Optional;
  * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
- * look like growth until all of the latter are freed. {@link Replaced} estimates this part of an
+ * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of an
  * increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
@@ -39,15 +39,15 @@ final class RecentGrowth {
    * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
    *     since, its bytes make the growth of the next site in its place look smaller
    * @param variances the variances of the bytes, by place; empty without an attach
-   * @param stays whether the reading is kept for an hour
+   * @param isKeptForAnHour whether the reading is kept for an hour
    */
   private record Reading(
-      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean stays) {
+      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean isKeptForAnHour) {
 
     double of(List<Integer> sites) {
       double sum = 0;
       for (int site : sites) {
-        sum += of(bytes, SampledObject.placeOf(site));
+        sum += of(bytes, SampledObject.arrayIndex(site));
       }
       return sum;
     }
@@ -59,12 +59,12 @@ final class RecentGrowth {
 
   private final double timeScale;
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
-  private SamplesBySite latest = new SamplesBySite(List.of());
+  private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
   /** The replaced bytes between a reading and the latest one, by the earlier reading. */
-  private final Map<Reading, Replaced> replaced = new IdentityHashMap<>();
+  private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
-  private double latestThatStays = Double.NEGATIVE_INFINITY;
+  private double latestKeptForAnHour = Double.NEGATIVE_INFINITY;
 
   RecentGrowth(double timeScale) {
     this.timeScale = timeScale;
@@ -77,15 +77,15 @@ final class RecentGrowth {
    * @param seconds the moment by {@link System#nanoTime()}
    */
   void add(SamplesBySite samples, Evidence.Counted counted, double seconds) {
-    boolean stays = seconds - latestThatStays >= APART_SECONDS / timeScale;
-    latestThatStays = stays ? seconds : latestThatStays;
+    boolean isKeptForAnHour = seconds - latestKeptForAnHour >= APART_SECONDS / timeScale;
+    latestKeptForAnHour = isKeptForAnHour ? seconds : latestKeptForAnHour;
     boolean attached = counted.mostBeforeBytes() > 0;
     float[] variances = attached ? samples.variances(seconds) : new float[0];
-    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, stays));
-    latest = samples;
+    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, isKeptForAnHour));
+    latestSamples = samples;
     replaced.clear();
     latestFirst.removeIf(
-        reading -> !reading.stays() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
+        reading -> !reading.isKeptForAnHour() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
     while (secondToLast().seconds() <= seconds - longest()) {
       latestFirst.removeLast();
     }
@@ -103,6 +103,11 @@ final class RecentGrowth {
     return windows[windows.length - 1] / timeScale;
   }
 
+  /** Returns the samples of the latest reading. */
+  SamplesBySite latestSamples() {
+    return latestSamples;
+  }
+
   /** Returns the number of readings that are kept. */
   int readings() {
     return latestFirst.size();
@@ -114,12 +119,12 @@ final class RecentGrowth {
    *
    * @param live the live samples of these sites
    */
-  Optional<Increase> of(List<Integer> sites, List<SampledObject> live) {
+  Optional<Increase> increaseOf(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_BORN) {
       return Optional.empty();
     }
     for (double window : LeakThresholds.GROWTH_SECONDS) {
-      Optional<Increase> found = since(window / timeScale, sites, live);
+      Optional<Increase> found = increaseSince(window / timeScale, sites, live);
       if (found.isPresent()) {
         return found;
       }
@@ -127,7 +132,7 @@ final class RecentGrowth {
     return Optional.empty();
   }
 
-  private Optional<Increase> since(double least, List<Integer> sites, List<SampledObject> live) {
+  private Optional<Increase> increaseSince(double least, List<Integer> sites, List<SampledObject> live) {
     Reading now = latestFirst.element();
     for (Reading then : latestFirst) {
       if (then.seconds() <= now.seconds() - least) {
@@ -144,9 +149,9 @@ final class RecentGrowth {
    *
    * @param live the live samples of these sites
    */
-  Pace pace(List<Integer> sites, List<SampledObject> live) {
+  SiteGrowthRate rateOf(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_FOR_GROWTH) {
-      return Pace.UNKNOWN;
+      return SiteGrowthRate.UNKNOWN;
     }
     Reading now = latestFirst.element();
     double[] ages =
@@ -154,9 +159,9 @@ final class RecentGrowth {
     Arrays.sort(ages);
     int last = Math.min(ages.length - 1, LeakThresholds.LATEST_SAMPLES);
     double apart = (ages[last] - ages[0]) / last;
-    double shortest = LeakThresholds.PACE_OF_GROWTH_SECONDS / timeScale;
+    double shortest = LeakThresholds.GROWTH_RATE_SECONDS / timeScale;
     if (ages[0] > Math.max(shortest / 2, LeakThresholds.QUIET_GAPS * apart)) {
-      return Pace.still(ages[0]);
+      return SiteGrowthRate.still(ages[0]);
     }
     double window = Math.max(shortest, LeakThresholds.LATEST_SAMPLES * apart);
     Reading then = latestFirst.getLast();
@@ -168,13 +173,13 @@ final class RecentGrowth {
     }
     double seconds = now.seconds() - then.seconds();
     if (seconds < shortest / 2) {
-      return Pace.UNKNOWN;
+      return SiteGrowthRate.UNKNOWN;
     }
-    double more = now.of(sites) - then.of(sites) - replacedSince(then).least(sites);
-    return more > 0 ? Pace.growing(more / seconds * HOUR) : Pace.still(seconds);
+    double increase = now.of(sites) - then.of(sites) - replacedSince(then).leastBytes(sites);
+    return increase > 0 ? SiteGrowthRate.growing(increase / seconds * HOUR) : SiteGrowthRate.still(seconds);
   }
 
-  private Replaced replacedSince(Reading then) {
+  private ReplacedBytes replacedSince(Reading then) {
     return replaced.computeIfAbsent(then, this::compare);
   }
 
@@ -182,10 +187,10 @@ final class RecentGrowth {
    * Compares an earlier reading with the latest. Samples that are live at both cancel, so they have
    * no part in the variance.
    */
-  private Replaced compare(Reading then) {
+  private ReplacedBytes compare(Reading then) {
     Reading now = latestFirst.element();
     boolean attached = now.counted().mostBeforeBytes() > 0;
-    float[] lasting = attached ? latest.variances(then.seconds()) : new float[0];
+    float[] lasting = attached ? latestSamples.variances(then.seconds()) : new float[0];
     int sites = attached ? Math.max(now.bytes().length, then.bytes().length) : 0;
     float[] changes = new float[sites];
     float[] variances = new float[sites];
@@ -195,7 +200,7 @@ final class RecentGrowth {
       float freed = Reading.of(then.variances(), site) - Reading.of(lasting, site);
       variances[site] = Math.max(0, born) + Math.max(0, freed);
     }
-    return new Replaced(
+    return new ReplacedBytes(
         changes,
         variances,
         now.counted().netBytes() - then.counted().netBytes(),
@@ -219,14 +224,14 @@ final class RecentGrowth {
       }
     }
     double increase = now.of(sites) - then.of(sites);
-    Replaced olderObjects = replacedSince(then);
+    ReplacedBytes olderObjects = replacedSince(then);
     boolean grows =
         isEven(quarters)
             && weights * weights / squares >= LeakThresholds.FEWEST_EFFECTIVE_BORN
-            && increase >= LeakThresholds.KEPT_OF_BORN * bornBytes
-            && increase >= LeakThresholds.LEAST_BYTES + olderObjects.most(sites);
+            && increase >= LeakThresholds.KEPT_SHARE_OF_BORN * bornBytes
+            && increase >= LeakThresholds.LEAST_BYTES + olderObjects.mostBytes(sites);
     return grows
-        ? Optional.of(new Increase(window, increase - olderObjects.least(sites), sum(quarters)))
+        ? Optional.of(new Increase(window, increase - olderObjects.leastBytes(sites), sum(quarters)))
         : Optional.empty();
   }
 

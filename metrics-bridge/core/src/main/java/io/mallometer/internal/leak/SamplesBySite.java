@@ -23,11 +23,11 @@ final class SamplesBySite {
   SamplesBySite(List<SampledObject> objects) {
     int places = 0;
     for (SampledObject object : objects) {
-      places = Math.max(places, 1 + SampledObject.placeOf(object.site()));
+      places = Math.max(places, 1 + SampledObject.arrayIndex(object.site()));
     }
     int[] ends = new int[places + 1];
     for (SampledObject object : objects) {
-      ends[SampledObject.placeOf(object.site())]++;
+      ends[SampledObject.arrayIndex(object.site())]++;
     }
     for (int place = 1; place <= places; place++) {
       ends[place] += ends[place - 1];
@@ -35,7 +35,7 @@ final class SamplesBySite {
     SampledObject[] sorted = new SampledObject[ends[places]];
     for (int i = objects.size() - 1; i >= 0; i--) {
       SampledObject object = objects.get(i);
-      sorted[--ends[SampledObject.placeOf(object.site())]] = object;
+      sorted[--ends[SampledObject.arrayIndex(object.site())]] = object;
     }
     // The loop has moved each end to the site's first sample.
     this.begins = ends;
@@ -44,13 +44,13 @@ final class SamplesBySite {
 
   /** Returns the samples of a site. */
   List<SampledObject> of(int site) {
-    int place = SampledObject.placeOf(site);
+    int place = SampledObject.arrayIndex(site);
     return has(site) ? samples.subList(begins[place], begins[place + 1]) : List.of();
   }
 
   /** Returns whether a site has samples. */
   boolean has(int site) {
-    int place = SampledObject.placeOf(site);
+    int place = SampledObject.arrayIndex(site);
     return place < begins.length - 1
         && begins[place] < begins[place + 1]
         && samples.get(begins[place]).site() == site;
@@ -60,7 +60,7 @@ final class SamplesBySite {
   float[] bytes() {
     float[] bytes = new float[begins.length - 1];
     for (SampledObject object : samples) {
-      bytes[SampledObject.placeOf(object.site())] += object.weight() * object.bytes();
+      bytes[SampledObject.arrayIndex(object.site())] += object.weight() * object.bytes();
     }
     return bytes;
   }
@@ -75,7 +75,7 @@ final class SamplesBySite {
     for (SampledObject object : samples) {
       if (object.bornNanos() <= bornBy * NANOS) {
         double weight = object.weight();
-        variances[SampledObject.placeOf(object.site())] +=
+        variances[SampledObject.arrayIndex(object.site())] +=
             weight * (weight - 1) * object.bytes() * object.bytes();
       }
     }

@@ -29,43 +29,43 @@ public final class Sentence {
    */
   static String of(
       Verdict verdict,
-      String who,
+      String siteText,
       Assessment shown,
       Growth growth,
       @Nullable Instant begun,
       boolean seen,
-      Times times) {
-    String holds = who + " holds " + bytes(growth.liveBytes());
+      IdleTimeLimits times) {
+    String holds = siteText + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
-      case LEAK -> proven(who, shown, growth, times) + growing(growth);
+      case LEAK -> leakText(siteText, shown, growth, times) + growing(growth);
       case UNUSED ->
           begun != null && shown.idle().untouched()
-              ? holds + allocated(growth, begun) + unused(shown) + noLeak(shown.acquittal())
-              : holds + unused(shown) + growing(growth) + noLeak(shown.acquittal());
-      case POOL -> who + keeps(shown) + noLeak(shown.acquittal());
+              ? holds + allocated(growth, begun) + unused(shown) + noLeak(shown.noLeakReason())
+              : holds + unused(shown) + growing(growth) + noLeak(shown.noLeakReason());
+      case POOL -> siteText + keeps(shown) + noLeak(shown.noLeakReason());
       case GROWING -> holds + use(shown, seen) + growing(shown.increase(), growth);
       case HEALTHY -> holds + "; nothing points to a leak";
     };
   }
 
-  private static String proven(String who, Assessment shown, Growth growth, Times times) {
-    Lost lost = shown.lost();
+  private static String leakText(String siteText, Assessment shown, Growth growth, IdleTimeLimits times) {
+    LostObjects lost = shown.lost();
     KnownLeak known = shown.known();
-    String holds = who + " holds " + bytes(growth.liveBytes());
+    String holds = siteText + " holds " + bytes(growth.liveBytes());
     if (lost == null) {
       return known == null
-          ? who + keeps(shown) + outlasted(shown, times)
-          : holds + again(known) + unused(shown);
+          ? siteText + keeps(shown) + outlasted(shown, times)
+          : holds + knownLeakText(known) + unused(shown);
     }
     return holds
         + ": no address of "
         + lost.lost()
         + " of "
-        + lost.sought()
+        + lost.searched()
         + " sampled objects exists in the process, so no code can use or free them";
   }
 
-  private static String again(KnownLeak known) {
+  private static String knownLeakText(KnownLeak known) {
     return ": the same stack was a leak in an earlier run (since "
         + Words.date(known.time())
         + ", "
@@ -73,7 +73,7 @@ public final class Sentence {
         + "), and is unused again";
   }
 
-  private static String outlasted(Assessment shown, Times times) {
+  private static String outlasted(Assessment shown, IdleTimeLimits times) {
     String oldest = "; the longest for " + atLeast(shown.idle().longestSeconds());
     return times.longestTimeoutSeconds() > 0
         ? oldest
@@ -92,7 +92,7 @@ public final class Sentence {
         + shown.idle().watched()
         + " observed objects were not accessed "
         + (shown.idle().untouched()
-            ? "since they were allocated, up to " + longest + excluded(shown)
+            ? "since they were allocated, up to " + longest + excludedUseText(shown)
             : "for up to " + longest)
         + "; a timeout, scan or swap later than "
         + longest
@@ -112,7 +112,7 @@ public final class Sentence {
     return begin.equals(end) ? "at " + end : "between " + begin.replace(" UTC", "") + " and " + end;
   }
 
-  private static String excluded(Assessment shown) {
+  private static String excludedUseText(Assessment shown) {
     double seconds = shown.idle().objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
     return seconds < 1
         ? ""
@@ -153,8 +153,8 @@ public final class Sentence {
         + " or more";
   }
 
-  private static String noLeak(@Nullable Acquittal acquittal) {
-    return acquittal == null ? "" : "; " + acquittal.words();
+  private static String noLeak(@Nullable NoLeakReason noLeakReason) {
+    return noLeakReason == null ? "" : "; " + noLeakReason.words();
   }
 
   private static String keeps(Assessment shown) {
@@ -168,7 +168,7 @@ public final class Sentence {
   }
 
   /** Returns the innermost Java method, and the name of the site if that is another. */
-  static String who(String name, List<StackFrame> frames) {
+  static String siteText(String name, List<StackFrame> frames) {
     String site = Words.shortName(name);
     for (StackFrame frame : frames) {
       if (frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall()) {

@@ -8,12 +8,12 @@ import java.time.Instant;
  *
  * @param verdict the verdict
  * @param since the moment of this verdict
- * @param next the verdict of the latest evaluations
- * @param agreeing the number of evaluations in a row that agreed on it; of a leak, those that spoke
+ * @param nextVerdict the verdict of the latest evaluations
+ * @param agreeingEvaluations the number of evaluations in a row that agreed on it; of a leak, those that spoke
  *     against it, with any verdict
  * @param shown the latest assessment that agreed with the verdict; of healthy sites, the latest
  */
-record SiteState(Verdict verdict, Instant since, Verdict next, int agreeing, Assessment shown) {
+record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreeingEvaluations, Assessment shown) {
 
   /** Returns the state before any evaluation counts. */
   static SiteState of(Assessment latest, Instant time) {
@@ -25,16 +25,16 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreeing, Ass
     Verdict raw = latest.verdict();
     boolean leak = isLeak();
     if (raw == verdict) {
-      return with(isWeaker(latest) ? shown : latest);
+      return confirmedBy(isWeaker(latest) ? shown : latest);
     }
     if (verdict == Verdict.UNUSED && latest.staysUnused()) {
-      return with(latest);
+      return confirmedBy(latest);
     }
     if (leak && !latest.refutesLeak() && !isUnproven(latest)) {
-      return with(shown);
+      return confirmedBy(shown);
     }
-    int now = leak || raw == next ? agreeing + 1 : 1;
-    return now >= needed(latest)
+    int now = leak || raw == nextVerdict ? agreeingEvaluations + 1 : 1;
+    return now >= evaluationsNeeded(latest)
         ? new SiteState(raw, time, raw, 0, latest)
         : new SiteState(verdict, since, raw, now, isHealthy() ? latest : shown);
   }
@@ -57,38 +57,38 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreeing, Ass
    * observed for minutes when first found. Growth ends after minutes without it, other verdicts
    * when all objects are freed.
    */
-  private int needed(Assessment latest) {
+  private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {
-      return LeakThresholds.AGREEING_TO_CLEAR;
+      return LeakThresholds.EVALUATIONS_TO_CLEAR;
     }
     if (latest == Assessment.noneLeft()) {
       return 1;
     }
     if (verdict == Verdict.GROWING && latest.verdict() == Verdict.HEALTHY) {
-      return LeakThresholds.AGREEING_TO_CLEAR;
+      return LeakThresholds.EVALUATIONS_TO_CLEAR;
     }
     boolean soon =
         latest.verdict() == Verdict.UNUSED
             || latest.verdict() == Verdict.GROWING
             || latest.lost() != null;
-    return soon && latest.verdict().compareTo(verdict) < 0 ? 1 : LeakThresholds.AGREEING;
+    return soon && latest.verdict().compareTo(verdict) < 0 ? 1 : LeakThresholds.EVALUATIONS_TO_CHANGE;
   }
 
   /** Returns this verdict, confirmed by an assessment. */
-  SiteState with(Assessment latest) {
-    return agreeing == 0 && shown == latest
+  SiteState confirmedBy(Assessment latest) {
+    return agreeingEvaluations == 0 && shown == latest
         ? this
         : new SiteState(verdict, since, verdict, 0, latest);
   }
 
   /** Returns this state after an evaluation that does not count; a healthy state shows it. */
-  SiteState beside(Assessment latest) {
-    return isHealthy() ? new SiteState(verdict, since, next, agreeing, latest) : this;
+  SiteState ignoring(Assessment latest) {
+    return isHealthy() ? new SiteState(verdict, since, nextVerdict, agreeingEvaluations, latest) : this;
   }
 
   /** Returns the same verdict with another beginning. */
   SiteState since(Instant begin) {
-    return new SiteState(verdict, begin, next, agreeing, shown);
+    return new SiteState(verdict, begin, nextVerdict, agreeingEvaluations, shown);
   }
 
   /** Returns this state, which begins at a moment if it is healthy. */
@@ -106,6 +106,6 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreeing, Ass
 
   /** Returns whether it is healthy since a moment, and the latest evaluation agreed. */
   boolean isHealthySince(Instant time) {
-    return isHealthy() && agreeing == 0 && since.equals(time);
+    return isHealthy() && agreeingEvaluations == 0 && since.equals(time);
   }
 }

@@ -42,19 +42,19 @@ final class Verdicts {
    * The states that one evaluation passes to the next. Most stacks are healthy since the first
    * evaluation; they have no entry.
    *
-   * @param begun the moment of the first evaluation
+   * @param firstEvaluation the moment of the first evaluation
    * @param stacks the states of stacks, by number
    * @param names the states of all stacks of a name, by name and library
-   * @param apart the kinds of suspects that are reported separately, by name
+   * @param separateKinds the kinds of suspects that are reported separately, by name
    */
   record States(
-      Instant begun,
+      Instant firstEvaluation,
       Map<Integer, SiteState> stacks,
       Map<List<String>, SiteState> names,
-      Set<List<Object>> apart) {
+      Set<List<Object>> separateKinds) {
 
-    static States none(Instant begun) {
-      return new States(begun, new HashMap<>(), new HashMap<>(), new HashSet<>());
+    static States none(Instant firstEvaluation) {
+      return new States(firstEvaluation, new HashMap<>(), new HashMap<>(), new HashSet<>());
     }
   }
 
@@ -66,7 +66,7 @@ final class Verdicts {
    * @param failed whether it could not be assessed
    * @param state the state after this evaluation
    */
-  private record Assessed(
+  private record AssessedStacks(
       List<CallSite> stacks, Assessment latest, boolean failed, SiteState state) {
 
     static final int POOL = 4;
@@ -108,29 +108,29 @@ final class Verdicts {
     }
 
     /** Returns the sum of stacks of one name and kind: the gravest is first and has the state. */
-    static Assessed sum(List<Assessed> same) {
+    static AssessedStacks sum(List<AssessedStacks> same) {
       same.sort(WORST_FIRST);
-      Assessed gravest = same.get(0);
+      AssessedStacks gravest = same.get(0);
       if (same.size() == 1) {
         return gravest;
       }
       Assessment sum = gravest.state().shown();
       List<CallSite> others = new ArrayList<>();
-      for (Assessed one : same) {
+      for (AssessedStacks one : same) {
         others.addAll(one == gravest ? List.of() : one.stacks());
         sum = one == gravest ? sum : sum.plus(one.state().shown());
       }
       others.sort(SiteOrder.LIVE.comparator());
       others.addAll(0, gravest.stacks());
-      SiteState state = gravest.state().with(sum);
-      return new Assessed(others, gravest.latest(), gravest.failed(), state);
+      SiteState state = gravest.state().confirmedBy(sum);
+      return new AssessedStacks(others, gravest.latest(), gravest.failed(), state);
     }
   }
 
-  private static final Comparator<Assessed> WORST_FIRST =
+  private static final Comparator<AssessedStacks> WORST_FIRST =
       new Comparator<>() {
         @Override
-        public int compare(Assessed one, Assessed other) {
+        public int compare(AssessedStacks one, AssessedStacks other) {
           int byVerdict = one.verdict().compareTo(other.verdict());
           int byWeight = byVerdict != 0 ? byVerdict : Double.compare(other.weight(), one.weight());
           return byWeight != 0
@@ -141,24 +141,24 @@ final class Verdicts {
 
   private final Evidence evidence;
   private final SamplesBySite samples;
-  private final Window window;
+  private final ObservationWindow window;
   private final RecentGrowth growth;
   private final LostMemory lost;
   private final KnownLeaks known;
   private final States before;
-  private final boolean news;
+  private final boolean hasNewEpoch;
   private final Instant time;
 
   private final SiteState unseen;
 
   private final States states;
-  private final List<Assessed> suspicious = new ArrayList<>();
+  private final List<AssessedStacks> suspicious = new ArrayList<>();
 
   /** The head is the stack with the fewest live bytes. */
-  private final PriorityQueue<Assessed> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
+  private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
   /** Single stacks that are suspects, or part of a verdict on several. */
-  private final List<Assessed> learned = new ArrayList<>();
+  private final List<AssessedStacks> toRemember = new ArrayList<>();
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
   private final Map<Integer, List<Integer>> stacks = new HashMap<>();
@@ -167,30 +167,30 @@ final class Verdicts {
   /**
    * Begins an evaluation.
    *
+   * @param growth the readings up to that of the evidence
    * @param before the states after the evaluation before
-   * @param news whether a valid epoch ended since
+   * @param hasNewEpoch whether a valid epoch ended since
    */
   Verdicts(
       Evidence evidence,
-      SamplesBySite samples,
-      Window window,
+      ObservationWindow window,
       RecentGrowth growth,
       LostMemory lost,
       KnownLeaks known,
       States before,
-      boolean news,
+      boolean hasNewEpoch,
       Instant time) {
     this.evidence = evidence;
-    this.samples = samples;
+    this.samples = growth.latestSamples();
     this.window = window;
     this.growth = growth;
     this.lost = lost;
     this.known = known;
     this.before = before;
-    this.news = news;
+    this.hasNewEpoch = hasNewEpoch;
     this.time = time;
-    this.unseen = SiteState.of(Assessment.unseen(), before.begun());
-    this.states = States.none(before.begun());
+    this.unseen = SiteState.of(Assessment.unseen(), before.firstEvaluation());
+    this.states = States.none(before.firstEvaluation());
   }
 
   /** Returns the states after this evaluation. */
@@ -203,7 +203,7 @@ final class Verdicts {
     return Optional.ofNullable(failure);
   }
 
-  private void note(RuntimeException e) {
+  private void noteFailure(RuntimeException e) {
     failure = failure == null ? e : failure;
   }
 
@@ -222,41 +222,41 @@ final class Verdicts {
 
   private void assess(List<String> name, List<CallSite> sites) {
     @Nullable SiteState earlier = before.names().get(name);
-    boolean left = false;
-    List<Assessed> alone = new ArrayList<>(sites.size());
-    List<Assessed> members = new ArrayList<>();
+    boolean becameLeak = false;
+    List<AssessedStacks> alone = new ArrayList<>(sites.size());
+    List<AssessedStacks> members = new ArrayList<>();
     List<CallSite> rest = new ArrayList<>();
     for (CallSite site : sites) {
       if (holdsNothing(site) && (earlier == null || !earlier.isLeak())) {
-        put(before(site.number()).with(Assessment.unseen()), site.number());
+        storeState(stateBefore(site.number()).confirmedBy(Assessment.unseen()), site.number());
         rest.add(site);
         continue;
       }
-      Assessed one = alone(site);
+      AssessedStacks one = assessAlone(site);
       alone.add(one);
       if (!one.state().isLeak()) {
         members.add(one);
         rest.add(site);
       }
-      left |= one.state().isLeak() && !before(site.number()).isLeak();
+      becameLeak |= one.state().isLeak() && !stateBefore(site.number()).isLeak();
     }
     int sampled = 0;
-    for (Assessed one : members) {
+    for (AssessedStacks one : members) {
       sampled += samples.has(one.first().number()) ? 1 : 0;
     }
     boolean several = sampled > 1 || earlier != null && !members.isEmpty();
-    @Nullable Assessed all = several ? together(name, rest, members, left) : null;
+    @Nullable AssessedStacks all = several ? assessTogether(name, rest, members, becameLeak) : null;
     boolean wasTogether = earlier != null && earlier.verdict() != Verdict.HEALTHY;
-    Set<Integer> told = all == null ? Set.of() : new HashSet<>(numbers(all.stacks()));
-    for (Assessed one : alone) {
-      boolean isTold = told.contains(one.first().number());
-      put(
-          isTold || wasTogether ? one.state().healthySince(time) : one.state(),
+    Set<Integer> inGroup = all == null ? Set.of() : new HashSet<>(numbers(all.stacks()));
+    for (AssessedStacks one : alone) {
+      boolean isInGroup = inGroup.contains(one.first().number());
+      storeState(
+          isInGroup || wasTogether ? one.state().healthySince(time) : one.state(),
           one.first().number());
-      if (isTold || one.verdict() != Verdict.HEALTHY) {
-        learned.add(one);
+      if (isInGroup || one.verdict() != Verdict.HEALTHY) {
+        toRemember.add(one);
       }
-      if (!isTold) {
+      if (!isInGroup) {
         add(one);
       }
     }
@@ -272,39 +272,39 @@ final class Verdicts {
   private boolean holdsNothing(CallSite site) {
     return !(site.liveBytes().value() > 0)
         && !samples.has(site.number())
-        && before(site.number()).verdict() == Verdict.HEALTHY;
+        && stateBefore(site.number()).verdict() == Verdict.HEALTHY;
   }
 
-  private SiteState before(int number) {
+  private SiteState stateBefore(int number) {
     SiteState known = before.stacks().isEmpty() ? null : before.stacks().get(number);
     return known == null ? unseen : known;
   }
 
-  private void put(SiteState state, int number) {
-    if (!state.isHealthySince(before.begun())) {
+  private void storeState(SiteState state, int number) {
+    if (!state.isHealthySince(before.firstEvaluation())) {
       states.stacks().put(number, state);
     }
   }
 
-  private Assessed alone(CallSite site) {
-    SiteState earlier = before(site.number());
-    Assessed one = assessed(List.of(site), earlier, () -> assessment(site));
+  private AssessedStacks assessAlone(CallSite site) {
+    SiteState earlier = stateBefore(site.number());
+    AssessedStacks one = assessed(List.of(site), earlier, () -> assessment(site));
     if (earlier.isLeak() && !one.state().isLeak()) {
       known.refute(site);
     }
     return one;
   }
 
-  private Assessed assessed(
+  private AssessedStacks assessed(
       List<CallSite> stacks, SiteState earlier, Supplier<Assessment> assessment) {
     try {
       Assessment latest = assessment.get();
-      boolean counts = news || isOfGrowth(earlier.verdict(), latest.verdict());
-      SiteState state = counts ? earlier.after(latest, time) : earlier.beside(latest);
-      return new Assessed(stacks, latest, false, state);
+      boolean counts = hasNewEpoch || isOfGrowth(earlier.verdict(), latest.verdict());
+      SiteState state = counts ? earlier.after(latest, time) : earlier.ignoring(latest);
+      return new AssessedStacks(stacks, latest, false, state);
     } catch (RuntimeException e) {
-      note(e);
-      return new Assessed(stacks, earlier.shown(), true, earlier);
+      noteFailure(e);
+      return new AssessedStacks(stacks, earlier.shown(), true, earlier);
     }
   }
 
@@ -320,40 +320,40 @@ final class Verdicts {
    *
    * @param sites the stacks that are no leak by themselves
    * @param members those of them that hold something
-   * @param left whether one has just become a leak by itself, so that it is no member any more
+   * @param becameLeak whether one has just become a leak by itself, so that it is no member any more
    */
-  private @Nullable Assessed together(
-      List<String> name, List<CallSite> sites, List<Assessed> members, boolean left) {
-    SiteState fresh = SiteState.of(Assessment.unseen(), time);
-    SiteState earlier = before.names().getOrDefault(name, fresh);
-    Assessed all = assessed(sites, earlier, () -> assessment(sites, members));
+  private @Nullable AssessedStacks assessTogether(
+      List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
+    SiteState newState = SiteState.of(Assessment.unseen(), time);
+    SiteState earlier = before.names().getOrDefault(name, newState);
+    AssessedStacks all = assessed(sites, earlier, () -> assessment(sites, members));
     Assessment latest = all.latest();
-    boolean stays = !left || earlier.isLeak() && latest.verdict() == Verdict.LEAK;
-    SiteState state = stays ? all.state() : fresh.after(latest, time);
+    boolean stays = !becameLeak || earlier.isLeak() && latest.verdict() == Verdict.LEAK;
+    SiteState state = stays ? all.state() : newState.after(latest, time);
     Verdict verdict = state.verdict();
-    if (verdict == Verdict.HEALTHY && state.agreeing() == 0) {
+    if (verdict == Verdict.HEALTHY && state.agreeingEvaluations() == 0) {
       return null;
     }
     states.names().put(name, state);
     if (verdict == Verdict.HEALTHY) {
       return null;
     }
-    List<Assessed> milder = new ArrayList<>(members);
+    List<AssessedStacks> milder = new ArrayList<>(members);
     milder.removeIf(one -> one.verdict().compareTo(verdict) < 0);
     if (milder.size() < members.size() && !all.failed()) {
       latest = milder.isEmpty() ? Assessment.unseen() : assessment(sitesOf(milder), milder);
       if (latest.verdict() != verdict) {
         return null;
       }
-      state = state.with(latest);
+      state = state.confirmedBy(latest);
     }
     Instant since = state.since();
-    for (Assessed one : milder) {
+    for (AssessedStacks one : milder) {
       Instant other = one.state().since();
       since = one.verdict() == verdict && other.isBefore(since) ? other : since;
     }
     List<CallSite> first = mostSuspectedFirst(milder, state);
-    return new Assessed(first, latest, all.failed(), state.since(since));
+    return new AssessedStacks(first, latest, all.failed(), state.since(since));
   }
 
   /**
@@ -361,7 +361,7 @@ final class Verdicts {
    * leak, such an object has outlasted the longest timeout. Unused memory has also the stacks that
    * grow, because both are one suspect.
    */
-  private List<CallSite> mostSuspectedFirst(List<Assessed> members, SiteState state) {
+  private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
         Math.max(
             state.shown().suspected().thresholdSeconds(),
@@ -374,7 +374,7 @@ final class Verdicts {
         }
       }
     }
-    List<Assessed> suspected = new ArrayList<>(members);
+    List<AssessedStacks> suspected = new ArrayList<>(members);
     boolean byLive = bytes.isEmpty();
     suspected.removeIf(
         one ->
@@ -383,17 +383,17 @@ final class Verdicts {
                 && (state.isLeak() || one.verdict() != Verdict.GROWING));
     suspected.sort(
         Comparator.comparingDouble(
-                (Assessed one) ->
+                (AssessedStacks one) ->
                     -bytes.getOrDefault(one.first().number(), byLive ? one.liveBytes() : 0))
             .thenComparing(one -> one.first().number()));
     return sitesOf(suspected);
   }
 
-  private static List<CallSite> sitesOf(List<Assessed> members) {
-    return members.stream().map(Assessed::first).toList();
+  private static List<CallSite> sitesOf(List<AssessedStacks> members) {
+    return members.stream().map(AssessedStacks::first).toList();
   }
 
-  private void add(Assessed one) {
+  private void add(AssessedStacks one) {
     if (one.verdict() != Verdict.HEALTHY) {
       suspicious.add(one);
     } else if (healthy.size() < MOST_HEALTHY
@@ -409,17 +409,17 @@ final class Verdicts {
 
   private Assessment assessment(CallSite site) {
     int number = site.number();
-    Assessment used = ofUse(List.of(site));
+    Assessment used = assessUse(List.of(site));
     Assessment grown =
-        growth.of(List.of(number), samples.of(number)).map(used::growing).orElse(used);
-    @Nullable Lost proof = lost.of(number);
+        growth.increaseOf(List.of(number), samples.of(number)).map(used::withIncrease).orElse(used);
+    @Nullable LostObjects proof = lost.lostOf(number);
     boolean isLost =
         proof != null
             && (grown.verdict() != Verdict.HEALTHY
-                || before(number).isLeak()
+                || stateBefore(number).isLeak()
                 || isPartOfSuspect(site));
     return isLost
-        ? grown.losing(proof, lost(proof, grown.suspected(), site))
+        ? grown.withLostObjects(proof, suspectedLost(proof, grown.suspected(), site))
         : knownFrom(grown, site);
   }
 
@@ -431,7 +431,7 @@ final class Verdicts {
     @Nullable SiteState together = before.names().get(name(site));
     double bytes = 0;
     for (CallSite stack : names.getOrDefault(name(site), List.of())) {
-      @Nullable Lost proof = lost.of(stack.number());
+      @Nullable LostObjects proof = lost.lostOf(stack.number());
       bytes += proof == null ? 0 : proof.bytes().times(stack.liveBytes()).value();
     }
     return together != null
@@ -439,10 +439,10 @@ final class Verdicts {
         && bytes >= LeakThresholds.LEAST_BYTES;
   }
 
-  private Suspected lost(Lost proof, Suspected idle, CallSite site) {
+  private Suspected suspectedLost(LostObjects proof, Suspected idle, CallSite site) {
     List<SampledObject> old =
         LeakTest.observable(samples.of(site.number()), window, idle.thresholdSeconds());
-    return proof.of(site, idle, LeakTest.bytes(old), LeakTest.objects(old));
+    return proof.suspected(site, idle, LeakTest.bytes(old), LeakTest.objects(old));
   }
 
   /** Returns a known leak if a stack that leaked before is unused long enough and grows. */
@@ -452,29 +452,29 @@ final class Verdicts {
             && assessment.increase() != null
             && !assessment.refutesLeak()
             && assessment.idle().longestSeconds()
-                >= LeakThresholds.KNOWN_SECONDS / window.times().scale();
+                >= LeakThresholds.KNOWN_UNUSED_SECONDS / window.times().scale();
     @Nullable KnownLeak earlier = again ? known.of(site.frames()) : null;
-    return earlier == null ? assessment : assessment.knownFrom(earlier);
+    return earlier == null ? assessment : assessment.asKnownLeak(earlier);
   }
 
   /**
    * Assesses the stacks of a name together. Of stacks without an object in a slot, only the past
    * use counts, also if they hold nothing.
    */
-  private Assessment assessment(List<CallSite> sites, List<Assessed> members) {
-    for (Assessed one : members) {
+  private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
+    for (AssessedStacks one : members) {
       if (one.failed()) {
         throw new IllegalStateException("a stack of " + one.first().name() + " cannot be assessed");
       }
     }
     List<CallSite> known = new ArrayList<>(sites);
     known.removeIf(site -> !evidence.sites().containsKey(site.number()));
-    Assessment used = ofUse(known);
+    Assessment used = assessUse(known);
     List<SampledObject> live = samplesOf(sites);
     return growth
-        .of(numbers(sites), live)
-        .filter(increase -> Arrivals.recur(live, evidence.nanos()))
-        .map(used::growing)
+        .increaseOf(numbers(sites), live)
+        .filter(increase -> Arrivals.arriveRepeatedly(live, evidence.nanos()))
+        .map(used::withIncrease)
         .orElse(used);
   }
 
@@ -482,7 +482,7 @@ final class Verdicts {
    * Assesses the use of objects. The library has evidence of a limited number of sites. Without
    * evidence of a site's freed objects, idle ones say too little.
    */
-  private Assessment ofUse(List<CallSite> sites) {
+  private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
       return Assessment.unseen();
     }
@@ -515,12 +515,12 @@ final class Verdicts {
 
   /** Has the known leaks learn from the stacks in the report, each by itself. */
   void remember(Predicate<String> acknowledged) {
-    learned.addAll(healthy);
-    for (Assessed one : learned) {
+    toRemember.addAll(healthy);
+    for (AssessedStacks one : toRemember) {
       try {
         known.learn(one.first(), one.state(), acknowledged, time, window.times());
       } catch (RuntimeException e) {
-        note(e);
+        noteFailure(e);
       }
     }
   }
@@ -533,9 +533,9 @@ final class Verdicts {
    * @param latest the verdicts of the evaluation before, for stacks without a result
    */
   List<SiteVerdict> verdicts(
-      List<SiteVerdict> latest, LastUses uses, Predicate<String> acknowledged) {
+      List<SiteVerdict> latest, LatestAccesses uses, Predicate<String> acknowledged) {
     List<SiteVerdict> verdicts = new ArrayList<>();
-    for (Assessed one : worstFirst()) {
+    for (AssessedStacks one : worstFirst()) {
       int number = one.first().number();
       if (one.stacks().size() > 1) {
         stacks.put(number, numbers(one.stacks()));
@@ -543,9 +543,9 @@ final class Verdicts {
       try {
         verdicts.add(verdict(one, uses, acknowledged));
       } catch (RuntimeException e) {
-        note(e);
+        noteFailure(e);
         latest.stream()
-            .filter(told -> told.site().number() == number && told.verdict() == one.verdict())
+            .filter(earlier -> earlier.site().number() == number && earlier.verdict() == one.verdict())
             .forEach(verdicts::add);
       }
     }
@@ -553,16 +553,16 @@ final class Verdicts {
     return List.copyOf(verdicts);
   }
 
-  private List<Assessed> worstFirst() {
-    List<Assessed> all = new ArrayList<>(healthy);
-    Map<List<String>, Map<Integer, List<Assessed>>> names = new HashMap<>();
-    for (Assessed one : suspicious) {
+  private List<AssessedStacks> worstFirst() {
+    List<AssessedStacks> all = new ArrayList<>(healthy);
+    Map<List<String>, Map<Integer, List<AssessedStacks>>> names = new HashMap<>();
+    for (AssessedStacks one : suspicious) {
       names
           .computeIfAbsent(name(one.first()), name -> new TreeMap<>())
           .computeIfAbsent(one.kind(), kind -> new ArrayList<>())
           .add(one);
     }
-    names.forEach((name, kinds) -> all.addAll(told(name, kinds)));
+    names.forEach((name, kinds) -> all.addAll(combinedByKind(name, kinds)));
     all.sort(WORST_FIRST);
     return all;
   }
@@ -574,24 +574,24 @@ final class Verdicts {
    *
    * @param kinds the suspects by kind, gravest first
    */
-  private List<Assessed> told(List<String> name, Map<Integer, List<Assessed>> kinds) {
-    List<Assessed> told = new ArrayList<>();
+  private List<AssessedStacks> combinedByKind(List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
+    List<AssessedStacks> combined = new ArrayList<>();
     kinds.forEach(
         (kind, some) -> {
-          Assessed sum = Assessed.sum(some);
-          int last = told.size() - 1;
+          AssessedStacks sum = AssessedStacks.sum(some);
+          int last = combined.size() - 1;
           List<Object> part = List.of(name, kind);
-          double least = before.apart().contains(part) ? 0.5 : 1;
+          double least = before.separateKinds().contains(part) ? 0.5 : 1;
           if (last < 0) {
-            told.add(sum);
-          } else if (kind == Assessed.POOL || sum.weight() > least * told.get(last).weight()) {
-            told.add(sum);
-            states.apart().add(part);
+            combined.add(sum);
+          } else if (kind == AssessedStacks.POOL || sum.weight() > least * combined.get(last).weight()) {
+            combined.add(sum);
+            states.separateKinds().add(part);
           } else {
-            told.set(last, Assessed.sum(new ArrayList<>(List.of(told.get(last), sum))));
+            combined.set(last, AssessedStacks.sum(new ArrayList<>(List.of(combined.get(last), sum))));
           }
         });
-    return told;
+    return combined;
   }
 
   /**
@@ -615,7 +615,7 @@ final class Verdicts {
         }
       };
 
-  private SiteVerdict verdict(Assessed one, LastUses uses, Predicate<String> acknowledged) {
+  private SiteVerdict verdict(AssessedStacks one, LatestAccesses uses, Predicate<String> acknowledged) {
     CallSite site = one.first();
     Assessment shown = one.state().shown();
     Verdict verdict = one.verdict();
@@ -633,10 +633,10 @@ final class Verdicts {
         one.state().since(),
         Sentence.of(
             verdict,
-            Sentence.who(site.name(), site.frames()),
+            Sentence.siteText(site.name(), site.frames()),
             shown,
             growth,
-            growth.stopped().map(end -> firstBy(end, one.stacks())).orElse(null),
+            growth.stopped().map(end -> oldestBirthBefore(end, one.stacks())).orElse(null),
             evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
             window.times()),
         new Site(
@@ -664,15 +664,15 @@ final class Verdicts {
     return stacks;
   }
 
-  private Growth growth(Assessed one) {
+  private Growth growth(AssessedStacks one) {
     Assessment shown = one.state().shown();
     double live = one.liveBytes();
     return switch (one.verdict()) {
       case LEAK, UNUSED -> {
-        Pace pace = growth.pace(numbers(one.stacks()), samplesOf(one.stacks()));
-        yield Double.isNaN(pace.bytesPerHour())
+        SiteGrowthRate rate = growth.rateOf(numbers(one.stacks()), samplesOf(one.stacks()));
+        yield Double.isNaN(rate.bytesPerHour())
             ? new Growth(live, perHour(shown), Optional.empty())
-            : new Growth(live, pace.bytesPerHour(), stopped(pace));
+            : new Growth(live, rate.bytesPerHour(), stopped(rate));
       }
       case GROWING -> new Growth(live, perHour(shown), Optional.empty());
       default -> new Growth(live, Double.NaN, Optional.empty());
@@ -687,12 +687,12 @@ final class Verdicts {
     return numbers;
   }
 
-  private Optional<Instant> stopped(Pace pace) {
-    return pace.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(pace.quietSeconds()));
+  private Optional<Instant> stopped(SiteGrowthRate rate) {
+    return rate.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(rate.quietSeconds()));
   }
 
   /** Returns the birth of the oldest live sample; null if one was born after {@code end}. */
-  private @Nullable Instant firstBy(Instant end, List<CallSite> sites) {
+  private @Nullable Instant oldestBirthBefore(Instant end, List<CallSite> sites) {
     double oldest = 0;
     for (SampledObject object : samplesOf(sites)) {
       double seconds = (evidence.nanos() - object.bornNanos()) / 1e9;
@@ -714,7 +714,7 @@ final class Verdicts {
   }
 
   /** Returns the evidence: objects in slots, or live ones that could have been in one. */
-  private LeakEvidence evidence(Assessed one) {
+  private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {
       return one.state().shown().leakEvidence();
     }

@@ -79,7 +79,7 @@ final class VoidTime {
    *
    * @param timeout the timeout in seconds; 0 if nothing is used later
    */
-  double hides(long from, long to, double timeout) {
+  double hiddenUseProbability(long from, long to, double timeout) {
     double all = voidPart(from, to);
     if (!(all > 0) || !(timeout > 0)) {
       return 0;
@@ -110,7 +110,7 @@ final class VoidTime {
   }
 
   /** Returns the void time since a moment, in seconds. */
-  double since(long nanos) {
+  double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();
     while (latestFirst.hasNext()) {

@@ -2,7 +2,7 @@ package io.mallometer.internal.library;
 
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
@@ -133,7 +133,7 @@ public class AbsentLibrary implements NativeLibrary {
   }
 
   @Override
-  public List<UseOfSite> usesSeen() {
+  public List<WatchedAccess> watchedAccesses() {
     return List.of();
   }
 

@@ -42,37 +42,37 @@ public class FakeLibrary extends AbsentLibrary {
   }
 
   /** Sets the counters of the next poll. */
-  public void counts(NativeCounters counters) {
+  public void setCounters(NativeCounters counters) {
     this.counters = counters;
   }
 
   /** Sets the library's report of the next poll. */
-  public void reports(SelfReport self) {
+  public void setSelfReport(SelfReport self) {
     this.self = self;
   }
 
   /** Sets the operating system's figures of the next poll. */
-  public void remembers(ProcessMemory memory) {
+  public void setMemory(ProcessMemory memory) {
     this.memory = memory;
   }
 
   /** Sets the application's version of the next poll. */
-  public void isOfVersion(String version) {
+  public void setApplicationVersion(String version) {
     this.applicationVersion = Optional.of(version);
   }
 
   /** Sets the allocator's figures of the next poll. */
-  public void says(AllocatorStatistics statistics) {
+  public void setAllocator(AllocatorStatistics statistics) {
     this.allocator = Optional.of(statistics);
   }
 
   /** Sets the call sites. */
-  public void knows(CallSites sites) {
+  public void setCallSites(CallSites sites) {
     this.callSites = Optional.of(sites);
   }
 
   /** Sets the huge requests of the next poll. */
-  public void notes(List<HugeAllocation> allocations) {
+  public void setHugeAllocations(List<HugeAllocation> allocations) {
     this.hugeAllocations = allocations;
   }
 
@@ -82,13 +82,13 @@ public class FakeLibrary extends AbsentLibrary {
   }
 
   /** Sets the status of the next poll. Set UNAVAILABLE before the facade is opened. */
-  public void becomes(Status status) {
+  public void setStatus(Status status) {
     this.status = status;
     this.present = status.state() != State.UNAVAILABLE;
   }
 
   /** Moves the time forward. */
-  public void elapse(Duration duration) {
+  public void advanceClock(Duration duration) {
     now = now.plus(duration);
   }
 

@@ -2,7 +2,7 @@ package io.mallometer.internal.library;
 
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
@@ -140,7 +140,7 @@ public interface NativeLibrary {
   String watchUse(List<Integer> sites);
 
   /** Returns the accesses that the watch saw. Never throws. */
-  List<UseOfSite> usesSeen();
+  List<WatchedAccess> watchedAccesses();
 
   /**
    * Searches the process's memory once for addresses of the live samples of call sites, in a thread

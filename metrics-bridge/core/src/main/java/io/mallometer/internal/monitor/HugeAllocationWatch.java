@@ -30,7 +30,7 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
   private volatile boolean closed;
 
   /** The highest number that was reported. Written on the executor's one thread. */
-  private volatile long told;
+  private volatile long latestReported;
 
   /** The time of the latest call of the executor, and whether there was one; guarded by this. */
   private long lastCall;
@@ -49,20 +49,20 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
   @Override
   public void accept(Snapshot snapshot) {
     List<HugeAllocation> known = snapshot.hugeAllocations();
-    if (closed || known.isEmpty() || known.get(known.size() - 1).number() <= told) {
+    if (closed || known.isEmpty() || known.get(known.size() - 1).number() <= latestReported) {
       return;
     }
     latest = known;
     if (due() && pending.compareAndSet(false, true)) {
-      hand();
+      startReport();
     }
   }
 
   /** Runs the report on the executor. If no thread can be started, the next poll tries again. */
-  private void hand() {
+  private void startReport() {
     boolean handed = false;
     try {
-      executor.execute(this::tell);
+      executor.execute(this::report);
       handed = true;
     } finally {
       if (!handed) {
@@ -86,18 +86,18 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
     return true;
   }
 
-  private void tell() {
+  private void report() {
     pending.set(false);
     for (HugeAllocation allocation : latest) {
-      if (!closed && allocation.number() > told) {
-        long missed = allocation.number() - told - 1;
-        told = allocation.number();
-        tell(allocation, missed);
+      if (!closed && allocation.number() > latestReported) {
+        long missed = allocation.number() - latestReported - 1;
+        latestReported = allocation.number();
+        report(allocation, missed);
       }
     }
   }
 
-  private void tell(HugeAllocation allocation, long missed) {
+  private void report(HugeAllocation allocation, long missed) {
     try {
       listener.onHugeAllocation(allocation, missed);
     } catch (Throwable e) {

@@ -37,7 +37,7 @@ public final class OwnerSearches {
   private static final String BUSY = "another search is under way";
 
   /** Facts about the process that a search needs. */
-  interface Surroundings {
+  interface WalkConditions {
     /** Returns the estimate for the present heap, collector and load. */
     PauseEstimate estimate(double correction);
 
@@ -49,7 +49,7 @@ public final class OwnerSearches {
   }
 
   private final NativeLibrary library;
-  private final Surroundings surroundings;
+  private final WalkConditions conditions;
   private final Supplier<OwnerBudget> budget;
   private final IntPredicate isLost;
   private final Clock clock;
@@ -67,12 +67,12 @@ public final class OwnerSearches {
    */
   public OwnerSearches(
       NativeLibrary library,
-      Surroundings surroundings,
+      WalkConditions conditions,
       Supplier<OwnerBudget> budget,
       IntPredicate isLost,
       Clock clock) {
     this.library = library;
-    this.surroundings = surroundings;
+    this.conditions = conditions;
     this.budget = budget;
     this.isLost = isLost;
     this.clock = clock;
@@ -91,7 +91,7 @@ public final class OwnerSearches {
   }
 
   private double estimatedSeconds() {
-    return surroundings.estimate(correction).seconds(false);
+    return conditions.estimate(correction).seconds(false);
   }
 
   /**
@@ -155,8 +155,8 @@ public final class OwnerSearches {
                       + seconds(Math.max(0, left))
                       + " are left");
     }
-    double wanted = PauseEstimate.memoryBytes(surroundings.committedHeapBytes());
-    double room = surroundings.roomBytes();
+    double wanted = PauseEstimate.memoryBytes(conditions.committedHeapBytes());
+    double room = conditions.roomBytes();
     if (wanted > SHARE_OF_ROOM * room) {
       return "a walk over the heap takes %s of memory, and only %s are left below the limit"
           .formatted(Words.bytes(wanted), Words.bytes(room));
@@ -176,14 +176,14 @@ public final class OwnerSearches {
       if (!begun.failure().isEmpty()) {
         return none(Outcome.UNSUPPORTED, begun.failure(), site, estimated);
       }
-      if (begun.samples() < Owners.FEWEST_SAMPLES) {
-        return none(Outcome.UNSUPPORTED, Owners.tooFew(begun.samples()), site, estimated);
+      if (begun.samples() < OwnerFinder.FEWEST_SAMPLES) {
+        return none(Outcome.UNSUPPORTED, OwnerFinder.tooFew(begun.samples()), site, estimated);
       }
-      return new Run(search, begun, allowed).report(site, links, estimated);
+      return new RunningSearch(search, begun, allowed).report(site, links, estimated);
     }
   }
 
-  private final class Run {
+  private final class RunningSearch {
     private final OwnerSearch search;
     private final OwnerBudget allowed;
     private final List<Double> pauses = new ArrayList<>();
@@ -191,7 +191,7 @@ public final class OwnerSearches {
     private Figures now;
     private boolean linked;
 
-    Run(OwnerSearch search, Figures begun, OwnerBudget allowed) {
+    RunningSearch(OwnerSearch search, Figures begun, OwnerBudget allowed) {
       this.search = search;
       this.now = begun;
       this.allowed = allowed;
@@ -201,7 +201,7 @@ public final class OwnerSearches {
       if (!walk(Step.HOLDERS, false)) {
         return none(Outcome.UNSUPPORTED, now.failure(), site, estimated);
       }
-      throughNative();
+      followNativePointers();
       follow(links);
       HeapGraph graph = search.graph();
       int live = graph.samples() - graph.freed();
@@ -226,10 +226,10 @@ public final class OwnerSearches {
       if (now.leftOut() > 0) {
         remarks.add("the search ran out of room and left %d finds out".formatted(now.leftOut()));
       }
-      List<Way> ways = Owners.ways(graph, linked);
+      List<Way> ways = OwnerFinder.ways(graph, linked);
       return new OwnerReport(
           Outcome.DONE,
-          Owners.sentence(ways, live, surroundings.estimate(1).marks(), isLost.test(site)),
+          OwnerFinder.sentence(ways, live, conditions.estimate(1).marks(), isLost.test(site)),
           clock.instant(),
           site,
           live,
@@ -241,7 +241,7 @@ public final class OwnerSearches {
 
     /** Walks. Returns false if the walk failed; the reason is in {@link #now}. */
     private boolean walk(Step step, boolean severalClasses) {
-      PauseEstimate before = surroundings.estimate(1);
+      PauseEstimate before = conditions.estimate(1);
       now = search.step(step);
       if (!now.failure().isEmpty()) {
         return false;
@@ -258,14 +258,14 @@ public final class OwnerSearches {
     /** Returns whether one more walk is within the budget; if not, a remark says so. */
     private boolean mayWalk(boolean severalClasses, String without) {
       String refusal =
-          refusal(allowed, surroundings.estimate(correction).seconds(severalClasses), paused());
+          refusal(allowed, conditions.estimate(correction).seconds(severalClasses), paused());
       if (!refusal.isEmpty()) {
         remarks.add(without + ": " + refusal);
       }
       return refusal.isEmpty();
     }
 
-    private void throughNative() {
+    private void followNativePointers() {
       HeapGraph graph = search.graph();
       long held = graph.holds().stream().mapToInt(HeapGraph.Hold::sample).distinct().count();
       if (held == graph.samples()) {
@@ -287,7 +287,7 @@ public final class OwnerSearches {
 
     private void follow(int links) {
       for (int link = 0; link < links && now.nextObjects() > 0; link++) {
-        if (linked && Owners.isConcluded(search.graph())) {
+        if (linked && OwnerFinder.isConcluded(search.graph())) {
           return;
         }
         boolean several = now.nextClasses() > 1;

@@ -24,7 +24,7 @@ import java.util.Set;
 final class RetentionPathFinder {
 
   /** Effect of a reference on its target. */
-  private enum Bond {
+  private enum Strength {
     STRONG,
     SOFT,
     LOCAL,
@@ -36,15 +36,15 @@ final class RetentionPathFinder {
   }
 
   /** A search over some kinds of references, and the result that a path means. */
-  private record Attempt(Set<Bond> bonds, Holding says, boolean wantsAllKnown) {}
+  private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 
   private static final List<Attempt> ATTEMPTS =
       List.of(
-          new Attempt(EnumSet.of(Bond.STRONG), Holding.KEPT, false),
-          new Attempt(EnumSet.of(Bond.STRONG, Bond.LOCAL), Holding.LOCAL_VARIABLE, true),
-          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT), Holding.SOFTLY, true),
-          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT, Bond.CLEANER), Holding.GARBAGE, true),
-          new Attempt(EnumSet.of(Bond.STRONG, Bond.SOFT, Bond.WEAK), Holding.WEAKLY, true));
+          new Attempt(EnumSet.of(Strength.STRONG), Holding.KEPT, false),
+          new Attempt(EnumSet.of(Strength.STRONG, Strength.LOCAL), Holding.LOCAL_VARIABLE, true),
+          new Attempt(EnumSet.of(Strength.STRONG, Strength.SOFT), Holding.SOFTLY, true),
+          new Attempt(EnumSet.of(Strength.STRONG, Strength.SOFT, Strength.CLEANER), Holding.GARBAGE, true),
+          new Attempt(EnumSet.of(Strength.STRONG, Strength.SOFT, Strength.WEAK), Holding.WEAKLY, true));
 
   /**
    * The result of a search.
@@ -58,7 +58,7 @@ final class RetentionPathFinder {
   /** A reference on a path, and the object that has it; empty for a root. */
   record Step(Link link, Optional<HeapObject> referrer) {}
 
-  private record From(int object, Link link) {}
+  private record Predecessor(int object, Link link) {}
 
   private final List<HeapObject> objects;
 
@@ -77,7 +77,7 @@ final class RetentionPathFinder {
       if (open && attempt.wantsAllKnown()) {
         break;
       }
-      Map<Integer, From> seen = new HashMap<>();
+      Map<Integer, Predecessor> seen = new HashMap<>();
       Optional<List<Step>> toReference = Optional.empty();
       Deque<Integer> queue = new ArrayDeque<>(List.of(object));
       while (!queue.isEmpty()) {
@@ -87,25 +87,25 @@ final class RetentionPathFinder {
           farthest = path(object, at, seen);
         }
         for (Link link : objects.get(at).referrers()) {
-          Bond bond = bond(link);
-          if (!attempt.bonds().contains(bond)) {
+          Strength strength = strength(link);
+          if (!attempt.strengths().contains(strength)) {
             continue;
           }
-          if (link.reference().ends() || bond == Bond.CLEANER) {
-            return new Found(attempt.says(), path(object, at, link, seen));
+          if (link.reference().ends() || strength == Strength.CLEANER) {
+            return new Found(attempt.meaning(), path(object, at, link, seen));
           }
-          if (toReference.isEmpty() && (bond == Bond.SOFT || bond == Bond.WEAK)) {
+          if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
             // The walk has reached the object, so something keeps the reference.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {
-            seen.put(link.referrer(), new From(at, link));
+            seen.put(link.referrer(), new Predecessor(at, link));
             queue.add(link.referrer());
           }
         }
       }
       if (toReference.isPresent()) {
-        return new Found(attempt.says(), toReference.get());
+        return new Found(attempt.meaning(), toReference.get());
       }
     }
     return open ? new Found(Holding.DEEPER, farthest) : new Found(Holding.UNREACHABLE, List.of());
@@ -116,31 +116,31 @@ final class RetentionPathFinder {
     return object.more() || !object.expanded();
   }
 
-  private Bond bond(Link link) {
+  private Strength strength(Link link) {
     if (link.reference() == Reference.LOCAL || link.reference() == Reference.JNI_LOCAL) {
-      return Bond.LOCAL;
+      return Strength.LOCAL;
     }
     if (link.referrer() == HeapGraph.NONE || link.reference() != Reference.FIELD) {
-      return Bond.STRONG;
+      return Strength.STRONG;
     }
     Kind kind = objects.get(link.referrer()).kind();
     boolean isReferent = "referent".equals(link.name());
     return switch (kind) {
-      case SOFT -> isReferent ? Bond.SOFT : Bond.STRONG;
-      case WEAK -> isReferent ? Bond.WEAK : Bond.STRONG;
-      case PHANTOM -> isReferent ? Bond.NONE : Bond.CLEANER;
-      case FINAL -> isReferent ? Bond.CLEANER : Bond.STRONG;
-      default -> Bond.STRONG;
+      case SOFT -> isReferent ? Strength.SOFT : Strength.STRONG;
+      case WEAK -> isReferent ? Strength.WEAK : Strength.STRONG;
+      case PHANTOM -> isReferent ? Strength.NONE : Strength.CLEANER;
+      case FINAL -> isReferent ? Strength.CLEANER : Strength.STRONG;
+      default -> Strength.STRONG;
     };
   }
 
-  private List<Step> path(int start, int last, Link end, Map<Integer, From> seen) {
+  private List<Step> path(int start, int last, Link end, Map<Integer, Predecessor> seen) {
     List<Step> steps = path(start, last, seen);
     steps.add(step(end));
     return steps;
   }
 
-  private List<Step> path(int start, int last, Map<Integer, From> seen) {
+  private List<Step> path(int start, int last, Map<Integer, Predecessor> seen) {
     List<Step> steps = new ArrayList<>();
     for (int at = last; at != start; at = seen.get(at).object()) {
       steps.add(step(seen.get(at).link()));

@@ -426,12 +426,12 @@ class DiagnosisTest {
   void aSentenceLeavesOutThePartsThatAreTooMany() {
     String eight = "a b c d e f g h";
 
-    assertThat(Headline.brief("Begins: ", ", ", List.of(eight, eight, eight, "i", "j")))
+    assertThat(Headline.joinBriefly("Begins: ", ", ", List.of(eight, eight, eight, "i", "j")))
         .isEqualTo("Begins: " + eight + ", " + eight + ", " + eight);
-    assertThat(Headline.brief("", "; ", List.of(eight, eight, eight, eight, "i")))
+    assertThat(Headline.joinBriefly("", "; ", List.of(eight, eight, eight, eight, "i")))
         .isEqualTo(eight + "; " + eight + "; " + eight + "; i");
     String many = eight + " " + eight + " " + eight + " " + eight;
-    assertThat(Headline.brief("", "; ", List.of(many, "i"))).isEqualTo(many);
+    assertThat(Headline.joinBriefly("", "; ", List.of(many, "i"))).isEqualTo(many);
   }
 
   @Test
@@ -741,21 +741,21 @@ class DiagnosisTest {
     Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
     Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
 
-    assertThat(stands.stands(act, 0).state()).isEqualTo(State.ACT);
-    Diagnosis held = stands.stands(fine, 30 * SECOND);
+    assertThat(stands.update(act, 0).state()).isEqualTo(State.ACT);
+    Diagnosis held = stands.update(fine, 30 * SECOND);
     assertThat(held.sentence())
         .isEqualTo("Memory grows 60 MiB/min, cause not known yet; as of 12:05 UTC");
     assertThat(held.actions())
         .containsExactly("Save the evidence", "Open the runbook: docs/runbooks/unexplained.md");
     Diagnosis slower = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
-    assertThat(stands.stands(slower, 32 * SECOND).sentence())
+    assertThat(stands.update(slower, 32 * SECOND).sentence())
         .isEqualTo("Memory grows 60 MiB/min, cause not known yet; as of 12:05 UTC");
-    assertThat(stands.stands(act, 35 * SECOND).sentence()).isEqualTo(act.sentence());
-    assertThat(stands.stands(fine, 37 * SECOND).limit()).isEqualTo(fine.limit());
-    assertThat(stands.stands(act, 40 * SECOND).since()).isEqualTo(act.since());
-    assertThat(stands.stands(fine, 339 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(fine, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.stands(act, 341 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(act, 35 * SECOND).sentence()).isEqualTo(act.sentence());
+    assertThat(stands.update(fine, 37 * SECOND).limit()).isEqualTo(fine.limit());
+    assertThat(stands.update(act, 40 * SECOND).since()).isEqualTo(act.since());
+    assertThat(stands.update(fine, 339 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(fine, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
   @Test
@@ -765,13 +765,13 @@ class DiagnosisTest {
     Diagnosis watch = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
     Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
 
-    stands.stands(act, 0);
-    stands.stands(watch, 299 * SECOND);
-    Diagnosis milder = stands.stands(fine, 300 * SECOND);
+    stands.update(act, 0);
+    stands.update(watch, 299 * SECOND);
+    Diagnosis milder = stands.update(fine, 300 * SECOND);
     assertThat(milder.state()).isEqualTo(State.WATCH);
     assertThat(milder.sentence())
         .isEqualTo("Memory grows 2.0 MiB/min, cause not known yet; as of 12:30 UTC");
-    assertThat(stands.stands(fine, 599 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(fine, 599 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
@@ -781,17 +781,17 @@ class DiagnosisTest {
     Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
     Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
 
-    assertThat(stands.stands(fine, SECOND).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.stands(early, 400 * SECOND).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.stands(act, 401 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(early, 700 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(early, 701 * SECOND).state()).isEqualTo(State.ACT);
-    Diagnosis waiting = stands.stands(early, 2_000 * SECOND);
+    assertThat(stands.update(fine, SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(early, 400 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(act, 401 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(early, 700 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(early, 701 * SECOND).state()).isEqualTo(State.ACT);
+    Diagnosis waiting = stands.update(early, 2_000 * SECOND);
     assertThat(waiting.state()).isEqualTo(State.ACT);
     assertThat("Too early to tell: " + waiting.sentence()).isEqualToIgnoringCase(early.sentence());
     assertThat(waiting.account()).isEqualTo(early.account());
-    assertThat(stands.stands(fine, 2_299 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(fine, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(fine, 2_299 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(fine, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
@@ -801,22 +801,22 @@ class DiagnosisTest {
     Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
     Diagnosis watch = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
 
-    stands.stands(early, 0);
-    Diagnosis once = stands.stands(fine, SECOND);
+    stands.update(early, 0);
+    Diagnosis once = stands.update(fine, SECOND);
     assertThat(once.state()).isEqualTo(State.TOO_EARLY);
     assertThat(once.sentence()).isEqualTo(early.sentence() + "; as of 12:02 UTC");
-    stands.stands(early, 100 * SECOND);
-    assertThat(stands.stands(fine, 219 * SECOND).state()).isEqualTo(State.TOO_EARLY);
-    assertThat(stands.stands(fine, 220 * SECOND).state()).isEqualTo(State.HEALTHY);
-    stands.stands(watch, 230 * SECOND);
-    stands.stands(early, 500 * SECOND);
-    assertThat(stands.stands(fine, 799 * SECOND).state()).isEqualTo(State.WATCH);
-    assertThat(stands.stands(fine, 800 * SECOND).state()).isEqualTo(State.HEALTHY);
-    stands.stands(watch, 810 * SECOND);
-    stands.anew();
-    assertThat(stands.stands(fine, 811 * SECOND).sentence())
+    stands.update(early, 100 * SECOND);
+    assertThat(stands.update(fine, 219 * SECOND).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.update(fine, 220 * SECOND).state()).isEqualTo(State.HEALTHY);
+    stands.update(watch, 230 * SECOND);
+    stands.update(early, 500 * SECOND);
+    assertThat(stands.update(fine, 799 * SECOND).state()).isEqualTo(State.WATCH);
+    assertThat(stands.update(fine, 800 * SECOND).state()).isEqualTo(State.HEALTHY);
+    stands.update(watch, 810 * SECOND);
+    stands.reset();
+    assertThat(stands.update(fine, 811 * SECOND).sentence())
         .startsWith("Too early to tell: the limit or the counting has changed");
-    assertThat(stands.stands(fine, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(fine, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   /** Malloc retains 1 MiB/min more, and the last reading is 4 MiB below that. */
@@ -844,11 +844,11 @@ class DiagnosisTest {
     larger.limit = 2_000;
     Diagnosis early = larger.diagnosis();
 
-    assertThat(stands.stands(act, 0).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(early, SECOND).state()).isEqualTo(State.TOO_EARLY);
-    stands.stands(act, 2 * SECOND);
-    stands.anew();
-    assertThat(stands.stands(early, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.update(act, 0).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(early, SECOND).state()).isEqualTo(State.TOO_EARLY);
+    stands.update(act, 2 * SECOND);
+    stands.reset();
+    assertThat(stands.update(early, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
   }
 
   /** A stated limit and the cgroup's take turns as the nearer limit, and neither changes. */
@@ -866,12 +866,12 @@ class DiagnosisTest {
     stated.stated = NO_LIMIT;
 
     assertThat(early.limit().source()).isNotEqualTo(act.limit().source());
-    assertThat(stands.stands(act, 0).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(early, SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(act, 2 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(changed, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
-    assertThat(stands.stands(act, 4 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(stated.diagnosis(), 5 * SECOND).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.update(act, 0).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(early, SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(act, 2 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(changed, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.update(act, 4 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(stated.diagnosis(), 5 * SECOND).state()).isEqualTo(State.TOO_EARLY);
   }
 
   @Test

@@ -105,7 +105,7 @@ class ProcessGrowthTest {
       time = time.plus(STEP);
     }
     return ProcessGrowth.of(history, HistoryPoint::liveBytes, START.plusSeconds(120))
-        .filter(ProcessGrowth::goesOn)
+        .filter(ProcessGrowth::isLasting)
         .map(growth -> growth.slope().value())
         .orElse(Double.NaN);
   }

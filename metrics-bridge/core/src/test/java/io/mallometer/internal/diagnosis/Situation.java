@@ -159,8 +159,8 @@ final class Situation {
     return points;
   }
 
-  List<Reading> readings() {
-    List<Reading> readings = new ArrayList<>();
+  List<AccountReading> readings() {
+    List<AccountReading> readings = new ArrayList<>();
     for (long second = 0; second <= age.toSeconds(); second += 15) {
       double bytes = used.applyAsDouble(second) * MIB;
       ResidentMemory split = resident(second);
@@ -169,7 +169,7 @@ final class Situation {
         pages.put(file.getKey(), bytes(file.getValue(), second));
       }
       readings.add(
-          new Reading(
+          new AccountReading(
               START.plusSeconds(second),
               bytes,
               bytes,

@@ -83,7 +83,7 @@ class WarmUpTest {
         leaks.limit = Double.NaN;
         leaks.parts.put(ResidentPart.MALLOC_RETAINED, at -> 50 + leak.applyAsDouble(at));
         leaks.live = at -> 0;
-        assertThat(held.stands(leaks.diagnosis(), second * 1_000_000_000L).state())
+        assertThat(held.update(leaks.diagnosis(), second * 1_000_000_000L).state())
             .as("process %d at %d s", process, second)
             .isNotEqualTo(State.HEALTHY);
       }

@@ -3,7 +3,7 @@ package io.mallometer.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedLibrary;
+import io.mallometer.ScriptedLibrary;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
@@ -25,8 +25,8 @@ class AllocatorReaderTest {
 
   private static final double LIVE = 600_000;
 
-  private final HandFedLibrary library =
-      new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final ScriptedLibrary library =
+      new ScriptedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final AtomicLong nanoTime = new AtomicLong(-5);
   private final AllocatorReader reader =
       new AllocatorReader(library, () -> false, Clock.systemUTC(), nanoTime::get);
@@ -34,9 +34,9 @@ class AllocatorReaderTest {
   @Test
   void itIsAskedWithEachSplitAndEvery15Seconds() {
     ProcessMemory split = memory(50_000);
-    library.says(statistics(1_000_000, 200_000));
+    library.setAllocator(statistics(1_000_000, 200_000));
     reader.read(split);
-    library.says(statistics(2_000_000, 200_000));
+    library.setAllocator(statistics(2_000_000, 200_000));
     elapse(Duration.ofSeconds(14));
     reader.read(split);
     assertThat(systemBytes()).isEqualTo(1_000_000);
@@ -44,7 +44,7 @@ class AllocatorReaderTest {
     reader.read(memory(50_000));
     assertThat(systemBytes()).isEqualTo(2_000_000);
 
-    library.says(statistics(3_000_000, 200_000));
+    library.setAllocator(statistics(3_000_000, 200_000));
     elapse(Duration.ofSeconds(15));
     reader.read(ProcessMemory.unknown());
     assertThat(systemBytes()).isEqualTo(3_000_000);
@@ -59,10 +59,10 @@ class AllocatorReaderTest {
 
   @Test
   void aDearReadingIsNotRepeatedWithTheNextSplit() {
-    library.says(statistics(1_000_000, 200_000));
-    library.onAllocator(() -> elapse(Duration.ofMillis(20)));
+    library.setAllocator(statistics(1_000_000, 200_000));
+    library.onAllocatorReading(() -> elapse(Duration.ofMillis(20)));
     reader.read(memory(50_000));
-    library.says(statistics(2_000_000, 200_000));
+    library.setAllocator(statistics(2_000_000, 200_000));
     elapse(Duration.ofSeconds(19));
     reader.read(memory(50_000));
     assertThat(systemBytes()).isEqualTo(1_000_000);
@@ -74,14 +74,14 @@ class AllocatorReaderTest {
 
   @Test
   void allReleasablePagesComeBackWhereAllOfTheAllocatorsMemoryIsResident() {
-    library.says(statistics(LIVE + 400_000, 200_000));
+    library.setAllocator(statistics(LIVE + 400_000, 200_000));
     reader.read(memory(400_000));
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
 
   @Test
   void whatIsAbsentIsTakenForReleasable() {
-    library.says(statistics(LIVE + 400_000, 200_000));
+    library.setAllocator(statistics(LIVE + 400_000, 200_000));
     reader.read(memory(270_000));
     assertThat(trimmableBytes()).isEqualTo(70_000);
 
@@ -93,15 +93,15 @@ class AllocatorReaderTest {
   @Test
   void betweenTwoSplitsWhatATrimWouldGiveBackStaysAndIsNoMoreThanThereIs() {
     ProcessMemory split = memory(270_000);
-    library.says(statistics(LIVE + 400_000, 200_000));
+    library.setAllocator(statistics(LIVE + 400_000, 200_000));
     reader.read(split);
     elapse(Duration.ofSeconds(15));
-    library.says(statistics(LIVE + 900_000, 700_000));
+    library.setAllocator(statistics(LIVE + 900_000, 700_000));
     reader.read(split);
     assertThat(trimmableBytes()).isEqualTo(70_000);
 
     elapse(Duration.ofSeconds(15));
-    library.says(statistics(LIVE + 900_000, 50_000));
+    library.setAllocator(statistics(LIVE + 900_000, 50_000));
     reader.read(split);
     assertThat(trimmableBytes()).isEqualTo(50_000);
   }
@@ -109,7 +109,7 @@ class AllocatorReaderTest {
   @Test
   void afterATrimItIsUnknownUntilTheNextSplit() {
     ProcessMemory split = memory(400_000);
-    library.says(statistics(LIVE + 400_000, 200_000));
+    library.setAllocator(statistics(LIVE + 400_000, 200_000));
     reader.read(split);
     reader.readAfterTrim();
     assertThat(trimmableBytes()).isNaN();
@@ -124,12 +124,12 @@ class AllocatorReaderTest {
 
   @Test
   void withoutASplitGlibcsFigureIsUnknownAndOthersAreNot() {
-    library.says(statistics(LIVE + 400_000, 200_000));
+    library.setAllocator(statistics(LIVE + 400_000, 200_000));
     reader.read(ProcessMemory.unknown());
     assertThat(trimmableBytes()).isNaN();
 
     elapse(Duration.ofSeconds(15));
-    library.says(statistics(AllocatorKind.JEMALLOC, LIVE + 400_000, 200_000));
+    library.setAllocator(statistics(AllocatorKind.JEMALLOC, LIVE + 400_000, 200_000));
     reader.read(ProcessMemory.unknown());
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
@@ -137,13 +137,13 @@ class AllocatorReaderTest {
   /** Live bytes then include glibc's size words, like the allocator's own figures. */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
-    library.becomes(Status.counting(SelfReport.ATTACHED));
-    library.counts(FaceContract.attachedCounters(new Baseline(LIVE + 300_000, 0)));
-    library.says(statistics(LIVE + 400_000, 200_000));
+    library.setStatus(Status.counting(SelfReport.ATTACHED));
+    library.setCounters(FaceContract.attachedCounters(new Baseline(LIVE + 300_000, 0)));
+    library.setAllocator(statistics(LIVE + 400_000, 200_000));
     reader.read(memory(270_000));
     assertThat(trimmableBytes()).isEqualTo(70_000);
 
-    library.counts(FaceContract.attachedCounters(new Baseline(Double.NaN, 9e6)));
+    library.setCounters(FaceContract.attachedCounters(new Baseline(Double.NaN, 9e6)));
     elapse(Duration.ofSeconds(15));
     reader.read(memory(270_000));
     assertThat(trimmableBytes()).isNaN();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedLibrary;
+import io.mallometer.ScriptedLibrary;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 /** Tests when call sites are read, and the changes between two readings. */
 class CallSiteReaderTest {
 
-  private final HandFedLibrary library =
-      new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final ScriptedLibrary library =
+      new ScriptedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final AtomicLong nanoTime = new AtomicLong(-5);
   private final CallSiteReader reader =
       new CallSiteReader(library, Clock.fixed(Instant.EPOCH, ZoneOffset.UTC), nanoTime::get);
@@ -40,91 +40,91 @@ class CallSiteReaderTest {
     reader.readIfDue(false);
     elapse(Duration.ofSeconds(15));
     reader.readIfDue(true);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
 
     elapse(Duration.ofSeconds(20).minusMillis(1));
     reader.readIfDue(false);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
     elapse(Duration.ofMillis(1));
     reader.readIfDue(false);
-    assertThat(library.siteReadings()).isEqualTo(3);
+    assertThat(library.callSiteReadings()).isEqualTo(3);
   }
 
   @Test
   void aDearReadingIsRepeatedAsSeldomAsKeepsItUnderAThousandthOfTheTime() {
-    library.onCallSites(() -> elapse(Duration.ofMillis(25)));
+    library.onCallSiteReading(() -> elapse(Duration.ofMillis(25)));
     assertReadAgainAfter(Duration.ofSeconds(25));
   }
 
   @Test
   void theDearestReadingIsRepeatedEvery30Seconds() {
-    library.onCallSites(() -> elapse(Duration.ofSeconds(2)));
+    library.onCallSiteReading(() -> elapse(Duration.ofSeconds(2)));
     assertReadAgainAfter(Duration.ofSeconds(30));
   }
 
   @Test
   void whoeverWatchesTrendsCausesNoMoreReadingsThanThePoller() {
-    library.onCallSites(() -> elapse(Duration.ofMillis(25)));
-    library.knows(SitesByHand.three());
+    library.onCallSiteReading(() -> elapse(Duration.ofMillis(25)));
+    library.setCallSites(SitesByHand.three());
     reader.readIfDue(false);
     elapse(Duration.ofSeconds(25).minusMillis(1));
     reader.trends(Grouping.SITE, 1);
-    assertThat(library.siteReadings()).isEqualTo(1);
+    assertThat(library.callSiteReadings()).isEqualTo(1);
 
     elapse(Duration.ofMillis(1));
     reader.trends(Grouping.SITE, 1);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
   }
 
   @Test
   void aReadingForWhichNobodyAsksIsLetGoAndWhatFollowsFromItStays() {
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
     reader.readIfDue(false);
     reader.notOlderThan(Duration.ofSeconds(15), 1);
-    assertThat(library.siteReadings()).isEqualTo(1);
+    assertThat(library.callSiteReadings()).isEqualTo(1);
 
     reader.letGo();
     reader.notOlderThan(Duration.ofSeconds(15), 1);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
     assertThat(reader.summary().orElseThrow().sites()).startsWith(new Share("a.B.c", 1_000));
 
     reader.letGo();
     elapse(Duration.ofSeconds(10));
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_500)));
+    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_500)));
     assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(100);
   }
 
   @Test
   void aReadingForWhichSomebodyAskedIsHeldForTwoMinutes() {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     reader.callSites();
     elapse(Duration.ofSeconds(120).minusMillis(1));
     reader.letGo();
     CallSites held = reader.notOlderThan(Duration.ofHours(1), 1);
-    assertThat(library.siteReadings()).isEqualTo(1);
+    assertThat(library.callSiteReadings()).isEqualTo(1);
     assertThat(held.sites()).isNotEmpty();
 
     elapse(Duration.ofMillis(1));
     reader.letGo();
     reader.notOlderThan(Duration.ofHours(1), 1);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
   }
 
   @Test
   void whoAsksRightAfterAReadingWasLetGoGetsANewOne() {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     reader.readIfDue(false);
     reader.letGo();
 
     assertThat(reader.callSites().sites()).hasSize(3);
     assertThat(reader.trends(Grouping.SITE, 1).groups()).isNotEmpty();
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
   }
 
   @Test
   void aReadingThatWasLetGoIsMissedHoweverManyPollsAgo() {
-    library.onCallSites(() -> elapse(Duration.ofMillis(25)));
-    library.knows(SitesByHand.three());
+    library.onCallSiteReading(() -> elapse(Duration.ofMillis(25)));
+    library.setCallSites(SitesByHand.three());
     reader.readIfDue(false);
     reader.letGo();
     reader.letGo();
@@ -137,51 +137,51 @@ class CallSiteReaderTest {
 
   @Test
   void aReadingThatFailsAfterTheLatestWasLetGoIsNotTakenForOneWithoutSites() {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     reader.readIfDue(false);
     reader.letGo();
-    library.onCallSites(
+    library.onCallSiteReading(
         () -> {
           throw new IllegalStateException("made up");
         });
     assertThatThrownBy(reader::callSites).hasMessage("made up");
     assertThatThrownBy(() -> reader.notOlderThan(Duration.ofSeconds(15), 1)).hasMessage("made up");
 
-    library.onCallSites(() -> {});
+    library.onCallSiteReading(() -> {});
     assertThat(reader.callSites().sites()).hasSize(3);
   }
 
   private void assertReadAgainAfter(Duration pause) {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     reader.readIfDue(false);
     elapse(pause.minusMillis(1));
     reader.readIfDue(false);
-    assertThat(library.siteReadings()).isEqualTo(1);
+    assertThat(library.callSiteReadings()).isEqualTo(1);
 
     elapse(Duration.ofMillis(1));
     reader.readIfDue(false);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
   }
 
   @Test
   void whoAsksGetsAReadingThatIsYoungerThanASecond() {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     CallSites first = reader.callSites();
     elapse(Duration.ofMillis(999));
     assertThat(reader.callSites()).isSameAs(first);
 
     elapse(Duration.ofMillis(1));
     reader.callSites();
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
   }
 
   @Test
   void thereAreNeverTwoReadingsAtOnce() throws Exception {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     CountDownLatch start = new CountDownLatch(1);
-    library.onCallSites(
+    library.onCallSiteReading(
         () -> {
           most.accumulateAndGet(running.incrementAndGet(), Math::max);
           Thread.yield();
@@ -210,17 +210,17 @@ class CallSiteReaderTest {
       thread.join();
     }
 
-    assertThat(library.siteReadings()).isGreaterThan(100);
+    assertThat(library.callSiteReadings()).isGreaterThan(100);
     assertThat(most).hasValue(1);
   }
 
   @Test
   void ratesAreWhatWasAllocatedSinceTheReadingBefore() {
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
     assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isNaN();
 
     elapse(Duration.ofSeconds(10));
-    library.knows(
+    library.setCallSites(
         SitesByHand.reading(
             SitesByHand.site(1, "a.B.c", "liba.so", 1_500),
             SitesByHand.site(2, "a.B.d", "liba.so", 400)));
@@ -231,10 +231,10 @@ class CallSiteReaderTest {
 
   @Test
   void aReadingThatFailsLeavesTheLatestAndIsNotRepeatedAtOnce() {
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
     CallSites first = reader.callSites();
     elapse(Duration.ofSeconds(20));
-    library.onCallSites(
+    library.onCallSiteReading(
         () -> {
           throw new IllegalStateException("made up");
         });
@@ -242,11 +242,11 @@ class CallSiteReaderTest {
     elapse(Duration.ofMillis(900));
     assertThat(reader.callSites()).isSameAs(first);
     reader.readIfDue(false);
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(library.callSiteReadings()).isEqualTo(2);
 
     elapse(Duration.ofMillis(19_100));
-    library.onCallSites(() -> {});
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_400)));
+    library.onCallSiteReading(() -> {});
+    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_400)));
     reader.readIfDue(false);
     assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(20);
   }
@@ -254,7 +254,7 @@ class CallSiteReaderTest {
   @Test
   void aRateThatTheSourceKnowsStays() {
     CallSite site = SitesByHand.site(1, "a.B.c", "liba.so", 1_000).withRate(42, 60);
-    library.knows(SitesByHand.reading(site));
+    library.setCallSites(SitesByHand.reading(site));
     reader.callSites();
     elapse(Duration.ofSeconds(10));
 
@@ -263,14 +263,14 @@ class CallSiteReaderTest {
 
   @Test
   void afterAReadingWithoutSitesRatesAreUnknownAgain() {
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
     reader.callSites();
     elapse(Duration.ofSeconds(10));
-    library.knows(CallSites.none(Instant.EPOCH, "not now"));
+    library.setCallSites(CallSites.none(Instant.EPOCH, "not now"));
     reader.callSites();
     assertThat(reader.summary()).isEmpty();
     elapse(Duration.ofSeconds(10));
-    library.knows(SitesByHand.three());
+    library.setCallSites(SitesByHand.three());
 
     assertThat(reader.callSites().sites()).allMatch(site -> Double.isNaN(site.bytesPerSecond()));
   }
@@ -288,7 +288,7 @@ class CallSiteReaderTest {
 
   @Test
   void theFirstTenAreNamedAndTheRestIsOther() {
-    library.knows(SitesByHand.reading(sites(30)));
+    library.setCallSites(SitesByHand.reading(sites(30)));
     reader.callSites();
     SiteSummary summary = reader.summary().orElseThrow();
 
@@ -302,7 +302,7 @@ class CallSiteReaderTest {
 
   @Test
   void ownSitesArePartOfTheRest() {
-    library.knows(
+    library.setCallSites(
         SitesByHand.reading(
             SitesByHand.site(1, "io.mallometer.internal.x.Y.read", "[java]", 500),
             SitesByHand.site(2, "a.B.d", "x", 100)));
@@ -322,16 +322,16 @@ class CallSiteReaderTest {
   @Test
   void whoIsInStaysWhileAmongTheFirstFifteen() {
     CallSite[] sites = sites(30);
-    library.knows(SitesByHand.reading(sites));
+    library.setCallSites(SitesByHand.reading(sites));
     reader.callSites();
     overtake(sites, 9, 14);
-    library.knows(SitesByHand.reading(sites));
+    library.setCallSites(SitesByHand.reading(sites));
     elapse(Duration.ofSeconds(15));
     reader.callSites();
     assertThat(names()).contains("a.B.m09", "a.B.m10").doesNotContain("a.B.m11").hasSize(12);
 
     overtake(sites, 9, 15);
-    library.knows(SitesByHand.reading(sites));
+    library.setCallSites(SitesByHand.reading(sites));
     elapse(Duration.ofSeconds(15));
     reader.callSites();
     assertThat(names()).contains("a.B.m10").doesNotContain("a.B.m09").hasSize(11);
@@ -339,7 +339,7 @@ class CallSiteReaderTest {
 
   @Test
   void aSiteThatIsNamedOtherIsPartOfTheRest() {
-    library.knows(
+    library.setCallSites(
         SitesByHand.reading(
             SitesByHand.site(1, "a.B.c", "other", 500), SitesByHand.site(2, "a.B.d", "x", 100)));
     reader.callSites();
@@ -350,7 +350,7 @@ class CallSiteReaderTest {
 
   @Test
   void sitesOfTheSameCleanNameAreOneSeries() {
-    library.knows(
+    library.setCallSites(
         SitesByHand.reading(
             SitesByHand.site(1, "a.B$$Lambda/0x00007f0012345678.run", "", 500),
             SitesByHand.site(2, "a.B$$Lambda/0x00007f0087654321.run", "", 100)));

@@ -3,7 +3,7 @@ package io.mallometer.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedLibrary;
+import io.mallometer.ScriptedLibrary;
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.Recorder;
 import io.mallometer.model.CallSites;
@@ -25,8 +25,8 @@ class ProfileKeeperTest {
 
   private static final double MIB = 1 << 20;
 
-  private final HandFedLibrary library =
-      new HandFedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final ScriptedLibrary library =
+      new ScriptedLibrary(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final CallSiteReader reader =
       new CallSiteReader(library, library.clock(), library::nanoTime);
   private final ProfileKeeper keeper =
@@ -48,16 +48,16 @@ class ProfileKeeperTest {
   @Test
   void memoryThatHardlyGrowsCostsNoReading() {
     at(100, 0.1);
-    int readings = library.siteReadings();
+    int readings = library.callSiteReadings();
     for (int i = 0; i < 100; i++) {
       at(101, 0.1);
     }
-    assertThat(library.siteReadings()).isEqualTo(readings);
+    assertThat(library.callSiteReadings()).isEqualTo(readings);
   }
 
   @Test
   void aDearReadingMakesAPeakWaitAndNoExceededShare() {
-    library.onCallSites(() -> library.elapse(Duration.ofSeconds(1)));
+    library.onCallSiteReading(() -> library.advanceClock(Duration.ofSeconds(1)));
     at(100, 0.1);
     at(200, 0.1);
     assertThat(liveMib(KeptMoment.PEAK)).isEqualTo(100);
@@ -99,7 +99,7 @@ class ProfileKeeperTest {
     assertThat(keeper.at(KeptMoment.LIMIT_95).reason())
         .isEqualTo("95 % of the memory limit was not exceeded while call sites were recorded");
     keeper.published(Snapshot.absent(library.clock().instant(), Status.counting()));
-    assertThat(library.siteReadings()).isZero();
+    assertThat(library.callSiteReadings()).isZero();
   }
 
   private double liveMib(KeptMoment moment) {
@@ -110,19 +110,19 @@ class ProfileKeeperTest {
 
   /** Observes live bytes and a share of the limit, five seconds after the last time. */
   private void at(double liveMib, double shareOfLimit) {
-    library.elapse(Duration.ofSeconds(5));
+    library.advanceClock(Duration.ofSeconds(5));
     now(liveMib);
     observe(liveMib, shareOfLimit);
     reader.letGo();
   }
 
   private void now(double liveMib) {
-    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", liveMib * MIB)));
+    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", liveMib * MIB)));
   }
 
   private void observe(double liveMib, double shareOfLimit) {
     double live = liveMib * MIB;
-    library.counts(
+    library.setCounters(
         new NativeCounters(
             SizeDistribution.of(sizeClass -> 1),
             0,

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
@@ -147,9 +147,9 @@ public final class EvidenceTrace {
     write(json.putObject("gaps"), use.gaps());
   }
 
-  private static void write(ObjectNode json, Durations durations) {
+  private static void write(ObjectNode json, DurationSketch durations) {
     json.put("count", durations.count());
-    for (int i = 0; i < Durations.BUCKETS; i++) {
+    for (int i = 0; i < DurationSketch.BUCKETS; i++) {
       if (durations.weight(i) > 0) {
         json.put("" + i, (float) durations.weight(i));
       }
@@ -176,7 +176,7 @@ public final class EvidenceTrace {
                 evidence(moment),
                 sites(moment, time, known),
                 time,
-                LastUses.unavailable("a recorded trace"),
+                LatestAccesses.unavailable("a recorded trace"),
                 name -> false));
       }
     } catch (IOException e) {
@@ -214,12 +214,12 @@ public final class EvidenceTrace {
         durations(use.get("gaps")));
   }
 
-  private static Durations durations(JsonNode json) {
-    float[] weights = new float[Durations.BUCKETS];
+  private static DurationSketch durations(JsonNode json) {
+    float[] weights = new float[DurationSketch.BUCKETS];
     for (int i = 0; i < weights.length; i++) {
       weights[i] = json.path("" + i).floatValue();
     }
-    return new Durations(json.get("count").longValue(), weights);
+    return new DurationSketch(json.get("count").longValue(), weights);
   }
 
   private static Observation observation(JsonNode json) {

@@ -40,7 +40,7 @@ class EvidenceTraceTest {
                     evidence,
                     process.callSites(),
                     process.time(),
-                    LastUses.unavailable("a recorded trace"),
+                    LatestAccesses.unavailable("a recorded trace"),
                     name -> false)
                 .sites());
       }

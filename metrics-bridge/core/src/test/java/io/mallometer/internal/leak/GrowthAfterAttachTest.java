@@ -118,11 +118,11 @@ class GrowthAfterAttachTest {
     }
 
     boolean grows(Site site) {
-      return now > 0 && growth.of(List.of(site.number), samples.of(site.number)).isPresent();
+      return now > 0 && growth.increaseOf(List.of(site.number), samples.of(site.number)).isPresent();
     }
 
-    Pace pace(Site site) {
-      return growth.pace(List.of(site.number), samples.of(site.number));
+    SiteGrowthRate rateOf(Site site) {
+      return growth.rateOf(List.of(site.number), samples.of(site.number));
     }
   }
 
@@ -160,7 +160,7 @@ class GrowthAfterAttachTest {
         Process process = leakBesideCache(gib * 1024 * MIB, leak);
         for (int step = 0; step < 60; step++) {
           process.advance();
-          double rate = process.pace(process.sites.get(0)).bytesPerHour() / 3_600 / leak;
+          double rate = process.rateOf(process.sites.get(0)).bytesPerHour() / 3_600 / leak;
           if (step >= 20) {
             rates++;
             right += rate >= 1 / 1.5 && rate <= 1.5 ? 1 : 0;

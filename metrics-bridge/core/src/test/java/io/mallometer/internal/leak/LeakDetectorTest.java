@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.mallometer.SilentLibrary;
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
-import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
-import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.leak.evidence.SearchedObject;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.symbol.StackFingerprint;
@@ -244,9 +244,9 @@ class LeakDetectorTest {
    * All have 256 KiB.
    */
   private void searchTwice(LeakReport report, int lost, int others) {
-    List<SoughtObject> sought = new ArrayList<>();
+    List<SearchedObject> sought = new ArrayList<>();
     for (int i = 0; i < lost + others; i++) {
-      sought.add(new SoughtObject(i, 1, 256 * KIB, 1, START, i < lost ? 0 : 1, false));
+      sought.add(new SearchedObject(i, 1, 256 * KIB, 1, START, i < lost ? 0 : 1, false));
     }
     NativeLibrary library =
         new SilentLibrary(Status.counting()) {
@@ -346,7 +346,7 @@ class LeakDetectorTest {
   void aThresholdFollowsWhatTheSiteDid() {
     site(1, "Session.open");
     steadily(1, 0, 60, 30, 64 * KIB);
-    uses.put(1, new SiteUse(100, 90, sketch(400, 90), sketch(390, 90), Durations.NONE));
+    uses.put(1, new SiteUse(100, 90, sketch(400, 90), sketch(390, 90), DurationSketch.NONE));
 
     SiteVerdict verdict = settled(30 * MINUTE, 1);
 
@@ -878,7 +878,7 @@ class LeakDetectorTest {
       }
       live(stack, 6 * 64 * KIB);
       int freed = (int) (now / 20);
-      uses.put(stack, new SiteUse(999, 9, sketch(120, freed), sketch(2, freed), Durations.NONE));
+      uses.put(stack, new SiteUse(999, 9, sketch(120, freed), sketch(2, freed), DurationSketch.NONE));
     }
   }
 
@@ -889,7 +889,7 @@ class LeakDetectorTest {
     for (int stack = 10; stack < 16; stack++) {
       site(stack, "Parser.node");
       live(stack, 0);
-      uses.put(stack, new SiteUse(20, 20, sketch(1_500, 20), sketch(1_500, 20), Durations.NONE));
+      uses.put(stack, new SiteUse(20, 20, sketch(1_500, 20), sketch(1_500, 20), DurationSketch.NONE));
     }
     for (double second = 1_500; second <= HOUR; second += 15) {
       assertThat(verdict(evaluate(second), 0).verdict()).isNotEqualTo(Verdict.LEAK);
@@ -1347,7 +1347,7 @@ class LeakDetectorTest {
   private Assessment judgement() {
     Observation observation = observation(1_800);
     return LeakTest.judge(
-        objects, SiteUse.NONE, Window.of(observation, new Times(300, 0, 1), VoidTime.NONE));
+        objects, SiteUse.NONE, ObservationWindow.of(observation, new IdleTimeLimits(300, 0, 1), VoidTime.NONE));
   }
 
   // ---- Leaks of earlier runs
@@ -1432,7 +1432,7 @@ class LeakDetectorTest {
     site(1, "Cart.zip");
     knowFromAnEarlierRun(1);
     assertThat(verdict(growing(0, 7 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
-    uses.put(1, new SiteUse(90, 3, Durations.NONE, sketch(240, 3), Durations.NONE));
+    uses.put(1, new SiteUse(90, 3, DurationSketch.NONE, sketch(240, 3), DurationSketch.NONE));
 
     assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
   }
@@ -1597,16 +1597,16 @@ class LeakDetectorTest {
    * objects.
    */
   private static SiteUse comingBack() {
-    float[] weights = new float[Durations.BUCKETS];
-    weights[Durations.bucket(20)] = 20_000;
-    weights[Durations.bucket(600)] = 150;
-    return new SiteUse(9, 0, Durations.NONE, Durations.NONE, new Durations(20_150, weights));
+    float[] weights = new float[DurationSketch.BUCKETS];
+    weights[DurationSketch.bucket(20)] = 20_000;
+    weights[DurationSketch.bucket(600)] = 150;
+    return new SiteUse(9, 0, DurationSketch.NONE, DurationSketch.NONE, new DurationSketch(20_150, weights));
   }
 
-  private static Durations sketch(double seconds, int count) {
-    float[] weights = new float[Durations.BUCKETS];
-    weights[Durations.bucket(seconds)] = count;
-    return new Durations(count, weights);
+  private static DurationSketch sketch(double seconds, int count) {
+    float[] weights = new float[DurationSketch.BUCKETS];
+    weights[DurationSketch.bucket(seconds)] = count;
+    return new DurationSketch(count, weights);
   }
 
   private SiteVerdict settled(double seconds, int number) {
@@ -1649,7 +1649,7 @@ class LeakDetectorTest {
         new Evidence(nanos(seconds), observation(seconds), bornBy(seconds), uses),
         read,
         Instant.EPOCH.plusSeconds((long) seconds),
-        LastUses.unavailable("not watched"),
+        LatestAccesses.unavailable("not watched"),
         this::acknowledged);
   }
 

@@ -2,7 +2,7 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.Verdict;
@@ -39,7 +39,7 @@ class LeakTestTest {
   void objectsAreIdleAfterTwiceTheLifetimeAtTheEarliest() {
     assertThat(
             LeakTest.threshold(
-                new SiteUse(90, 90, of400Seconds(), Durations.NONE, Durations.NONE),
+                new SiteUse(90, 90, of400Seconds(), DurationSketch.NONE, DurationSketch.NONE),
                 window(5),
                 FLOOR))
         .isBetween(2 * 362.0, 2 * 512.0);
@@ -49,7 +49,7 @@ class LeakTestTest {
   void objectsAreIdleAfterThreeGapsBetweenUsesAtTheEarliest() {
     assertThat(
             LeakTest.threshold(
-                new SiteUse(90, 0, Durations.NONE, Durations.NONE, of400Seconds()),
+                new SiteUse(90, 0, DurationSketch.NONE, DurationSketch.NONE, of400Seconds()),
                 window(5),
                 FLOOR))
         .isBetween(3 * 362.0, 3 * 512.0);
@@ -61,7 +61,7 @@ class LeakTestTest {
   void oneObjectInTheLastThirdDoesNotTellThatTheyKeepComing() {
     Assessment one = judge(bornAt(ONE_IN_THE_LAST_THIRD));
     assertThat(one.verdict()).isEqualTo(Verdict.UNUSED);
-    assertThat(one.acquittal()).isEqualTo(Acquittal.TOO_FEW);
+    assertThat(one.noLeakReason()).isEqualTo(NoLeakReason.TOO_FEW);
     assertThat(one.refutesLeak()).isFalse();
 
     List<SampledObject> two = bornAt(ONE_IN_THE_LAST_THIRD);
@@ -84,9 +84,9 @@ class LeakTestTest {
   }
 
   private static Assessment judgeAfter(double seconds, List<SampledObject> objects) {
-    Times times = new Times(FLOOR, 1_800, 1);
+    IdleTimeLimits times = new IdleTimeLimits(FLOOR, 1_800, 1);
     return LeakTest.judge(
-        objects, SiteUse.NONE, new Window(START, nanos(seconds), 5, times, VoidTime.NONE));
+        objects, SiteUse.NONE, new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
   /** When slots run short, an object may get one in spite of a tiny probability. */
@@ -118,9 +118,9 @@ class LeakTestTest {
     return LeakTest.judge(objects, SiteUse.NONE, window(5));
   }
 
-  private static Window window(double epochSeconds) {
-    return new Window(
-        START, nanos(HALF_AN_HOUR), epochSeconds, new Times(FLOOR, 0, 1), VoidTime.NONE);
+  private static ObservationWindow window(double epochSeconds) {
+    return new ObservationWindow(
+        START, nanos(HALF_AN_HOUR), epochSeconds, new IdleTimeLimits(FLOOR, 0, 1), VoidTime.NONE);
   }
 
   private static List<SampledObject> bornAt(double... seconds) {
@@ -132,10 +132,10 @@ class LeakTestTest {
     return new SampledObject(1, 128 << 10, probability, 1, nanos(seconds), nanos(seconds));
   }
 
-  private static Durations of400Seconds() {
-    float[] weights = new float[Durations.BUCKETS];
-    weights[Durations.bucket(400)] = 90;
-    return new Durations(90, weights);
+  private static DurationSketch of400Seconds() {
+    float[] weights = new float[DurationSketch.BUCKETS];
+    weights[DurationSketch.bucket(400)] = 90;
+    return new DurationSketch(90, weights);
   }
 
   private static long nanos(double seconds) {

@@ -14,7 +14,7 @@ import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LeakEvidence;
@@ -70,7 +70,7 @@ class LeakWatchTest {
     List<Integer> watched = List.of();
     String refusal = "";
     String watchReason = "";
-    List<UseOfSite> seen = List.of();
+    List<WatchedAccess> seen = List.of();
     SiteUse use = SiteUse.NONE;
 
     Library() {
@@ -149,7 +149,7 @@ class LeakWatchTest {
     }
 
     @Override
-    public List<UseOfSite> usesSeen() {
+    public List<WatchedAccess> watchedAccesses() {
       return seen;
     }
   }
@@ -160,7 +160,7 @@ class LeakWatchTest {
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).isNotEmpty();
 
-    watch.stop("detached");
+    watch.suspend("detached");
     assertThat(watch.latest().sites()).isEmpty();
     assertThat(watch.latest().reason()).isEqualTo("detached");
     assertThat(watch.summary()).isEmpty();
@@ -420,21 +420,21 @@ class LeakWatchTest {
   void aLeakThatTheNextRunKnowsIsOneSoonerThere() {
     watch.configure(MallometerOptions.defaults());
     live(Duration.ofMinutes(30));
-    assertThat(watch.known()).isEmpty();
+    assertThat(watch.knownLeaks()).isEmpty();
     live(Duration.ofMinutes(30));
-    assertThat(watch.known())
+    assertThat(watch.knownLeaks())
         .extracting(KnownLeak::evidence)
         .containsExactly(LeakEvidence.OUTLASTED);
 
     library.now = 0;
     LeakWatch next = newWatch();
-    next.know(watch.known());
+    next.addKnownLeaks(watch.knownLeaks());
     next.configure(MallometerOptions.defaults());
     live(next, Duration.ofMinutes(30));
     assertThat(next.latest().leaks())
         .extracting(leak -> leak.grounds().evidence())
         .containsExactly(LeakEvidence.KNOWN);
-    assertThat(next.known()).isEqualTo(watch.known());
+    assertThat(next.knownLeaks()).isEqualTo(watch.knownLeaks());
   }
 
   @Test
@@ -443,7 +443,7 @@ class LeakWatchTest {
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
 
-    watch.rest();
+    watch.stopObserving();
     assertThat(library.observes).isFalse();
     assertThat(library.watched).isEmpty();
 
@@ -461,7 +461,7 @@ class LeakWatchTest {
 
     library.seen =
         List.of(
-            new UseOfSite(
+            new WatchedAccess(
                 1,
                 true,
                 library.now - 30 * SECOND,
@@ -490,8 +490,8 @@ class LeakWatchTest {
   @Test
   void eachListenerIsToldOnceOfEachLeak() {
     List<String> told = new ArrayList<>();
-    LeakNews news =
-        new LeakNews(watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
+    NewLeakNotifier news =
+        new NewLeakNotifier(watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
     Snapshot any = Snapshot.absent(START, Status.counting());
     watch.publish(VerdictsByHand.report());
     news.accept(any);
@@ -517,8 +517,8 @@ class LeakWatchTest {
   @Test
   void aLeakIsToldOnceHoweverItsStacksChange() {
     List<Integer> told = new ArrayList<>();
-    LeakNews news =
-        new LeakNews(watch::latest, leak -> told.add(leak.site().number()), Runnable::run);
+    NewLeakNotifier news =
+        new NewLeakNotifier(watch::latest, leak -> told.add(leak.site().number()), Runnable::run);
     for (SiteVerdict leak : List.of(leakOf(1, 3), leakOf(2, 2), leakOf(2, 1))) {
       watch.publish(VerdictsByHand.report(leak));
       news.accept(Snapshot.absent(START, Status.counting()));

@@ -6,7 +6,7 @@ import io.mallometer.SilentLibrary;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.MemorySearch.State;
-import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.leak.evidence.SearchedObject;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.model.LeakReport;
@@ -40,7 +40,7 @@ class LostMemoryTest {
   /** A library that answers searches at once. */
   private static final class Library extends SilentLibrary {
     final List<List<Integer>> searches = new ArrayList<>();
-    final List<SoughtObject> objects = new ArrayList<>();
+    final List<SearchedObject> objects = new ArrayList<>();
     String refusal = "";
     State state = State.DONE;
     long searched = (long) GIB;
@@ -82,7 +82,7 @@ class LostMemoryTest {
     void has(int count, long references, double bornSeconds) {
       long born = (long) (bornSeconds * 1e9);
       for (int i = 0; i < count; i++) {
-        objects.add(new SoughtObject(objects.size(), SITE, 4_096, 0.1, born, references, false));
+        objects.add(new SearchedObject(objects.size(), SITE, 4_096, 0.1, born, references, false));
       }
     }
   }
@@ -92,23 +92,23 @@ class LostMemoryTest {
     library.has(47, 0);
     library.has(3, 1);
 
-    assertThat(lost.words()).isEqualTo("not proved: no call site is unused");
+    assertThat(lost.resultText()).isEqualTo("not proved: no call site is unused");
     pass(15);
-    assertThat(lost.words()).isEqualTo("not proved: a search is under way");
+    assertThat(lost.resultText()).isEqualTo("not proved: a search is under way");
     pass(44);
-    assertThat(lost.of(SITE)).isNull();
-    assertThat(lost.words())
+    assertThat(lost.lostOf(SITE)).isNull();
+    assertThat(lost.resultText())
         .isEqualTo("not proved: searched 1.0 GiB; a second search must confirm it");
     pass(46);
 
-    assertThat(lost.of(SITE)).isEqualTo(lost(50, 47));
-    assertThat(lost.words()).isEqualTo("searched 1.0 GiB twice: 1 call site loses memory");
+    assertThat(lost.lostOf(SITE)).isEqualTo(lost(50, 47));
+    assertThat(lost.resultText()).isEqualTo("searched 1.0 GiB twice: 1 call site loses memory");
     assertThat(library.searches).hasSize(2);
   }
 
   @Test
   void eachStackOfALostVerdictIsLost() {
-    lost.take(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 20).boxed().toList()));
+    lost.setStacks(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 20).boxed().toList()));
     LeakReport report =
         VerdictsByHand.report(
             VerdictsByHand.lost(VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", SITE, 21, 1e6)),
@@ -136,7 +136,7 @@ class LostMemoryTest {
     seconds = 200;
     pass(30 * 60);
     assertThat(library.searches).hasSize(1);
-    assertThat(lost.words())
+    assertThat(lost.resultText())
         .isEqualTo(
             "not proved: searched 1.0 GiB;"
                 + " no garbage was collected since unused objects were allocated");
@@ -146,7 +146,7 @@ class LostMemoryTest {
     collect();
     pass(120);
     assertThat(library.searches).hasSize(3);
-    assertThat(lost.of(SITE)).isEqualTo(lost(50, 50));
+    assertThat(lost.lostOf(SITE)).isEqualTo(lost(50, 50));
   }
 
   /** Garbage since the collection contains addresses of the younger objects. */
@@ -161,10 +161,10 @@ class LostMemoryTest {
     seconds = 500;
     sites = List.of(unused);
     pass(120);
-    assertThat(lost.of(SITE)).isNotNull();
-    assertThat(lost.of(SITE).sought()).isEqualTo(20);
-    assertThat(lost.of(SITE).lost()).isEqualTo(20);
-    assertThat(lost.of(SITE).objects()).isEqualTo(Share.of(20, 80, 80));
+    assertThat(lost.lostOf(SITE)).isNotNull();
+    assertThat(lost.lostOf(SITE).searched()).isEqualTo(20);
+    assertThat(lost.lostOf(SITE).lost()).isEqualTo(20);
+    assertThat(lost.lostOf(SITE).objects()).isEqualTo(EstimatedShare.of(20, 80, 80));
   }
 
   @Test
@@ -179,7 +179,7 @@ class LostMemoryTest {
     seconds = 500;
     sites = List.of(unused);
     pass(120);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
   }
 
   /** No search finds anything: the program holds all objects. */
@@ -214,7 +214,7 @@ class LostMemoryTest {
     library.has(50, 0);
     pass(120);
     assertThat(library.searches).hasSize(before + 2);
-    assertThat(lost.of(SITE)).isNotNull();
+    assertThat(lost.lostOf(SITE)).isNotNull();
   }
 
   /** Searches may take a thousandth of one processor, and their initial credit of 6 s. */
@@ -241,7 +241,7 @@ class LostMemoryTest {
       pass(30);
     }
     assertThat(library.searches).hasSize(4);
-    assertThat(lost.words()).contains("waits for its share of processor time");
+    assertThat(lost.resultText()).contains("waits for its share of processor time");
   }
 
   @Test
@@ -251,14 +251,14 @@ class LostMemoryTest {
     pass(60);
     collect();
     pass(120);
-    assertThat(lost.words())
+    assertThat(lost.resultText())
         .isEqualTo(
             "not proved: searched 1.0 GiB; garbage may have the addresses that were found, until"
                 + " the whole heap is collected");
 
     collections = new GarbageCollections(collections.all() + 1, 1, -1);
     pass(120);
-    assertThat(lost.words())
+    assertThat(lost.resultText())
         .isEqualTo("searched 1.0 GiB after a collection of the whole heap: nothing is lost");
   }
 
@@ -269,7 +269,7 @@ class LostMemoryTest {
     pass(60);
     collections = new GarbageCollections(1, 1, -1);
     pass(120);
-    assertThat(lost.words()).contains("not proved").contains("too few objects");
+    assertThat(lost.resultText()).contains("not proved").contains("too few objects");
   }
 
   private void collect() {
@@ -299,8 +299,8 @@ class LostMemoryTest {
     library.has(50, 0);
     pass(4 * 3_600 - 60);
     assertThat(library.searches).hasSize(4);
-    assertThat(lost.of(SITE)).isNull();
-    assertThat(lost.words()).isEqualTo("not proved: process_vm_readv is refused");
+    assertThat(lost.lostOf(SITE)).isNull();
+    assertThat(lost.resultText()).isEqualTo("not proved: process_vm_readv is refused");
   }
 
   @Test
@@ -324,7 +324,7 @@ class LostMemoryTest {
     library.objects.clear();
     library.has(50, 1);
     pass(3_000);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
   }
 
   @Test
@@ -332,14 +332,14 @@ class LostMemoryTest {
     library.has(24, 0);
     library.has(26, 2);
     pass(120);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
   }
 
   @Test
   void fourSamplesAreNotEnough() {
     library.has(4, 0);
     pass(120);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
   }
 
   /** 8 samples stand for 80 objects, and 20 threads may have as many in registers. */
@@ -347,11 +347,11 @@ class LostMemoryTest {
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
     library.has(8, 0);
     pass(120);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
 
     library.has(1, 0);
     pass(3_700);
-    assertThat(lost.of(SITE)).isEqualTo(lost(9, 9));
+    assertThat(lost.lostOf(SITE)).isEqualTo(lost(9, 9));
   }
 
   @Test
@@ -359,11 +359,11 @@ class LostMemoryTest {
     library.has(5, 0);
     library.unreadThreads = 13; // may hold 52 objects
     pass(120);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
 
     library.unreadThreads = 12;
     pass(3_700);
-    assertThat(lost.of(SITE)).isEqualTo(lost(5, 5));
+    assertThat(lost.lostOf(SITE)).isEqualTo(lost(5, 5));
   }
 
   @Test
@@ -371,23 +371,23 @@ class LostMemoryTest {
     library.has(50, 0);
     library.swapped = 4_096;
     pass(120);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
 
     library.swapped = 0;
     library.searched = (long) (0.2 * GIB);
     pass(7_200);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
   }
 
   @Test
   void whatIsFoundLaterIsLostNoMore() {
     library.has(50, 0);
     pass(120);
-    assertThat(lost.of(SITE)).isNotNull();
+    assertThat(lost.lostOf(SITE)).isNotNull();
     library.objects.clear();
     library.has(50, 1);
     pass(3_700);
-    assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.lostOf(SITE)).isNull();
   }
 
   /** Garbage contains addresses of the new objects. */
@@ -397,7 +397,7 @@ class LostMemoryTest {
     pass(120);
     library.has(80, 1, 1_000);
     pass(3 * 3_700);
-    assertThat(lost.of(SITE)).isEqualTo(lost(20, 20));
+    assertThat(lost.lostOf(SITE)).isEqualTo(lost(20, 20));
   }
 
   @Test
@@ -408,7 +408,7 @@ class LostMemoryTest {
     sites = List.of(VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Store.open", 7, 1e6));
     pass(3_700);
     assertThat(library.searches.get(2)).containsExactly(7);
-    assertThat(lost.of(SITE)).isNotNull();
+    assertThat(lost.lostOf(SITE)).isNotNull();
   }
 
   @Test
@@ -442,7 +442,7 @@ class LostMemoryTest {
   @Test
   void allStacksOfASuspectAreSoughtAndNoneTwice() {
     List<Integer> stacks = IntStream.rangeClosed(SITE, SITE + 19).boxed().toList();
-    lost.take(Map.of(SITE, stacks));
+    lost.setStacks(Map.of(SITE, stacks));
     sites =
         List.of(
             unused,
@@ -453,14 +453,14 @@ class LostMemoryTest {
 
   @Test
   void notMoreSitesAreSoughtThanTheLibraryTakes() {
-    lost.take(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 99).boxed().toList()));
+    lost.setStacks(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 99).boxed().toList()));
     pass(15);
     assertThat(library.searches.get(0)).hasSize(NativeLibrary.MOST_SOUGHT_SITES);
   }
 
-  private static Lost lost(int sought, int lost) {
-    Share share = Share.of(lost, sought, sought);
-    return new Lost(sought, lost, share, share);
+  private static LostObjects lost(int sought, int lost) {
+    EstimatedShare share = EstimatedShare.of(lost, sought, sought);
+    return new LostObjects(sought, lost, share, share);
   }
 
   /** Passes time; the poller asks every 15 s. */

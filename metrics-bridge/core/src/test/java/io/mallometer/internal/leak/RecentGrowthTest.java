@@ -91,7 +91,7 @@ class RecentGrowthTest {
     every(2, 1, 119, MIB);
     attached(0);
     assertThat(at(120)).isEmpty();
-    assertThat(pace().bytesPerHour()).isZero();
+    assertThat(rateOf().bytesPerHour()).isZero();
   }
 
   @Test
@@ -127,8 +127,8 @@ class RecentGrowthTest {
       at(second);
     }
     // The site allocates 2 MiB every 5 s in the last 5 minutes.
-    assertThat(pace().bytesPerHour()).isCloseTo(1_440 * MIB, within(1.0));
-    assertThat(pace().quietSeconds()).isZero();
+    assertThat(rateOf().bytesPerHour()).isCloseTo(1_440 * MIB, within(1.0));
+    assertThat(rateOf().quietSeconds()).isZero();
   }
 
   @Test
@@ -138,9 +138,9 @@ class RecentGrowthTest {
         every(5, second - 10, second, MIB);
       }
       at(second);
-      assertThat(pace().bytesPerHour() > 0).isEqualTo(second >= 90 && second <= 690);
+      assertThat(rateOf().bytesPerHour() > 0).isEqualTo(second >= 90 && second <= 690);
     }
-    assertThat(pace().quietSeconds()).isEqualTo(300);
+    assertThat(rateOf().quietSeconds()).isEqualTo(300);
   }
 
   /**
@@ -154,7 +154,7 @@ class RecentGrowthTest {
       }
       at(second);
       if (second >= 3_600) {
-        assertThat(pace().bytesPerHour()).isBetween(4 * MIB, 8 * MIB);
+        assertThat(rateOf().bytesPerHour()).isBetween(4 * MIB, 8 * MIB);
       }
     }
   }
@@ -166,11 +166,11 @@ class RecentGrowthTest {
       live.subList(0, Math.max(0, live.size() - 20)).clear();
       at(second);
     }
-    assertThat(pace().bytesPerHour()).isZero();
+    assertThat(rateOf().bytesPerHour()).isZero();
   }
 
-  private Pace pace() {
-    return growth.pace(List.of(SITE), live);
+  private SiteGrowthRate rateOf() {
+    return growth.rateOf(List.of(SITE), live);
   }
 
   /** The test adds the readings of a day. */
@@ -203,7 +203,7 @@ class RecentGrowthTest {
   private Optional<Increase> at(double second) {
     SamplesBySite samples = new SamplesBySite(live);
     growth.add(samples, counted, nanos(second) / 1e9);
-    return growth.of(List.of(SITE), samples.of(SITE));
+    return growth.increaseOf(List.of(SITE), samples.of(SITE));
   }
 
   private static long nanos(double second) {

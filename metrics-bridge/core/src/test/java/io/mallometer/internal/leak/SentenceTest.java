@@ -13,7 +13,7 @@ class SentenceTest {
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {
     assertThat(
-            Sentence.who(
+            Sentence.siteText(
                 "com.shop.Buffers.allocate",
                 List.of(
                     StackFrame.ofJava("java.lang.invoke.LambdaForm$MH", "invoke", "", 0),

@@ -1,7 +1,7 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.SitesByHand;
-import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
@@ -74,7 +74,7 @@ final class SimulatedProcess {
     final String name;
     private final SimulatedKind.Births births;
     private final List<Sample> live = new ArrayList<>();
-    private final float[][] sketches = new float[3][Durations.BUCKETS];
+    private final float[][] sketches = new float[3][DurationSketch.BUCKETS];
     private final long[] counts = new long[3];
     private long placed;
     private long freed;
@@ -191,7 +191,7 @@ final class SimulatedProcess {
 
     private void note(int sketch, double seconds, Sample sample) {
       counts[sketch]++;
-      sketches[sketch][Durations.bucket(seconds)] +=
+      sketches[sketch][DurationSketch.bucket(seconds)] +=
           (float) (1 / (kind.probability() * sample.placement));
     }
 
@@ -199,8 +199,8 @@ final class SimulatedProcess {
       return new SiteUse(placed, freed, durations(0), durations(1), durations(2));
     }
 
-    private Durations durations(int sketch) {
-      return new Durations(counts[sketch], sketches[sketch]);
+    private DurationSketch durations(int sketch) {
+      return new DurationSketch(counts[sketch], sketches[sketch]);
     }
 
     private CallSite callSite() {

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Test;
 class SiteStateTest {
 
   private static final Assessment GROWS =
-      Assessment.unseen().growing(new Increase(120, 10 << 20, 20));
+      Assessment.unseen().withIncrease(new Increase(120, 10 << 20, 20));
 
   @Test
   void whatIsLostIsALeakAtOnceAndStaysOneWhileItIsProven() {
     SiteState standing = SiteState.of(GROWS, Instant.EPOCH).after(proven(), Instant.EPOCH);
     assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
-    for (int i = 0; i < 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 0; i < 2 * LeakThresholds.EVALUATIONS_TO_CLEAR; i++) {
       standing = standing.after(proven(), Instant.EPOCH);
     }
     assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
@@ -27,7 +27,7 @@ class SiteStateTest {
   @Test
   void aLeakWhoseProofIsGoneIsGivenUp() {
     SiteState standing = SiteState.of(GROWS, Instant.EPOCH).after(proven(), Instant.EPOCH);
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < LeakThresholds.EVALUATIONS_TO_CLEAR; i++) {
       standing = standing.after(GROWS, Instant.EPOCH);
       assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
     }
@@ -37,7 +37,7 @@ class SiteStateTest {
   @Test
   void whatOutlastedTheLongestTimeoutStaysSoWhileItIsKnownToo() {
     Assessment known =
-        GROWS.knownFrom(new KnownLeak("0123456789abcdef", Instant.EPOCH, LeakEvidence.LOST));
+        GROWS.asKnownLeak(new KnownLeak("0123456789abcdef", Instant.EPOCH, LeakEvidence.LOST));
     SiteState leak = new SiteState(Verdict.LEAK, Instant.EPOCH, Verdict.LEAK, 0, GROWS);
     assertThat(leak.after(known, Instant.EPOCH).shown().leakEvidence())
         .isEqualTo(LeakEvidence.OUTLASTED);
@@ -69,7 +69,7 @@ class SiteStateTest {
   }
 
   private static Assessment proven() {
-    Share share = Share.of(47, 50, 50);
-    return GROWS.losing(new Lost(50, 47, share, share), GROWS.suspected());
+    EstimatedShare share = EstimatedShare.of(47, 50, 50);
+    return GROWS.withLostObjects(new LostObjects(50, 47, share, share), GROWS.suspected());
   }
 }

@@ -121,7 +121,7 @@ class VerdictSimulationTest {
                 process.evidence(),
                 process.callSites(),
                 process.time(),
-                LastUses.unavailable("a simulation"),
+                LatestAccesses.unavailable("a simulation"),
                 name -> false));
       }
       sites.forEach(site -> ratioOfWeights = Math.max(ratioOfWeights, site.ratioOfWeights()));

@@ -24,22 +24,22 @@ class VoidTimeTest {
   void voidEpochsCountWhenTheNextEndsThatSaysSomething() {
     read(100, 100, 0);
     read(115, 100, 3);
-    assertThat(voidTime.since(START)).isZero();
+    assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
     // The fifth epoch ended after 125 s.
-    assertThat(voidTime.since(START)).isEqualTo(20);
-    assertThat(voidTime.since(at(125))).isZero();
+    assertThat(voidTime.secondsSince(START)).isEqualTo(20);
+    assertThat(voidTime.secondsSince(at(125))).isZero();
 
     read(135, 135, 5);
-    assertThat(voidTime.since(at(125))).isEqualTo(5);
+    assertThat(voidTime.secondsSince(at(125))).isEqualTo(5);
   }
 
   @Test
   void neverWasMoreVoidThanTheTimeThatPassed() {
     read(100, 100, 1_000);
-    assertThat(voidTime.since(START)).isEqualTo(100);
-    assertThat(voidTime.since(at(90))).isEqualTo(10);
+    assertThat(voidTime.secondsSince(START)).isEqualTo(100);
+    assertThat(voidTime.secondsSince(at(90))).isEqualTo(10);
   }
 
   @Test
@@ -47,10 +47,10 @@ class VoidTimeTest {
     for (int i = 1; i <= 1_000; i++) {
       read(10 * i, 10 * i, i);
     }
-    assertThat(voidTime.since(START)).isEqualTo(5_000);
-    assertThat(voidTime.since(at(9_000))).isEqualTo(500);
+    assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
+    assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
     // If each span were kept, those from 100 s on would have 4,950 s.
-    assertThat(voidTime.since(at(100))).isEqualTo(5_000);
+    assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
   /** 10 s of each 500 s are void. */
@@ -61,12 +61,12 @@ class VoidTimeTest {
     }
     // In 1,250 s with a timeout of 1,000 s, one use came between 250 and 1,000 s: 20 of 750 s are
     // void. If two came, both were hidden.
-    assertThat(voidTime.hides(at(0), at(1_250), 1_000))
+    assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
     // The 2,400 s contain two uses, each within a span of 600 s. Parts of two readings are in it.
-    assertThat(voidTime.hides(at(0), at(2_400), 1_000))
+    assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
-    assertThat(voidTime.hides(at(0), at(4_000), 0)).isZero();
+    assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
   /** The only use that can have come was between 990 and 1,000 s, and 5 s of these are void. */
@@ -74,7 +74,7 @@ class VoidTimeTest {
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);
     read(1_000, 1_000, 1);
-    assertThat(voidTime.hides(at(0), at(1_990), 1_000)).isCloseTo(0.5, within(1e-4));
+    assertThat(voidTime.hiddenUseProbability(at(0), at(1_990), 1_000)).isCloseTo(0.5, within(1e-4));
   }
 
   /**
@@ -119,8 +119,8 @@ class VoidTimeTest {
 
   private static boolean isAnyOutlasted(VoidTime voidTime, long end, int scan) {
     for (long birth = 5; birth < scan; birth += 30) {
-      if (end - birth - voidTime.since(at(birth)) >= scan + 300
-          && voidTime.hides(at(birth), at(end), scan) <= LeakThresholds.HIDDEN) {
+      if (end - birth - voidTime.secondsSince(at(birth)) >= scan + 300
+          && voidTime.hiddenUseProbability(at(birth), at(end), scan) <= LeakThresholds.HIDDEN_PROBABILITY) {
         return true;
       }
     }
@@ -140,8 +140,8 @@ class VoidTimeTest {
         Duration.ofSeconds(3),
         () -> {
           for (int i = 0; i < 1_000; i++) {
-            assertThat(voidTime.hides(at(i), at(300 * 8_640), 60))
-                .isLessThan(LeakThresholds.HIDDEN);
+            assertThat(voidTime.hiddenUseProbability(at(i), at(300 * 8_640), 60))
+                .isLessThan(LeakThresholds.HIDDEN_PROBABILITY);
           }
         });
   }

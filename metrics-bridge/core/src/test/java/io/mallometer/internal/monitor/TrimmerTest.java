@@ -91,7 +91,7 @@ class TrimmerTest {
 
   @Test
   void withoutTheLibraryItIsUnsupportedAsOftenAsItIsAsked() {
-    library.becomes(new Status(State.UNAVAILABLE, "not preloaded", ""));
+    library.setStatus(new Status(State.UNAVAILABLE, "not preloaded", ""));
 
     assertThat(trimmer.trim(MINUTE).outcome()).isEqualTo(Outcome.UNSUPPORTED);
     assertThat(trimmer.trim(MINUTE).outcome()).isEqualTo(Outcome.UNSUPPORTED);

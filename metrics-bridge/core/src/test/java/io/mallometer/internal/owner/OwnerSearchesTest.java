@@ -47,7 +47,7 @@ class OwnerSearchesTest {
               return search;
             }
           },
-          new OwnerSearches.Surroundings() {
+          new OwnerSearches.WalkConditions() {
             @Override
             public PauseEstimate estimate(double correction) {
               return new PauseEstimate(heap, false, 1, correction);

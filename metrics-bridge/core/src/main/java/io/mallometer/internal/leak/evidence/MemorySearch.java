@@ -33,7 +33,7 @@ public record MemorySearch(
     long swappedBytes,
     int leftOut,
     int unreadThreads,
-    List<SoughtObject> objects) {
+    List<SearchedObject> objects) {
 
   /** State of a search. */
   public enum State {

@@ -28,7 +28,7 @@ public record SampledObject(
    * has live samples: the library gives the room of a forgotten site to another site with a larger
    * number.
    */
-  public static int placeOf(int site) {
+  public static int arrayIndex(int site) {
     return Math.floorMod(site, MOST_SITES);
   }
 

@@ -10,11 +10,11 @@ package io.mallometer.internal.leak.evidence;
  * @param gaps from one access to the next, if a whole epoch without access was between
  */
 public record SiteUse(
-    long placed, long freed, Durations lifetimes, Durations idleBeforeFree, Durations gaps) {
+    long placed, long freed, DurationSketch lifetimes, DurationSketch idleBeforeFree, DurationSketch gaps) {
 
   /** The use of a site without objects in slots. */
   public static final SiteUse NONE =
-      new SiteUse(0, 0, Durations.NONE, Durations.NONE, Durations.NONE);
+      new SiteUse(0, 0, DurationSketch.NONE, DurationSketch.NONE, DurationSketch.NONE);
 
   /** Returns the sum of this use and that of another site. */
   public SiteUse plus(SiteUse other) {

@@ -1,7 +1,7 @@
 package io.mallometer.internal.library.abi;
 
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.SoughtObject;
+import io.mallometer.internal.leak.evidence.SearchedObject;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -54,7 +54,7 @@ final class LibraryMemorySearch {
     return LibraryFunctions.mallometer_search(Structs.address(searched.memory()), rows, capacity);
   }
 
-  private MemorySearch search(List<SoughtObject> objects) {
+  private MemorySearch search(List<SearchedObject> objects) {
     return new MemorySearch(
         state(searched.state()),
         searched.reason(),
@@ -79,8 +79,8 @@ final class LibraryMemorySearch {
     };
   }
 
-  private static SoughtObject object(Abi.Sought row) {
-    return new SoughtObject(
+  private static SearchedObject object(Abi.Sought row) {
+    return new SearchedObject(
         row.id(),
         row.site(),
         row.bytes(),

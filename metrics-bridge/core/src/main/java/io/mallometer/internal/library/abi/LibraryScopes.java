@@ -3,7 +3,7 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.internal.library.OpenScope;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.Owner;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeCounts;
 import io.mallometer.model.ScopeFigures;
@@ -146,7 +146,7 @@ final class LibraryScopes {
         .flatMap(
             entry ->
                 named.site(entry.getKey()).stream()
-                    .filter(site -> site.owner() != Owner.MALLOMETER)
+                    .filter(site -> site.codeOwner() != CodeOwner.MALLOMETER)
                     .map(site -> new RetainedSite(site, entry.getValue())))
         .sorted(Comparator.comparingDouble((RetainedSite one) -> one.bytes().value()).reversed())
         .toList();

@@ -2,7 +2,7 @@ package io.mallometer.internal.library.abi;
 
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.OpenScope;
 import io.mallometer.internal.library.OwnerSearch;
@@ -298,7 +298,7 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   @Override
-  public List<UseOfSite> usesSeen() {
+  public List<WatchedAccess> watchedAccesses() {
     return uses.seen(callSites::frames);
   }
 

@@ -32,13 +32,13 @@ final class NamedSites {
 
   /** Returns whether the site is known. */
   boolean contains(int number) {
-    int place = SampledObject.placeOf(number);
+    int place = SampledObject.arrayIndex(number);
     return place < stacks.length && stacks[place] != null && numbers[place] == number;
   }
 
   /** Adds or replaces a site. */
   void put(int number, List<StackFrame> stack, SiteNaming naming) {
-    int place = SampledObject.placeOf(number);
+    int place = SampledObject.arrayIndex(number);
     if (place >= stacks.length) {
       int length = Math.max(place + 1, 2 * stacks.length);
       stacks = Arrays.copyOf(stacks, length);
@@ -74,22 +74,22 @@ final class NamedSites {
   /** Removes a site. */
   void remove(int number) {
     if (contains(number)) {
-      stacks[SampledObject.placeOf(number)] = null;
+      stacks[SampledObject.arrayIndex(number)] = null;
     }
   }
 
   /** Returns the stack of a known site, innermost frame first. */
   List<StackFrame> frames(int number) {
-    return List.of(stacks[SampledObject.placeOf(number)]);
+    return List.of(stacks[SampledObject.arrayIndex(number)]);
   }
 
   /** Returns the name of a known site. */
   String name(int number) {
-    return names[SampledObject.placeOf(number)];
+    return names[SampledObject.arrayIndex(number)];
   }
 
   /** Returns the library of a known site. */
   String library(int number) {
-    return libraries[SampledObject.placeOf(number)];
+    return libraries[SampledObject.arrayIndex(number)];
   }
 }

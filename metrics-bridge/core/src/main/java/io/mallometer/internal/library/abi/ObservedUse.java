@@ -1,10 +1,10 @@
 package io.mallometer.internal.library.abi;
 
-import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.Observation;
 import io.mallometer.model.StackFrame;
@@ -219,16 +219,16 @@ final class ObservedUse {
         durations(row.gaps()));
   }
 
-  private static Durations durations(Abi.Durations row) {
+  private static DurationSketch durations(Abi.Durations row) {
     if (row.count() == 0) {
-      return Durations.NONE;
+      return DurationSketch.NONE;
     }
     float[] weights = new float[Abi.DURATION_BUCKETS];
     for (int i = 0; i < weights.length; i++) {
       float weight = row.weight(i);
       weights[i] = weight > 0 && weight < Float.POSITIVE_INFINITY ? weight : 0;
     }
-    return new Durations(row.count(), weights);
+    return new DurationSketch(row.count(), weights);
   }
 
   // ---- Watchpoints
@@ -254,14 +254,14 @@ final class ObservedUse {
    *
    * @param naming names the frames of a recorded stack
    */
-  synchronized List<UseOfSite> seen(Function<long[], List<StackFrame>> naming) {
+  synchronized List<WatchedAccess> seen(Function<long[], List<StackFrame>> naming) {
     ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * Abi.Access.BYTES);
     int count = LibraryFunctions.mallometer_accesses(Structs.address(accesses), MOST_ACCESSES);
-    List<UseOfSite> seen = new ArrayList<>();
+    List<WatchedAccess> seen = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Abi.Access access = Abi.Access.row(accesses, i);
       seen.add(
-          new UseOfSite(
+          new WatchedAccess(
               access.site(),
               access.kind() == Abi.WRITE,
               access.monotonicNs(),

@@ -64,7 +64,7 @@ final class SampledAges {
 
   /** Returns the ages of a site. */
   CallSite.Ages at(int number) {
-    int site = SampledObject.placeOf(number);
+    int site = SampledObject.arrayIndex(number);
     return site < oldest.length && !Double.isNaN(oldest[site])
         ? new CallSite.Ages(median[site], ninetyPercent[site], oldest[site])
         : CallSite.Ages.UNKNOWN;
@@ -96,7 +96,7 @@ final class SampledAges {
   }
 
   private static int site(ByteBuffer objects, int index) {
-    return SampledObject.placeOf(objects.getInt(offset(index) + Abi.Object.SITE_AT));
+    return SampledObject.arrayIndex(objects.getInt(offset(index) + Abi.Object.SITE_AT));
   }
 
   private static double weight(ByteBuffer objects, int index) {

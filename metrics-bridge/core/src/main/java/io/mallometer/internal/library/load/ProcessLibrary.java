@@ -2,7 +2,7 @@ package io.mallometer.internal.library.load;
 
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
-import io.mallometer.internal.leak.evidence.UseOfSite;
+import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.internal.library.AbsentLibrary;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.OpenScope;
@@ -177,8 +177,8 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   @Override
-  public List<UseOfSite> usesSeen() {
-    return current.usesSeen();
+  public List<WatchedAccess> watchedAccesses() {
+    return current.watchedAccesses();
   }
 
   @Override

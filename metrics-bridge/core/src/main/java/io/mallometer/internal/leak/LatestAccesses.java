@@ -3,7 +3,7 @@ package io.mallometer.internal.leak;
 import io.mallometer.model.LastUse;
 
 /** The latest accesses to the objects of call sites, by the number of the site. */
-public interface LastUses {
+public interface LatestAccesses {
 
   /**
    * Returns the latest access, or the latest write.
@@ -13,7 +13,7 @@ public interface LastUses {
   LastUse of(int site, boolean write);
 
   /** Returns accesses that are all unknown, with the reason. */
-  static LastUses unavailable(String reason) {
+  static LatestAccesses unavailable(String reason) {
     LastUse unavailable = LastUse.unavailable(reason);
     return (site, write) -> unavailable;
   }

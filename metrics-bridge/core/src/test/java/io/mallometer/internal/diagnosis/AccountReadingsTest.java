@@ -8,11 +8,11 @@ import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class ReadingsTest {
+class AccountReadingsTest {
 
   private static final long SECOND = 1_000_000_000L;
 
-  private final Readings readings = new Readings(() -> ProcessCounts.NONE);
+  private final AccountReadings readings = new AccountReadings(() -> ProcessCounts.NONE);
 
   @Test
   void aReadingIsMadeOfEachDivisionOfTheResidentSetAndOfNothingElse() {
@@ -38,8 +38,8 @@ class ReadingsTest {
 
   @Test
   void threadsAreCountedByTheirPool() throws InterruptedException {
-    Thread one = new Thread(ReadingsTest::sleep, "readings-test-1");
-    Thread other = new Thread(ReadingsTest::sleep, "readings-test-2");
+    Thread one = new Thread(AccountReadingsTest::sleep, "readings-test-1");
+    Thread other = new Thread(AccountReadingsTest::sleep, "readings-test-2");
     one.start();
     other.start();
     try {

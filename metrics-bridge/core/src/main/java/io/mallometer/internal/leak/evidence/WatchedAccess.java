@@ -12,10 +12,10 @@ import java.util.List;
  * @param thread the thread's name
  * @param frames the stack, innermost first
  */
-public record UseOfSite(
+public record WatchedAccess(
     int site, boolean write, long nanos, String thread, List<StackFrame> frames) {
 
-  public UseOfSite {
+  public WatchedAccess {
     frames = List.copyOf(frames);
   }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The latest events of monitors, their listeners, and the process's phases: one phase follows
  * another, as in the classic tool. Thread-safe.
  */
-public final class MonitorBook {
+public final class MonitorJournal {
 
   /** The most events, and the most phases, that are kept. */
   static final int KEPT = 64;
@@ -30,7 +30,7 @@ public final class MonitorBook {
   /** The most events that are logged in a minute. */
   static final int LOGGED_A_MINUTE = 16;
 
-  private record Open(
+  private record OpenPhase(
       String name, Instant begin, OpenScope scope, Optional<SizeDistribution> returned) {}
 
   private final NativeLibrary library;
@@ -42,11 +42,11 @@ public final class MonitorBook {
   private final Deque<MonitorEvent> events = new ArrayDeque<>();
 
   private final Deque<Phase> phases = new ArrayDeque<>();
-  private @Nullable Open current;
+  private @Nullable OpenPhase current;
   private Instant minuteEnds = Instant.MIN;
-  private int inMinute;
+  private int eventsInMinute;
 
-  public MonitorBook(NativeLibrary library, Clock clock) {
+  public MonitorJournal(NativeLibrary library, Clock clock) {
     this.library = library;
     this.clock = clock;
   }
@@ -77,9 +77,9 @@ public final class MonitorBook {
     Instant now = clock.instant();
     if (!now.isBefore(minuteEnds)) {
       minuteEnds = now.plusSeconds(60);
-      inMinute = 0;
+      eventsInMinute = 0;
     }
-    return ++inMinute;
+    return ++eventsInMinute;
   }
 
   private void tell(Consumer<MonitorEvent> listener, MonitorEvent event) {
@@ -127,7 +127,7 @@ public final class MonitorBook {
    * @return the phase that ended; empty if there was none
    */
   public synchronized Optional<Phase> nextPhase(String name) {
-    Open ending = current;
+    OpenPhase ending = current;
     current = null;
     Optional<Phase> ended = Optional.empty();
     if (ending != null) {
@@ -143,7 +143,7 @@ public final class MonitorBook {
       ended = Optional.of(phase);
     }
     if (!name.isEmpty()) {
-      current = new Open(name, clock.instant(), open(), returnedSizes());
+      current = new OpenPhase(name, clock.instant(), open(), returnedSizes());
     }
     return ended;
   }

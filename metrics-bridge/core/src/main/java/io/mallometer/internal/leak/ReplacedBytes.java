@@ -11,10 +11,10 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
  * least 0, and at most the live bytes at the attach.
  *
- * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link #most}
- * for a verdict and {@link #least} for a rate. Without an attach both are 0.
+ * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link #mostBytes}
+ * for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
  */
-final class Replaced {
+final class ReplacedBytes {
 
   private final float[] changes;
   private final float[] variances;
@@ -31,7 +31,7 @@ final class Replaced {
    * @param netChange the change of allocated less freed bytes, by the exact counters
    * @param mostBefore the most bytes that may have been live at the attach; 0 without attach
    */
-  Replaced(float[] changes, float[] variances, double netChange, double mostBefore) {
+  ReplacedBytes(float[] changes, float[] variances, double netChange, double mostBefore) {
     this.changes = changes;
     this.variances = variances;
     this.mostBefore = mostBefore;
@@ -53,7 +53,7 @@ final class Replaced {
    * from the other sites' samples. Their own error cancels, because their increase is part of the
    * estimate. An increase above this bound is growth.
    */
-  double most(Iterable<Integer> sites) {
+  double mostBytes(Iterable<Integer> sites) {
     double others = variance;
     for (int site : sites) {
       others -= of(variances, site);
@@ -65,7 +65,7 @@ final class Replaced {
    * Returns the fewest bytes that sites together must have replaced: all freed bytes, less the
    * increases of the other sites and the error of these increases.
    */
-  double least(Iterable<Integer> sites) {
+  double leastBytes(Iterable<Integer> sites) {
     double others = risen;
     double chance = variance;
     for (int site : sites) {
@@ -86,7 +86,7 @@ final class Replaced {
   }
 
   private static double of(float[] figures, int site) {
-    int place = SampledObject.placeOf(site);
+    int place = SampledObject.arrayIndex(site);
     return place < figures.length ? figures[place] : 0;
   }
 }

@@ -7,13 +7,13 @@ import java.util.Arrays;
  * 2^-5.5 s, bucket i those from 2^(i/2 - 6) s up to the start of the next, the last all above; so a
  * quantile is known to within a factor of 1.41, and interpolated between. Immutable.
  */
-public final class Durations {
+public final class DurationSketch {
 
   /** The number of buckets. */
   public static final int BUCKETS = 48;
 
   /** The sketch without durations. */
-  public static final Durations NONE = new Durations(0, new float[BUCKETS]);
+  public static final DurationSketch NONE = new DurationSketch(0, new float[BUCKETS]);
 
   private final long count;
   private final float[] weights;
@@ -24,7 +24,7 @@ public final class Durations {
    * @param count the number of durations that were seen
    * @param weights their weights, by bucket
    */
-  public Durations(long count, float[] weights) {
+  public DurationSketch(long count, float[] weights) {
     if (weights.length != BUCKETS) {
       throw new IllegalArgumentException("a sketch has " + BUCKETS + " buckets");
     }
@@ -90,17 +90,17 @@ public final class Durations {
   }
 
   /** Returns the sum of this sketch and another. */
-  public Durations plus(Durations other) {
+  public DurationSketch plus(DurationSketch other) {
     float[] sum = weights.clone();
     for (int i = 0; i < BUCKETS; i++) {
       sum[i] += other.weights[i];
     }
-    return new Durations(count + other.count, sum);
+    return new DurationSketch(count + other.count, sum);
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Durations same
+    return other instanceof DurationSketch same
         && same.count == count
         && Arrays.equals(same.weights, weights);
   }

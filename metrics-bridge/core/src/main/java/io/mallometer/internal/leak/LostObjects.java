@@ -7,16 +7,16 @@ import io.mallometer.model.SiteVerdict.Suspected;
 /**
  * The lost objects of a site, by two searches of the process's memory.
  *
- * @param sought the live samples for which both searched
+ * @param searched the live samples for which both searched
  * @param lost the live samples of which neither search found an address
  * @param bytes the share of lost bytes among the bytes that the samples stand for
  * @param objects the share of lost objects among the objects that the samples stand for
  */
-record Lost(int sought, int lost, Share bytes, Share objects) {
+record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare objects) {
 
   /** Returns the sum of two sites' samples, with the shares of this one. */
-  Lost plus(Lost other) {
-    return new Lost(sought + other.sought, lost + other.lost, bytes, objects);
+  LostObjects plus(LostObjects other) {
+    return new LostObjects(searched + other.searched, lost + other.lost, bytes, objects);
   }
 
   /**
@@ -29,7 +29,7 @@ record Lost(int sought, int lost, Share bytes, Share objects) {
    * @param oldBytes the bytes that are old enough to be idle
    * @param oldObjects the objects that are old enough to be idle
    */
-  Suspected of(CallSite site, Suspected idle, Estimate oldBytes, Estimate oldObjects) {
+  Suspected suspected(CallSite site, Suspected idle, Estimate oldBytes, Estimate oldObjects) {
     return new Suspected(
         part(bytes, site.liveBytes(), idle.bytes(), oldBytes),
         part(objects, site.liveObjects(), idle.objects(), oldObjects),
@@ -39,7 +39,7 @@ record Lost(int sought, int lost, Share bytes, Share objects) {
         site.ages().oldest());
   }
 
-  private static Estimate part(Share lost, Estimate live, Estimate idle, Estimate old) {
+  private static Estimate part(EstimatedShare lost, Estimate live, Estimate idle, Estimate old) {
     Estimate ofAll = lost.times(live);
     double others = Math.max(0, live.value() - old.value());
     if (!(idle.value() > 0) || !(live.value() > 0)) {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Part of the process that a call site belongs to. */
-public enum Owner implements Tagged {
+public enum CodeOwner implements Tagged {
   /** The program and the libraries that it uses. */
   APPLICATION,
 
@@ -52,7 +52,7 @@ public enum Owner implements Tagged {
    * @param name its name
    * @param frames its stack, innermost first: the first Java frame outside of the JDK decides
    */
-  static Owner of(String name, List<StackFrame> frames) {
+  static CodeOwner of(String name, List<StackFrame> frames) {
     for (StackFrame frame : frames) {
       if (frame.kind() == StackFrame.Kind.NATIVE) {
         if (frame.owner().startsWith(OWN_LIBRARY)) {

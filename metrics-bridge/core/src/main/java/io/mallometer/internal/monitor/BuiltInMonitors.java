@@ -36,17 +36,17 @@ import org.jspecify.annotations.Nullable;
  * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
  * allocations down: for a threshold those above it, for returned sizes all.
  */
-public final class ReadyMadeMonitors {
+public final class BuiltInMonitors {
 
   private static final int MOST_SITES = 10;
 
   /** The longest time that the end of a monitor waits for a listener. */
   private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
-  private ReadyMadeMonitors() {}
+  private BuiltInMonitors() {}
 
   /** A monitor, which is called with each snapshot until it is closed. */
-  public interface Running extends Consumer<Snapshot> {
+  public interface RunningMonitor extends Consumer<Snapshot> {
     /** Returns why it reports less than requested; empty if it reports all. */
     default String reason() {
       return "";
@@ -65,22 +65,22 @@ public final class ReadyMadeMonitors {
    * @param keptSites makes a new reading of the call sites, which is kept
    * @param nanoTime paces what monitors write
    */
-  public record Parts(
+  public record MonitorContext(
       NativeLibrary library,
       Supplier<Snapshot> latest,
       Supplier<CallSites> sites,
       Supplier<CallSites> keptSites,
       ListenerThread listenerThread,
-      MonitorBook book,
+      MonitorJournal book,
       LongSupplier nanoTime) {}
 
   /** Creates a monitor. */
-  public static Running of(MonitorOptions options, Parts parts) {
+  public static RunningMonitor of(MonitorOptions options, MonitorContext context) {
     return switch (options.kind()) {
-      case THRESHOLD -> new Threshold(options, parts);
-      case LIVE_SIZE -> new Present(options, parts);
-      case CSV_FILE -> new Periodic(options.file().orElseThrow(), parts);
-      case USABLE_SIZES -> new Returned(options, parts);
+      case THRESHOLD -> new ThresholdMonitor(options, context);
+      case LIVE_SIZE -> new LiveSizeMonitor(options, context);
+      case CSV_FILE -> new CsvFileMonitor(options.file().orElseThrow(), context);
+      case USABLE_SIZES -> new UsableSizesMonitor(options, context);
     };
   }
 
@@ -90,13 +90,13 @@ public final class ReadyMadeMonitors {
    *
    * @param pending whether the work waits; the work itself clears it
    */
-  private static void hand(AtomicBoolean pending, Parts parts, Runnable work) {
+  private static void runOnce(AtomicBoolean pending, MonitorContext context, Runnable work) {
     if (!pending.compareAndSet(false, true)) {
       return;
     }
     boolean handed = false;
     try {
-      parts.listenerThread().execute(work);
+      context.listenerThread().execute(work);
       handed = true;
     } finally {
       if (!handed) {
@@ -111,9 +111,9 @@ public final class ReadyMadeMonitors {
    * Reports requests. The library watches them while it counts. A library that is too old for that,
    * or has no free watch, at least records huge requests.
    */
-  private static final class Threshold implements Running {
+  private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;
-    private final Parts parts;
+    private final MonitorContext context;
     private final HugeAllocationWatch huge;
     private final Log.Once tooLow = Log.MALLOMETER.once();
     private final AtomicBoolean pending = new AtomicBoolean();
@@ -122,20 +122,20 @@ public final class ReadyMadeMonitors {
     private final long before;
 
     /** Held while requests are reported; no poll waits for it. */
-    private final ReentrantLock telling = new ReentrantLock();
+    private final ReentrantLock reporting = new ReentrantLock();
 
     /** The watch of the library. Guarded by this, as is {@link #closed}. */
     private @Nullable RequestWatch watch;
 
     private boolean closed;
 
-    Threshold(MonitorOptions options, Parts parts) {
+    ThresholdMonitor(MonitorOptions options, MonitorContext context) {
       this.options = options;
-      this.parts = parts;
-      this.before = newest(parts.latest().get());
+      this.context = context;
+      this.before = newest(context.latest().get());
       this.huge =
           new HugeAllocationWatch(
-              (request, missed) -> tellHuge(request), parts.listenerThread(), parts.nanoTime());
+              (request, missed) -> reportHuge(request), context.listenerThread(), context.nanoTime());
     }
 
     private static long newest(Snapshot snapshot) {
@@ -149,12 +149,12 @@ public final class ReadyMadeMonitors {
         return;
       }
       boolean begins = opened() == null;
-      String reason = watches();
+      String reason = openWatch();
       if (reason.isEmpty()) {
         if (begins) {
           return;
         }
-        hand(pending, parts, this::tellWatched);
+        runOnce(pending, context, this::reportWatched);
         return;
       }
       double recorded = snapshot.self().hugeThresholdBytes();
@@ -168,13 +168,13 @@ public final class ReadyMadeMonitors {
     }
 
     /** Opens the watch, unless it is open; returns why there is none, or an empty text. */
-    private synchronized String watches() {
+    private synchronized String openWatch() {
       if (closed) {
         return "";
       }
       RequestWatch known = watch;
       if (known == null) {
-        known = parts.library().watchRequests(options.bytes(), options.thread());
+        known = context.library().watchRequests(options.bytes(), options.thread());
         watch = known;
       }
       return known.reason();
@@ -186,33 +186,33 @@ public final class ReadyMadeMonitors {
       return known == null ? "nothing is counted yet" : known.reason();
     }
 
-    private void tellWatched() {
+    private void reportWatched() {
       pending.set(false);
-      telling.lock();
+      reporting.lock();
       try {
-        tellRest();
+        reportRest();
       } finally {
-        telling.unlock();
+        reporting.unlock();
       }
     }
 
-    private void tellRest() {
+    private void reportRest() {
       RequestWatch known = opened();
       if (known != null) {
         for (RequestWatch.Request request : known.read()) {
-          tell(request.allocation(), request.stack());
+          report(request.allocation(), request.stack());
         }
       }
     }
 
     /** Reports the rest, unless a listener blocks: it may wait for a lock of the closing thread. */
-    private void tellLast() {
+    private void reportLast() {
       try {
-        if (telling.tryLock(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (reporting.tryLock(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
           try {
-            tellRest();
+            reportRest();
           } finally {
-            telling.unlock();
+            reporting.unlock();
           }
         }
       } catch (InterruptedException e) {
@@ -227,7 +227,7 @@ public final class ReadyMadeMonitors {
     @Override
     public void close() {
       try {
-        tellLast();
+        reportLast();
       } finally {
         huge.close();
         synchronized (this) {
@@ -239,20 +239,20 @@ public final class ReadyMadeMonitors {
       }
     }
 
-    private void tellHuge(HugeAllocation request) {
+    private void reportHuge(HugeAllocation request) {
       boolean isOfThread = options.thread() == 0 || options.thread() == request.threadId();
       if (isOfThread && request.number() > before && request.bytes() > options.bytes()) {
-        tell(request, parts.library().stackOf(request));
+        report(request, context.library().stackOf(request));
       }
     }
 
-    private void tell(HugeAllocation request, List<StackFrame> frames) {
+    private void report(HugeAllocation request, List<StackFrame> frames) {
       List<String> stack = new ArrayList<>();
       for (StackFrame frame : frames) {
         stack.add(frame.toString());
       }
       try {
-        parts.sites().get().sites().stream()
+        context.sites().get().sites().stream()
             .filter(site -> mean(site) > options.bytes())
             .sorted(Comparator.comparingDouble(site -> Math.abs(mean(site) - request.bytes())))
             .limit(MOST_SITES)
@@ -264,7 +264,7 @@ public final class ReadyMadeMonitors {
       } catch (RuntimeException | LinkageError e) {
         stack.add("the call sites cannot be read: " + e);
       }
-      parts
+      context
           .book()
           .publish(
               new MonitorEvent(
@@ -286,16 +286,16 @@ public final class ReadyMadeMonitors {
   // ---- Live bytes above a size
 
   /** Reports that live bytes exceed a size. They must fall 5 % below it before they count again. */
-  private static final class Present implements Running {
-    private static final double AGAIN = 0.95;
+  private static final class LiveSizeMonitor implements RunningMonitor {
+    private static final double REARM_SHARE = 0.95;
 
     private final MonitorOptions options;
-    private final Parts parts;
+    private final MonitorContext context;
     private boolean exceeded;
 
-    Present(MonitorOptions options, Parts parts) {
+    LiveSizeMonitor(MonitorOptions options, MonitorContext context) {
       this.options = options;
-      this.parts = parts;
+      this.context = context;
     }
 
     @Override
@@ -304,7 +304,7 @@ public final class ReadyMadeMonitors {
       if (exceeds(live)) {
         boolean handed = false;
         try {
-          parts.listenerThread().execute(() -> tell(snapshot, live));
+          context.listenerThread().execute(() -> report(snapshot, live));
           handed = true;
         } finally {
           if (!handed) {
@@ -321,14 +321,14 @@ public final class ReadyMadeMonitors {
 
     private synchronized boolean exceeds(double live) {
       boolean newly = !exceeded && live > options.bytes();
-      exceeded = newly || exceeded && !(live < options.bytes() * AGAIN);
+      exceeded = newly || exceeded && !(live < options.bytes() * REARM_SHARE);
       return newly;
     }
 
-    private void tell(Snapshot snapshot, double live) {
+    private void report(Snapshot snapshot, double live) {
       List<String> details = new ArrayList<>();
       try {
-        CallSites read = parts.keptSites().get();
+        CallSites read = context.keptSites().get();
         for (CallSite site : read.sites()) {
           if (details.size() < MOST_SITES) {
             details.add(
@@ -342,7 +342,7 @@ public final class ReadyMadeMonitors {
       } catch (RuntimeException | LinkageError e) {
         details.add("the call sites cannot be read: " + e);
       }
-      parts
+      context
           .book()
           .publish(
               new MonitorEvent(
@@ -362,14 +362,14 @@ public final class ReadyMadeMonitors {
    * Writes rows. The file is opened for each row, so that it can be moved away, and is not open in
    * a checkpoint. A file that has grown to {@value #MOST_BYTES} bytes becomes FILE.1.
    */
-  private static final class Periodic implements Running {
+  private static final class CsvFileMonitor implements RunningMonitor {
     private static final long MOST_BYTES = 4 << 20;
     private static final long PAUSE_NANOS = 1_000_000_000L;
     private static final String HEAD =
         "time,live_bytes,peak_bytes,allocations,frees,failed,requested_bytes\n";
 
     private final Path file;
-    private final Parts parts;
+    private final MonitorContext context;
     private final AtomicBoolean pending = new AtomicBoolean();
     private final Log.Once failure = Log.MALLOMETER.once();
 
@@ -378,20 +378,20 @@ public final class ReadyMadeMonitors {
 
     private boolean written;
 
-    Periodic(Path file, Parts parts) {
+    CsvFileMonitor(Path file, MonitorContext context) {
       this.file = file;
-      this.parts = parts;
+      this.context = context;
     }
 
     @Override
     public void accept(Snapshot snapshot) {
       if (snapshot.process().isPresent() && due()) {
-        hand(pending, parts, () -> write(row(snapshot, snapshot.process().get())));
+        runOnce(pending, context, () -> write(row(snapshot, snapshot.process().get())));
       }
     }
 
     private synchronized boolean due() {
-      long now = parts.nanoTime().getAsLong();
+      long now = context.nanoTime().getAsLong();
       if (written && now - writtenAt < PAUSE_NANOS) {
         return false;
       }
@@ -439,9 +439,9 @@ public final class ReadyMadeMonitors {
 
   // ---- Usable sizes
 
-  private static final class Returned implements Running {
+  private static final class UsableSizesMonitor implements RunningMonitor {
     private final MonitorOptions options;
-    private final Parts parts;
+    private final MonitorContext context;
     private final Log.Once failure = Log.MALLOMETER.once();
 
     /** Whether the library counts. Guarded by this. */
@@ -449,9 +449,9 @@ public final class ReadyMadeMonitors {
 
     private boolean closed;
 
-    Returned(MonitorOptions options, Parts parts) {
+    UsableSizesMonitor(MonitorOptions options, MonitorContext context) {
       this.options = options;
-      this.parts = parts;
+      this.context = context;
     }
 
     @Override
@@ -459,7 +459,7 @@ public final class ReadyMadeMonitors {
       if (counts || closed || !snapshot.status().active()) {
         return;
       }
-      String reason = parts.library().countReturnedSizes(true);
+      String reason = context.library().countReturnedSizes(true);
       counts = reason.isEmpty();
       if (!counts) {
         failure.warn("Monitor %s: nothing is counted: %s".formatted(options, reason), null);
@@ -471,7 +471,7 @@ public final class ReadyMadeMonitors {
       closed = true;
       if (counts) {
         counts = false;
-        parts.library().countReturnedSizes(false);
+        context.library().countReturnedSizes(false);
       }
     }
   }

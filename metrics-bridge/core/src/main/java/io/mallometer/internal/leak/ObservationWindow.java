@@ -12,13 +12,13 @@ import io.mallometer.model.Observation;
  * @param times the times by which idle objects are judged
  * @param voidTime the time without evidence
  */
-record Window(
-    long startedNanos, long endNanos, double epochSeconds, Times times, VoidTime voidTime) {
+record ObservationWindow(
+    long startedNanos, long endNanos, double epochSeconds, IdleTimeLimits times, VoidTime voidTime) {
 
   private static final double NANOS = 1e9;
 
-  static Window of(Observation observation, Times times, VoidTime voidTime) {
-    return new Window(
+  static ObservationWindow of(Observation observation, IdleTimeLimits times, VoidTime voidTime) {
+    return new ObservationWindow(
         observation.startedNanos(),
         observation.epochEndNanos(),
         meanEpoch(observation),
@@ -28,9 +28,9 @@ record Window(
 
   /** Returns the mean length of epochs: a single one may be an outlier and change thresholds. */
   private static double meanEpoch(Observation observation) {
-    long telling = observation.epochs() - observation.voidEpochs();
+    long valid = observation.epochs() - observation.voidEpochs();
     double seconds = (observation.epochEndNanos() - observation.startedNanos()) / NANOS;
-    return telling > 0 ? seconds / telling : observation.epochSeconds();
+    return valid > 0 ? seconds / valid : observation.epochSeconds();
   }
 
   /** Returns the length of the observation. */
@@ -41,7 +41,7 @@ record Window(
   /** Returns the time for which an object in a slot was surely not accessed. */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
-    return Math.max(0, idle - voidTime.since(object.lastAccessNanos()));
+    return Math.max(0, idle - voidTime.secondsSince(object.lastAccessNanos()));
   }
 
   /**
@@ -50,8 +50,8 @@ record Window(
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()
-        && voidTime.hides(object.lastAccessNanos(), endNanos, times.longestTimeoutSeconds())
-            <= LeakThresholds.HIDDEN;
+        && voidTime.hiddenUseProbability(object.lastAccessNanos(), endNanos, times.longestTimeoutSeconds())
+            <= LeakThresholds.HIDDEN_PROBABILITY;
   }
 
   /** Returns the age of an object; below zero if it is younger than the latest epoch. */

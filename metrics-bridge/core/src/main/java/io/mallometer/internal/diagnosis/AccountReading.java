@@ -25,7 +25,7 @@ import java.util.Map;
  * @param counts counts of the JVM
  * @param files pages of the largest files by the file's name, without copies
  */
-public record Reading(
+public record AccountReading(
     Instant time,
     double chargedBytes,
     double residentBytes,
@@ -37,17 +37,17 @@ public record Reading(
     ProcessCounts counts,
     Map<String, Long> files) {
 
-  public Reading {
+  public AccountReading {
     resident = Map.copyOf(resident);
     charged = Map.copyOf(charged);
     files = Map.copyOf(files);
   }
 
   /** Returns the figures of a snapshot whose resident set was divided at the same moment. */
-  static Reading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
+  static AccountReading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
     HistoryPoint point = HistoryPoint.of(snapshot);
-    return new Reading(
+    return new AccountReading(
         snapshot.time(),
         cgroup == null ? Double.NaN : cgroup.usedBytes(),
         Math.max(0, split.totalBytes() - split.fileBytes()),

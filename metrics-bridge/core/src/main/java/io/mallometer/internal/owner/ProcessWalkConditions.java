@@ -7,10 +7,10 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** The heap, the processors and the limit of this process. */
-public final class HeapWalkCost implements OwnerSearches.Surroundings {
+public final class ProcessWalkConditions implements OwnerSearches.WalkConditions {
 
   /** The longest age of a measured share of a processor. All walks of one search fit into it. */
-  private static final long FRESH_NANOS = 10_000_000_000L;
+  private static final long SLOWDOWN_VALID_NANOS = 10_000_000_000L;
 
   private final Supplier<Limit> limit;
   private final LongSupplier nanoTime;
@@ -19,10 +19,10 @@ public final class HeapWalkCost implements OwnerSearches.Surroundings {
 
   private record Measured(double slowdown, long nanos) {}
 
-  public HeapWalkCost(Supplier<Limit> limit, LongSupplier nanoTime) {
+  public ProcessWalkConditions(Supplier<Limit> limit, LongSupplier nanoTime) {
     this.limit = limit;
     this.nanoTime = nanoTime;
-    this.slowdown = new Measured(1, nanoTime.getAsLong() - FRESH_NANOS);
+    this.slowdown = new Measured(1, nanoTime.getAsLong() - SLOWDOWN_VALID_NANOS);
   }
 
   @Override
@@ -34,7 +34,7 @@ public final class HeapWalkCost implements OwnerSearches.Surroundings {
   private double slowdown() {
     Measured latest = slowdown;
     long now = nanoTime.getAsLong();
-    if (now - latest.nanos() >= FRESH_NANOS) {
+    if (now - latest.nanos() >= SLOWDOWN_VALID_NANOS) {
       latest = new Measured(share.slowdown(), now);
       slowdown = latest;
     }

@@ -12,7 +12,7 @@ package io.mallometer.internal.leak.evidence;
  *     itself; 0 if no address of it was found
  * @param freed whether it was freed before the search ended, so that its references mean nothing
  */
-public record SoughtObject(
+public record SearchedObject(
     long id,
     int site,
     long bytes,

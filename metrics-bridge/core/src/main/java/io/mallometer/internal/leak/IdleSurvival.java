@@ -1,6 +1,6 @@
 package io.mallometer.internal.leak;
 
-import io.mallometer.internal.leak.evidence.Durations;
+import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
 import java.util.List;
@@ -11,9 +11,9 @@ import java.util.List;
  * idle times are in the sketches of gaps and of idle time before the free; those of idle objects
  * are censored. Both count by weight.
  */
-final class Plateau {
+final class IdleSurvival {
 
-  private Plateau() {}
+  private IdleSurvival() {}
 
   /**
    * Returns the share, at the longest idle time for which it can be estimated.
@@ -21,17 +21,17 @@ final class Plateau {
    * @param live the site's live objects, of which those in slots count
    * @param threshold the least idle time, in seconds
    */
-  static double of(List<SampledObject> live, SiteUse use, double threshold, Window window) {
-    int first = Durations.bucket(threshold);
-    double[] ended = new double[Durations.BUCKETS];
-    double[] idle = new double[Durations.BUCKETS];
-    for (int i = first; i < Durations.BUCKETS; i++) {
+  static double of(List<SampledObject> live, SiteUse use, double threshold, ObservationWindow window) {
+    int first = DurationSketch.bucket(threshold);
+    double[] ended = new double[DurationSketch.BUCKETS];
+    double[] idle = new double[DurationSketch.BUCKETS];
+    for (int i = first; i < DurationSketch.BUCKETS; i++) {
       ended[i] = use.gaps().weight(i) + use.idleBeforeFree().weight(i);
     }
     for (SampledObject object : live) {
       double seconds = object.inSlot() ? window.idleSeconds(object) : 0;
       if (object.inSlot() && seconds >= threshold) {
-        idle[Durations.bucket(seconds)] += object.slotWeight();
+        idle[DurationSketch.bucket(seconds)] += object.slotWeight();
       }
     }
     return survival(ended, idle);
@@ -42,7 +42,7 @@ final class Plateau {
     for (int i = 0; i < ended.length; i++) {
       atRisk += ended[i] + idle[i];
     }
-    double least = LeakThresholds.PLATEAU_HORIZON * atRisk;
+    double least = LeakThresholds.SURVIVAL_HORIZON * atRisk;
     double survival = 1;
     for (int i = 0; i < ended.length && atRisk > least; i++) {
       survival *= 1 - ended[i] / atRisk;

@@ -16,19 +16,19 @@ import java.util.function.Supplier;
  * The readings of the last hour: every 15 s for ten minutes, as often as the resident set is
  * divided, and one a minute before that. At most 100 readings of 2 KB. Thread-safe.
  */
-public final class Readings {
+public final class AccountReadings {
 
-  private FallingResolution<Reading> readings = empty();
+  private FallingResolution<AccountReading> readings = empty();
   private Instant latestSplit = Instant.MIN;
   private Optional<Attachment> attachment = Optional.empty();
   private final Supplier<ProcessCounts> counts;
 
   /** Creates an empty history. */
-  public Readings(Supplier<ProcessCounts> counts) {
+  public AccountReadings(Supplier<ProcessCounts> counts) {
     this.counts = counts;
   }
 
-  private static FallingResolution<Reading> empty() {
+  private static FallingResolution<AccountReading> empty() {
     return new FallingResolution<>(
         new Span(Duration.ofSeconds(15), Duration.ofMinutes(10)),
         new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
@@ -49,7 +49,7 @@ public final class Readings {
     Optional<ResidentMemory> split = snapshot.memory().resident();
     if (split.isPresent() && !split.get().time().equals(latestSplit)) {
       latestSplit = split.get().time();
-      readings.add(nanoTime, () -> Reading.of(snapshot, split.get(), counts.get()));
+      readings.add(nanoTime, () -> AccountReading.of(snapshot, split.get(), counts.get()));
     }
   }
 
@@ -59,7 +59,7 @@ public final class Readings {
   }
 
   /** Returns the readings, oldest first. */
-  public synchronized List<Reading> all() {
+  public synchronized List<AccountReading> all() {
     return readings.points();
   }
 }

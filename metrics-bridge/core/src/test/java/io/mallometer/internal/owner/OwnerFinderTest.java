@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests the words for holders and references: no word claims more than is known. */
-class OwnersTest {
+class OwnerFinderTest {
 
   private static final int SAMPLES = 10;
 
@@ -42,7 +42,7 @@ class OwnersTest {
   }
 
   private List<Way> ways() {
-    return Owners.ways(new HeapGraph(SAMPLES, 0, holds, objects), true);
+    return OwnerFinder.ways(new HeapGraph(SAMPLES, 0, holds, objects), true);
   }
 
   private Way only() {
@@ -64,7 +64,7 @@ class OwnersTest {
     held(Holding.KEPT, "ArrayList <- static Cache.open");
     assertThat(only().holder()).isEqualTo("Owner.address");
     assertThat(only().shareLow()).isBetween(0.7, 0.75);
-    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, false, false))
         .isEqualTo(
             "10 of 10 sampled objects (100 %, interval 72 to 100 %): kept by Owner.address <-"
                 + " ArrayList <- static Cache.open.");
@@ -102,7 +102,7 @@ class OwnersTest {
     int cleaner = object("app.Cleanup", Kind.PHANTOM);
     hold(SAMPLES, owner(field(cleaner, "action")));
     held(Holding.GARBAGE, "Cleanup.action");
-    assertThat(Owners.sentence(ways(), SAMPLES, false, false)).contains("This is no leak");
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, false, false)).contains("This is no leak");
   }
 
   @Test
@@ -123,7 +123,7 @@ class OwnersTest {
   void garbageWithoutACleanerFreesNothing() {
     hold(SAMPLES, garbage());
     held(Holding.UNREACHABLE, "");
-    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, false, false))
         .contains("only garbage has their address, in Owner.address, and no cleaner");
   }
 
@@ -168,9 +168,9 @@ class OwnersTest {
   @Test
   void oneSampleIsTooFew() {
     hold(1, owner(new Link(-1, Reference.THREAD, null)));
-    List<Way> ways = Owners.ways(new HeapGraph(1, 0, holds, objects), true);
+    List<Way> ways = OwnerFinder.ways(new HeapGraph(1, 0, holds, objects), true);
     assertThat(ways).isEmpty();
-    assertThat(Owners.sentence(ways, 1, false, false)).startsWith("1 sampled object is too few");
+    assertThat(OwnerFinder.sentence(ways, 1, false, false)).startsWith("1 sampled object is too few");
   }
 
   @Test
@@ -205,7 +205,7 @@ class OwnersTest {
     int queue = object("java.util.ArrayDeque", Kind.OTHER, field(service, "open"));
     hold(SAMPLES, owner(field(queue, "elements")));
     held(Holding.DEEPER, "ArrayDeque <- Service.open <- Beans.all");
-    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, false, false))
         .endsWith(
             "held by Owner.address <- ArrayDeque <- Service.open <- Beans.all, which something"
                 + " deeper than was looked keeps.");
@@ -231,9 +231,9 @@ class OwnersTest {
   @Test
   void withoutLinksNobodyKnowsWhatKeepsTheHolder() {
     hold(SAMPLES, owner());
-    List<Way> ways = Owners.ways(new HeapGraph(SAMPLES, 0, holds, objects), false);
+    List<Way> ways = OwnerFinder.ways(new HeapGraph(SAMPLES, 0, holds, objects), false);
     assertThat(ways.get(0).holding()).isEqualTo(Holding.HELD);
-    assertThat(Owners.sentence(ways, SAMPLES, false, false))
+    assertThat(OwnerFinder.sentence(ways, SAMPLES, false, false))
         .endsWith("held by Owner.address; what keeps that was not looked at.");
   }
 
@@ -246,10 +246,10 @@ class OwnersTest {
 
   @Test
   void nobodyIsSaidWithWhatItCanMean() {
-    assertThat(Owners.sentence(ways(), SAMPLES, false, false))
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, false, false))
         .contains("no Java long holds their address. Native code may hold it;")
         .endsWith("or they are lost, which only the search for lost memory can tell.");
-    assertThat(Owners.sentence(ways(), SAMPLES, true, false))
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, true, false))
         .endsWith("With ZGC and Shenandoah garbage may have it, too: their walks see none.");
   }
 
@@ -259,7 +259,7 @@ class OwnersTest {
     for (int i = 0; i < SAMPLES; i++) {
       holds.add(new Hold(i, i < 6, holder, "app.Owner", "address", 0));
     }
-    Way way = Owners.ways(new HeapGraph(SAMPLES, 6, holds, objects), true).get(0);
+    Way way = OwnerFinder.ways(new HeapGraph(SAMPLES, 6, holds, objects), true).get(0);
     assertThat(way.samples()).isEqualTo(4);
     assertThat(way.share()).isEqualTo(1);
   }

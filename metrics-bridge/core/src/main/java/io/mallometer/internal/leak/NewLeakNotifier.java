@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * Reports each site that becomes a leak to one listener, after the polls, on another thread than
  * the poller's.
  */
-public final class LeakNews implements Consumer<Snapshot> {
+public final class NewLeakNotifier implements Consumer<Snapshot> {
 
   private record Key(String site, String library) {
 
@@ -30,11 +30,11 @@ public final class LeakNews implements Consumer<Snapshot> {
   private volatile boolean closed;
 
   /** The leaks that were reported. Guarded by this. */
-  private Set<Key> told = Set.of();
+  private Set<Key> reported = Set.of();
 
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  public LeakNews(Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
+  public NewLeakNotifier(Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
     this.reports = reports;
     this.listener = listener;
     this.executor = executor;
@@ -47,11 +47,11 @@ public final class LeakNews implements Consumer<Snapshot> {
     }
     Map<Key, SiteVerdict> leaks = new HashMap<>();
     reports.get().leaks().forEach(leak -> leaks.putIfAbsent(Key.of(leak), leak));
-    Set<Key> before = told;
-    told = Set.copyOf(leaks.keySet());
+    Set<Key> before = reported;
+    reported = Set.copyOf(leaks.keySet());
     leaks.keySet().removeAll(before);
     if (!leaks.isEmpty()) {
-      executor.execute(() -> leaks.values().forEach(this::tell));
+      executor.execute(() -> leaks.values().forEach(this::report));
     }
   }
 
@@ -60,7 +60,7 @@ public final class LeakNews implements Consumer<Snapshot> {
     closed = true;
   }
 
-  private void tell(SiteVerdict leak) {
+  private void report(SiteVerdict leak) {
     if (closed) {
       return;
     }

@@ -1,7 +1,7 @@
 package io.mallometer.internal.leak;
 
 /** Why idle objects are no leak. */
-enum Acquittal {
+enum NoLeakReason {
   /** Arrivals of idle objects have ended or fallen off. */
   CEASED("no more such objects arrive"),
   /** Objects that were as idle were used or freed later. */
@@ -11,7 +11,7 @@ enum Acquittal {
 
   private final String words;
 
-  Acquittal(String words) {
+  NoLeakReason(String words) {
     this.words = words;
   }
 

@@ -9,7 +9,7 @@ import io.mallometer.model.Estimate;
  * @param share 0 to 1
  * @param variance the variance of the share
  */
-record Share(double share, double variance) {
+record EstimatedShare(double share, double variance) {
 
   /**
    * Returns the share of the objects with the property.
@@ -18,12 +18,12 @@ record Share(double share, double variance) {
    * @param all the sum of the weights of all objects of which the property is known
    * @param squares the sum of the squares of these weights
    */
-  static Share of(double some, double all, double squares) {
+  static EstimatedShare of(double some, double all, double squares) {
     double share = all > 0 ? Math.min(1, some / all) : 0;
     double count = all > 0 ? all * all / squares : 0;
     // Adding an object of each kind keeps the variance of few samples above 0.
     double doubtful = (share * count + 1) / (count + 2);
-    return new Share(share, doubtful * (1 - doubtful) / (count + 3));
+    return new EstimatedShare(share, doubtful * (1 - doubtful) / (count + 3));
   }
 
   /** Returns the estimate of this share of a total. */

@@ -13,49 +13,49 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A fake library that also counts its calls, and runs code of the test in the middle of them. */
-public final class HandFedLibrary extends FakeLibrary {
+public final class ScriptedLibrary extends FakeLibrary {
 
   private volatile OwnerSearch ownerSearch = OwnerSearch.none("nothing can be searched");
-  private volatile Runnable onAllocator = () -> {};
-  private volatile Runnable onCallSites = () -> {};
+  private volatile Runnable onAllocatorReading = () -> {};
+  private volatile Runnable onCallSiteReading = () -> {};
   private volatile List<String> applicationPackages = List.of();
   private volatile RecordingStatus recording = RecordingStatus.off();
-  private final AtomicInteger siteReadings = new AtomicInteger();
-  private final AtomicInteger namings = new AtomicInteger();
+  private final AtomicInteger callSiteReadings = new AtomicInteger();
+  private final AtomicInteger methodNamings = new AtomicInteger();
 
   /** Starts with these counters, active. */
-  public HandFedLibrary(NativeCounters counters, SelfReport self) {
+  public ScriptedLibrary(NativeCounters counters, SelfReport self) {
     super(counters, self);
   }
 
   /** Sets the search that the next search for owners returns. */
-  public void finds(OwnerSearch search) {
+  public void setOwnerSearch(OwnerSearch search) {
     ownerSearch = search;
   }
 
   /** Sets the status of the recording. */
-  public void records(RecordingStatus status) {
+  public void setRecording(RecordingStatus status) {
     recording = status;
   }
 
   /** Runs code whenever the allocator's statistics are read. */
-  public void onAllocator(Runnable action) {
-    onAllocator = action;
+  public void onAllocatorReading(Runnable action) {
+    onAllocatorReading = action;
   }
 
   /** Runs code whenever the call sites are read. */
-  public void onCallSites(Runnable action) {
-    onCallSites = action;
+  public void onCallSiteReading(Runnable action) {
+    onCallSiteReading = action;
   }
 
   /** Returns how often the call sites were read. */
-  public int siteReadings() {
-    return siteReadings.get();
+  public int callSiteReadings() {
+    return callSiteReadings.get();
   }
 
   /** Returns how often new methods were named. */
-  public int namings() {
-    return namings.get();
+  public int methodNamings() {
+    return methodNamings.get();
   }
 
   /** Returns the packages that the latest reading of the call sites was given. */
@@ -75,20 +75,20 @@ public final class HandFedLibrary extends FakeLibrary {
 
   @Override
   public Optional<AllocatorStatistics> allocator(Instant time) {
-    onAllocator.run();
+    onAllocatorReading.run();
     return super.allocator(time);
   }
 
   @Override
   public CallSites callSites(Instant time, List<String> packages, boolean whole) {
     applicationPackages = packages;
-    siteReadings.incrementAndGet();
-    onCallSites.run();
+    callSiteReadings.incrementAndGet();
+    onCallSiteReading.run();
     return super.callSites(time, packages, whole);
   }
 
   @Override
   public void nameMethods() {
-    namings.incrementAndGet();
+    methodNamings.incrementAndGet();
   }
 }

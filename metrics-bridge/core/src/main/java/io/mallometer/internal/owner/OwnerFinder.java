@@ -22,7 +22,7 @@ import java.util.Set;
  * Finds the owners of samples in the result of a walk. A field counts if it has addresses of at
  * least two samples and of 30 % of them: fewer can be numbers that look like addresses.
  */
-public final class Owners {
+public final class OwnerFinder {
 
   /** The fewest samples of an answer: one address alone can be chance. */
   public static final int FEWEST_SAMPLES = 2;
@@ -30,19 +30,19 @@ public final class Owners {
   private static final double LEAST_SHARE = 0.3;
 
   /** The 97.5 % quantile of the normal distribution, for intervals of 95 %. */
-  private static final double Z = 1.96;
+  private static final double NORMAL_QUANTILE = 1.96;
 
   /** JNA's list of all its memory, which refers to it weakly: it does not own the memory. */
-  private static final String BOOKKEEPER = "com.sun.jna.Memory";
+  private static final String JNA_MEMORY_CLASS = "com.sun.jna.Memory";
 
-  private static final String BOOKS = "allocatedMemory";
+  private static final String JNA_MEMORY_FIELD = "allocatedMemory";
   private static final String BOOKKEEPING = " (bookkeeping of all memory of JNA, no owner)";
 
-  private Owners() {}
+  private OwnerFinder() {}
 
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
-  private static final class Group {
+  private static final class HoldersOfField {
     /** The objects that have the address of each sample; none for a static field. */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
@@ -57,7 +57,7 @@ public final class Owners {
    */
   public static List<Way> ways(HeapGraph graph, boolean linked) {
     int live = graph.samples() - graph.freed();
-    Map<Field, Group> groups = new LinkedHashMap<>();
+    Map<Field, HoldersOfField> groups = new LinkedHashMap<>();
     Set<Integer> held = new HashSet<>();
     for (Hold hold : graph.holds()) {
       if (!hold.freed()) {
@@ -67,12 +67,12 @@ public final class Owners {
     }
     List<Way> ways = new ArrayList<>();
     Set<Integer> firm = new HashSet<>();
-    Map<Field, Group> ofGarbage = new LinkedHashMap<>();
-    RetentionPathFinder climb = new RetentionPathFinder(graph.objects());
+    Map<Field, HoldersOfField> ofGarbage = new LinkedHashMap<>();
+    RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());
     groups.forEach(
         (field, group) -> {
           if (isEnough(group.samples.size(), live)) {
-            Way way = way(field, group, live, linked, climb, graph.objects());
+            Way way = way(field, group, live, linked, pathFinder, graph.objects());
             if (isOfGarbage(way)) {
               ofGarbage.put(field, group);
             } else {
@@ -88,20 +88,20 @@ public final class Owners {
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
           if (isEnough(group.samples.size(), live)) {
-            ways.add(way(field, group, live, linked, climb, graph.objects()));
+            ways.add(way(field, group, live, linked, pathFinder, graph.objects()));
           }
         });
-    int nobody = Math.max(0, live - held.size());
-    if (nobody > 0 && live >= FEWEST_SAMPLES) {
-      ways.add(way(Holding.NOBODY, "", nobody, live, false, List.of()));
+    int withoutHolder = Math.max(0, live - held.size());
+    if (withoutHolder > 0 && live >= FEWEST_SAMPLES) {
+      ways.add(way(Holding.NOBODY, "", withoutHolder, live, false, List.of()));
     }
     ways.sort(
-        Comparator.comparing(Owners::isBookkeeping)
-            .thenComparing(Owners::isRestWithoutHolder)
+        Comparator.comparing(OwnerFinder::isBookkeeping)
+            .thenComparing(OwnerFinder::isRestWithoutHolder)
             .thenComparing(Way::throughNative)
             .thenComparing(Way::holding)
             .thenComparing(Comparator.comparingInt(Way::samples).reversed())
-            .thenComparingInt(Owners::length));
+            .thenComparingInt(OwnerFinder::length));
     return ways;
   }
 
@@ -119,13 +119,13 @@ public final class Owners {
     return holder.expanded() && !holder.reached();
   }
 
-  private static void add(Map<Field, Group> groups, Hold hold, boolean ofGarbage) {
+  private static void add(Map<Field, HoldersOfField> groups, Hold hold, boolean ofGarbage) {
     String holder = PathText.field(hold.className(), hold.field());
     boolean isStatic = hold.object() == HeapGraph.NONE;
-    Group group =
+    HoldersOfField group =
         groups.computeIfAbsent(
             new Field(hold.className() + "." + hold.field(), hold.steps() > 0, ofGarbage),
-            f -> new Group());
+            f -> new HoldersOfField());
     group.holder = (isStatic ? "static " : "") + holder;
     group.isStatic |= isStatic;
     Set<Integer> holders = group.samples.computeIfAbsent(hold.sample(), s -> new HashSet<>());
@@ -153,13 +153,13 @@ public final class Owners {
 
   private static Way way(
       Field field,
-      Group group,
+      HoldersOfField group,
       int live,
       boolean linked,
-      RetentionPathFinder climb,
+      RetentionPathFinder pathFinder,
       List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found =
-        linked ? found(group, climb, objects) : Map.of();
+        linked ? found(group, pathFinder, objects) : Map.of();
     Holding holding = group.isStatic ? Holding.KEPT : mostFrequent(group, found);
     List<Path> paths = paths(found, holding);
     return way(holding, group.holder, group.samples.size(), live, field.throughNative(), paths);
@@ -169,9 +169,9 @@ public final class Owners {
   private static Way way(
       Holding holding, String holder, int some, int all, boolean throughNative, List<Path> paths) {
     double share = (double) some / all;
-    double squared = Z * Z / all;
+    double squared = NORMAL_QUANTILE * NORMAL_QUANTILE / all;
     double middle = (share + squared / 2) / (1 + squared);
-    double half = Z * Math.sqrt(share * (1 - share) / all + squared / (4 * all)) / (1 + squared);
+    double half = NORMAL_QUANTILE * Math.sqrt(share * (1 - share) / all + squared / (4 * all)) / (1 + squared);
     return new Way(
         holding,
         holder,
@@ -188,7 +188,7 @@ public final class Owners {
    * equal ones the firmer. If only garbage has an address, that is a result only if all its holders
    * were followed: addresses are reused, and garbage may have stale ones.
    */
-  private static Holding mostFrequent(Group group, Map<Integer, RetentionPathFinder.Found> found) {
+  private static Holding mostFrequent(HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
     Map<Holding, Integer> samples = new EnumMap<>(Holding.class);
     for (Set<Integer> holders : group.samples.values()) {
       Optional<Holding> firmest =
@@ -213,13 +213,13 @@ public final class Owners {
 
   /** Returns what keeps each holder that was followed. */
   private static Map<Integer, RetentionPathFinder.Found> found(
-      Group group, RetentionPathFinder climb, List<HeapObject> objects) {
+      HoldersOfField group, RetentionPathFinder pathFinder, List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();
     group.samples.values().stream()
         .flatMap(Set::stream)
         .distinct()
         .filter(object -> objects.get(object).followed())
-        .forEach(object -> found.put(object, climb.from(object)));
+        .forEach(object -> found.put(object, pathFinder.from(object)));
     return found;
   }
 
@@ -227,9 +227,9 @@ public final class Owners {
     boolean isBookkeeping =
         !links.isEmpty()
             && links.get(links.size() - 1).link().reference() == HeapGraph.Reference.STATIC
-            && BOOKS.equals(links.get(links.size() - 1).link().name())
+            && JNA_MEMORY_FIELD.equals(links.get(links.size() - 1).link().name())
             && links.get(links.size() - 1).referrer().stream()
-                .anyMatch(type -> type.className().equals(BOOKKEEPER));
+                .anyMatch(type -> type.className().equals(JNA_MEMORY_CLASS));
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
@@ -252,13 +252,13 @@ public final class Owners {
 
   /** Returns whether for all followed holders a root is known, or that there is none. */
   public static boolean isConcluded(HeapGraph graph) {
-    RetentionPathFinder climb = new RetentionPathFinder(graph.objects());
+    RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());
     return graph.holds().stream()
         .filter(hold -> hold.object() != HeapGraph.NONE)
         .map(Hold::object)
         .distinct()
         .filter(object -> graph.objects().get(object).followed())
-        .map(object -> climb.from(object).holding())
+        .map(object -> pathFinder.from(object).holding())
         .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
