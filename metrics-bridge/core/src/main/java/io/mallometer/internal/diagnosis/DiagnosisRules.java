@@ -208,7 +208,8 @@ public final class DiagnosisRules {
   private String tooEarlySentence() {
     if (!undecided.isEmpty()) {
       Instant last = Collections.max(undecided.values());
-      reasonsToWait.add(0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
+      reasonsToWait.add(
+          0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
     }
     filePagesText().ifPresent(grown -> reasonsToWait.add(Math.min(1, reasonsToWait.size()), grown));
     return Headline.joinBriefly(TOO_EARLY, ", ", reasonsToWait);
@@ -374,16 +375,22 @@ public final class DiagnosisRules {
         return;
       }
       double left =
-          SHORTEST_OBSERVATION.minus(observed()).toNanos() / input.options().get(Setting.LEAK_TIME_SCALE);
+          SHORTEST_OBSERVATION.minus(observed()).toNanos()
+              / input.options().get(Setting.LEAK_TIME_SCALE);
       Instant due = leaks.time().plusNanos((long) left);
       addJudgedFrom("leaks", "unused memory", due);
-    } else if (bytesTooNewToJudge() > SUSPECT_BYTES && !(bytesTooNewToJudge() < SUSPECT_SHARE * limit.bytes())) {
+    } else if (bytesTooNewToJudge() > SUSPECT_BYTES
+        && !(bytesTooNewToJudge() < SUSPECT_SHARE * limit.bytes())) {
       addTooEarly(
           "leaks",
           "whether the %s allocated in the last %s are used"
-              .formatted(Sentence.bytes(bytesTooNewToJudge()), Words.duration(SHORTEST_OBSERVATION)));
+              .formatted(
+                  Sentence.bytes(bytesTooNewToJudge()), Words.duration(SHORTEST_OBSERVATION)));
     } else {
-      addFinding("leaks", State.HEALTHY, capitalized(smallSuspectsText().orElse("no unused memory grows")));
+      addFinding(
+          "leaks",
+          State.HEALTHY,
+          capitalized(smallSuspectsText().orElse("no unused memory grows")));
     }
   }
 
@@ -461,7 +468,9 @@ public final class DiagnosisRules {
     return site.grows()
         && limit.lowerSeconds() < left
         && growth
-            .filter(found -> isWatchedLongEnough(found) && perSecond >= ACT_SHARE * found.slope().value())
+            .filter(
+                found ->
+                    isWatchedLongEnough(found) && perSecond >= ACT_SHARE * found.slope().value())
             .isPresent();
   }
 
@@ -618,7 +627,11 @@ public final class DiagnosisRules {
         Math.max(
             CERTAIN_BYTES,
             CERTAIN_SHARE * longAccount.map(table -> table.total().bytes()).orElse(Double.NaN));
-    return longAccount.filter(DiagnosisRules::isLong).map(Account::positive).orElse(List.of()).stream()
+    return longAccount
+        .filter(DiagnosisRules::isLong)
+        .map(Account::positive)
+        .orElse(List.of())
+        .stream()
         .filter(
             row ->
                 switch (row.kind()) {

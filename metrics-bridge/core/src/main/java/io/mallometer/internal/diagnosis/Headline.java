@@ -66,7 +66,11 @@ final class Headline {
   /** Whether the sentence leaves out the number of further suspects. */
   private boolean omitsSuspectCount;
 
-  Headline(DiagnosisInput input, TotalGrowth total, List<Row> certainRows, List<SiteVerdict> suspectsToReport) {
+  Headline(
+      DiagnosisInput input,
+      TotalGrowth total,
+      List<Row> certainRows,
+      List<SiteVerdict> suspectsToReport) {
     this.input = input;
     this.growth = total.growth();
     this.account = total.account();
@@ -224,7 +228,8 @@ final class Headline {
             row ->
                 row.kind() == Kind.SITE
                     ? row.exact() || row.lowerPerSecond() > 0 || !row.place().isEmpty()
-                    : !KINDS_WITHOUT_CAUSE.contains(row.kind()) && (row.lowerPerSecond() > 0 || isNeeded(row)))
+                    : !KINDS_WITHOUT_CAUSE.contains(row.kind())
+                        && (row.lowerPerSecond() > 0 || isNeeded(row)))
         .toList();
   }
 
@@ -339,7 +344,9 @@ final class Headline {
 
   static String place(Row row) {
     String name =
-        row.kind() == Kind.SITE ? Words.shortName(row.name()) : DiagnosisRules.capitalized(row.name());
+        row.kind() == Kind.SITE
+            ? Words.shortName(row.name())
+            : DiagnosisRules.capitalized(row.name());
     return row.kind() == Kind.SITE && !row.place().isEmpty()
         ? name + " (" + row.place() + ")"
         : name;

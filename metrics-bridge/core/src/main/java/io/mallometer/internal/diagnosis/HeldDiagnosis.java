@@ -159,7 +159,11 @@ public final class HeldDiagnosis {
         latest.since(),
         Headline.joinBriefly("", "; ", parts),
         latest.actions().stream()
-            .map(action -> action.startsWith(DiagnosisRules.SAVE_EVIDENCE) ? DiagnosisRules.SAVE_EVIDENCE : action)
+            .map(
+                action ->
+                    action.startsWith(DiagnosisRules.SAVE_EVIDENCE)
+                        ? DiagnosisRules.SAVE_EVIDENCE
+                        : action)
             .toList(),
         latest.named());
   }
@@ -169,7 +173,11 @@ public final class HeldDiagnosis {
     drawnTime = early.since();
     latest =
         early.held(
-            latest.state(), latest.since(), DiagnosisRules.reasonsToWait(early), List.of(), List.of());
+            latest.state(),
+            latest.since(),
+            DiagnosisRules.reasonsToWait(early),
+            List.of(),
+            List.of());
     return latest;
   }
 

@@ -71,7 +71,11 @@ public final class KnownLeaks {
    * @param acknowledged whether the site of a name is acknowledged
    */
   void learn(
-      CallSite site, SiteState state, Predicate<String> acknowledged, Instant time, IdleTimeLimits times) {
+      CallSite site,
+      SiteState state,
+      Predicate<String> acknowledged,
+      Instant time,
+      IdleTimeLimits times) {
     boolean leak = state.isLeak();
     if (!leak && ofEarlierRuns.isEmpty() && ofThisRun.isEmpty()) {
       return;

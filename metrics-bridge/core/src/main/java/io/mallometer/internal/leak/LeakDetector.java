@@ -26,10 +26,11 @@ import org.jspecify.annotations.Nullable;
  * where the milder kind has more bytes.
  *
  * <p>A verdict becomes growing, unused or lost at the first evaluation that says so, and healthy
- * when all observed objects are freed. Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE}
- * evaluations in a row, because one epoch proves nothing. Growth ends, and a leak is given up,
- * after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}. Unused memory stays so down to half of the
- * thresholds. An evaluation without a new valid epoch changes nothing but growth.
+ * when all observed objects are freed. Other changes need {@link
+ * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch proves nothing.
+ * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}. Unused
+ * memory stays so down to half of the thresholds. An evaluation without a new valid epoch changes
+ * nothing but growth.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
  * has the exception. The other sites are judged.
@@ -102,8 +103,7 @@ public final class LeakDetector {
     growth.add(new SamplesBySite(evidence.objects()), evidence.counted(), evidence.nanos() / NANOS);
     Verdicts.States before = states == null ? Verdicts.States.none(time) : states;
     ObservationWindow window = ObservationWindow.of(evidence.observation(), times, voidTime);
-    Verdicts evaluation =
-        new Verdicts(evidence, window, growth, lost, known, before, news, time);
+    Verdicts evaluation = new Verdicts(evidence, window, growth, lost, known, before, news, time);
     evaluation.assess(sites.sites());
     states = evaluation.states();
     verdicts = evaluation.verdicts(verdicts, uses, acknowledged);

@@ -204,7 +204,8 @@ public final class LeakWatch {
   }
 
   /** Notes an acknowledgement and returns the file to keep it in; null for none. */
-  private synchronized @Nullable AcknowledgedSitesFile noteAcknowledgement(String site, boolean acknowledged) {
+  private synchronized @Nullable AcknowledgedSitesFile noteAcknowledgement(
+      String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
     } else {
@@ -248,7 +249,8 @@ public final class LeakWatch {
     everEvaluated = true;
     try {
       CallSites sites =
-          callSites.notOlderThan(LeakDetector.evaluationInterval(current), current.get(Setting.LEAK_TIME_SCALE));
+          callSites.notOlderThan(
+              LeakDetector.evaluationInterval(current), current.get(Setting.LEAK_TIME_SCALE));
       // The pause depends on the evaluation alone: reading call sites limits its own cost.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
@@ -260,7 +262,9 @@ public final class LeakWatch {
       double pause =
           Pause.after(end - start, 0, LONGEST_NANOS) / current.get(Setting.LEAK_TIME_SCALE);
       nextEvaluation =
-          start + Math.max(LeakDetector.evaluationInterval(current).toNanos(), (long) pause + end - start);
+          start
+              + Math.max(
+                  LeakDetector.evaluationInterval(current).toNanos(), (long) pause + end - start);
     }
   }
 

@@ -16,8 +16,8 @@ import java.util.Optional;
  * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
- * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of an
- * increase.
+ * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of
+ * an increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
  */
@@ -42,7 +42,11 @@ final class RecentGrowth {
    * @param isKeptForAnHour whether the reading is kept for an hour
    */
   private record Reading(
-      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean isKeptForAnHour) {
+      double seconds,
+      float[] bytes,
+      float[] variances,
+      Evidence.Counted counted,
+      boolean isKeptForAnHour) {
 
     double of(List<Integer> sites) {
       double sum = 0;
@@ -81,11 +85,13 @@ final class RecentGrowth {
     latestKeptForAnHour = isKeptForAnHour ? seconds : latestKeptForAnHour;
     boolean attached = counted.mostBeforeBytes() > 0;
     float[] variances = attached ? samples.variances(seconds) : new float[0];
-    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, isKeptForAnHour));
+    latestFirst.addFirst(
+        new Reading(seconds, samples.bytes(), variances, counted, isKeptForAnHour));
     latestSamples = samples;
     replaced.clear();
     latestFirst.removeIf(
-        reading -> !reading.isKeptForAnHour() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
+        reading ->
+            !reading.isKeptForAnHour() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
     while (secondToLast().seconds() <= seconds - longest()) {
       latestFirst.removeLast();
     }
@@ -132,7 +138,8 @@ final class RecentGrowth {
     return Optional.empty();
   }
 
-  private Optional<Increase> increaseSince(double least, List<Integer> sites, List<SampledObject> live) {
+  private Optional<Increase> increaseSince(
+      double least, List<Integer> sites, List<SampledObject> live) {
     Reading now = latestFirst.element();
     for (Reading then : latestFirst) {
       if (then.seconds() <= now.seconds() - least) {
@@ -176,7 +183,9 @@ final class RecentGrowth {
       return SiteGrowthRate.UNKNOWN;
     }
     double increase = now.of(sites) - then.of(sites) - replacedSince(then).leastBytes(sites);
-    return increase > 0 ? SiteGrowthRate.growing(increase / seconds * HOUR) : SiteGrowthRate.still(seconds);
+    return increase > 0
+        ? SiteGrowthRate.growing(increase / seconds * HOUR)
+        : SiteGrowthRate.still(seconds);
   }
 
   private ReplacedBytes replacedSince(Reading then) {
@@ -231,7 +240,8 @@ final class RecentGrowth {
             && increase >= LeakThresholds.KEPT_SHARE_OF_BORN * bornBytes
             && increase >= LeakThresholds.LEAST_BYTES + olderObjects.mostBytes(sites);
     return grows
-        ? Optional.of(new Increase(window, increase - olderObjects.leastBytes(sites), sum(quarters)))
+        ? Optional.of(
+            new Increase(window, increase - olderObjects.leastBytes(sites), sum(quarters)))
         : Optional.empty();
   }
 

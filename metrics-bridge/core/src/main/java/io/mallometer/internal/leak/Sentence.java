@@ -48,7 +48,8 @@ public final class Sentence {
     };
   }
 
-  private static String leakText(String siteText, Assessment shown, Growth growth, IdleTimeLimits times) {
+  private static String leakText(
+      String siteText, Assessment shown, Growth growth, IdleTimeLimits times) {
     LostObjects lost = shown.lost();
     KnownLeak known = shown.known();
     String holds = siteText + " holds " + bytes(growth.liveBytes());

@@ -9,11 +9,16 @@ import java.time.Instant;
  * @param verdict the verdict
  * @param since the moment of this verdict
  * @param nextVerdict the verdict of the latest evaluations
- * @param agreeingEvaluations the number of evaluations in a row that agreed on it; of a leak, those that spoke
- *     against it, with any verdict
+ * @param agreeingEvaluations the number of evaluations in a row that agreed on it; of a leak, those
+ *     that spoke against it, with any verdict
  * @param shown the latest assessment that agreed with the verdict; of healthy sites, the latest
  */
-record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreeingEvaluations, Assessment shown) {
+record SiteState(
+    Verdict verdict,
+    Instant since,
+    Verdict nextVerdict,
+    int agreeingEvaluations,
+    Assessment shown) {
 
   /** Returns the state before any evaluation counts. */
   static SiteState of(Assessment latest, Instant time) {
@@ -71,7 +76,9 @@ record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreei
         latest.verdict() == Verdict.UNUSED
             || latest.verdict() == Verdict.GROWING
             || latest.lost() != null;
-    return soon && latest.verdict().compareTo(verdict) < 0 ? 1 : LeakThresholds.EVALUATIONS_TO_CHANGE;
+    return soon && latest.verdict().compareTo(verdict) < 0
+        ? 1
+        : LeakThresholds.EVALUATIONS_TO_CHANGE;
   }
 
   /** Returns this verdict, confirmed by an assessment. */
@@ -83,7 +90,9 @@ record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreei
 
   /** Returns this state after an evaluation that does not count; a healthy state shows it. */
   SiteState ignoring(Assessment latest) {
-    return isHealthy() ? new SiteState(verdict, since, nextVerdict, agreeingEvaluations, latest) : this;
+    return isHealthy()
+        ? new SiteState(verdict, since, nextVerdict, agreeingEvaluations, latest)
+        : this;
   }
 
   /** Returns the same verdict with another beginning. */

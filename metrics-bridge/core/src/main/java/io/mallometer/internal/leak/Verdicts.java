@@ -320,7 +320,8 @@ final class Verdicts {
    *
    * @param sites the stacks that are no leak by themselves
    * @param members those of them that hold something
-   * @param becameLeak whether one has just become a leak by itself, so that it is no member any more
+   * @param becameLeak whether one has just become a leak by itself, so that it is no member any
+   *     more
    */
   private @Nullable AssessedStacks assessTogether(
       List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
@@ -545,7 +546,8 @@ final class Verdicts {
       } catch (RuntimeException e) {
         noteFailure(e);
         latest.stream()
-            .filter(earlier -> earlier.site().number() == number && earlier.verdict() == one.verdict())
+            .filter(
+                earlier -> earlier.site().number() == number && earlier.verdict() == one.verdict())
             .forEach(verdicts::add);
       }
     }
@@ -574,7 +576,8 @@ final class Verdicts {
    *
    * @param kinds the suspects by kind, gravest first
    */
-  private List<AssessedStacks> combinedByKind(List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
+  private List<AssessedStacks> combinedByKind(
+      List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
     List<AssessedStacks> combined = new ArrayList<>();
     kinds.forEach(
         (kind, some) -> {
@@ -584,11 +587,13 @@ final class Verdicts {
           double least = before.separateKinds().contains(part) ? 0.5 : 1;
           if (last < 0) {
             combined.add(sum);
-          } else if (kind == AssessedStacks.POOL || sum.weight() > least * combined.get(last).weight()) {
+          } else if (kind == AssessedStacks.POOL
+              || sum.weight() > least * combined.get(last).weight()) {
             combined.add(sum);
             states.separateKinds().add(part);
           } else {
-            combined.set(last, AssessedStacks.sum(new ArrayList<>(List.of(combined.get(last), sum))));
+            combined.set(
+                last, AssessedStacks.sum(new ArrayList<>(List.of(combined.get(last), sum))));
           }
         });
     return combined;
@@ -615,7 +620,8 @@ final class Verdicts {
         }
       };
 
-  private SiteVerdict verdict(AssessedStacks one, LatestAccesses uses, Predicate<String> acknowledged) {
+  private SiteVerdict verdict(
+      AssessedStacks one, LatestAccesses uses, Predicate<String> acknowledged) {
     CallSite site = one.first();
     Assessment shown = one.state().shown();
     Verdict verdict = one.verdict();

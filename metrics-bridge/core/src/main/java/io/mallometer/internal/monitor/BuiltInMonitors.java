@@ -135,7 +135,9 @@ public final class BuiltInMonitors {
       this.before = newest(context.latest().get());
       this.huge =
           new HugeAllocationWatch(
-              (request, missed) -> reportHuge(request), context.listenerThread(), context.nanoTime());
+              (request, missed) -> reportHuge(request),
+              context.listenerThread(),
+              context.nanoTime());
     }
 
     private static long newest(Snapshot snapshot) {

@@ -118,7 +118,8 @@ class GrowthAfterAttachTest {
     }
 
     boolean grows(Site site) {
-      return now > 0 && growth.increaseOf(List.of(site.number), samples.of(site.number)).isPresent();
+      return now > 0
+          && growth.increaseOf(List.of(site.number), samples.of(site.number)).isPresent();
     }
 
     SiteGrowthRate rateOf(Site site) {

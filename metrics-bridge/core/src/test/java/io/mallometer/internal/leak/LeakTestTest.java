@@ -86,7 +86,9 @@ class LeakTestTest {
   private static Assessment judgeAfter(double seconds, List<SampledObject> objects) {
     IdleTimeLimits times = new IdleTimeLimits(FLOOR, 1_800, 1);
     return LeakTest.judge(
-        objects, SiteUse.NONE, new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
+        objects,
+        SiteUse.NONE,
+        new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
   /** When slots run short, an object may get one in spite of a tiny probability. */

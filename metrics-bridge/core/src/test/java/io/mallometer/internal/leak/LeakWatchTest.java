@@ -491,7 +491,8 @@ class LeakWatchTest {
   void eachListenerIsToldOnceOfEachLeak() {
     List<String> told = new ArrayList<>();
     NewLeakNotifier news =
-        new NewLeakNotifier(watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
+        new NewLeakNotifier(
+            watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
     Snapshot any = Snapshot.absent(START, Status.counting());
     watch.publish(VerdictsByHand.report());
     news.accept(any);
