@@ -31,7 +31,7 @@ public final class SearchCost {
         library.callSites(Instant.now(), List.of()).sites().stream()
             .filter(site -> site.liveBytes().value() >= BYTES)
             .map(CallSite::number)
-            .limit(NativeLibrary.MOST_SOUGHT_SITES)
+            .limit(NativeLibrary.MOST_SEARCHED_SITES)
             .toList();
     for (int i = 0; i < SEARCHES; i++) {
       System.out.println(described(search(library, sites)));

@@ -58,7 +58,7 @@ final class Headline {
   private final List<Row> certainRows;
 
   /** The suspects that ask for a state, the gravest first. */
-  private final List<SiteVerdict> suspectsToReport;
+  private final List<SiteVerdict> urgentSuspects;
 
   private final List<Row> named;
   private String sentence;
@@ -70,14 +70,14 @@ final class Headline {
       DiagnosisInput input,
       TotalGrowth total,
       List<Row> certainRows,
-      List<SiteVerdict> suspectsToReport) {
+      List<SiteVerdict> urgentSuspects) {
     this.input = input;
     this.growth = total.growth();
     this.account = total.account();
     this.limit = total.limit();
     this.bounded = total.bounded();
     this.certainRows = certainRows.stream().map(this::accountRow).toList();
-    this.suspectsToReport = suspectsToReport;
+    this.urgentSuspects = urgentSuspects;
     this.named = rowsToName();
     this.sentence = composed();
     for (int i = named.size() - 1; i >= 0 && !isBrief(sentence); i--) {
@@ -98,7 +98,7 @@ final class Headline {
   }
 
   /** Joins the first part, and the later parts that keep the sentence within 25 words. */
-  static String joinBriefly(String begin, String separator, List<String> parts) {
+  static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
     for (String part : parts) {
       String longer = sentence.equals(begin) ? begin + part : sentence + separator + part;
@@ -162,7 +162,7 @@ final class Headline {
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
     }
-    for (SiteVerdict suspect : suspectsToReport) {
+    for (SiteVerdict suspect : urgentSuspects) {
       Row row = row(suspect);
       if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
         rows.add(row);
@@ -171,8 +171,8 @@ final class Headline {
     if (growth.isPresent()) {
       explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
     }
-    if (rows.isEmpty() && !suspectsToReport.isEmpty()) {
-      rows.add(row(suspectsToReport.get(0)));
+    if (rows.isEmpty() && !urgentSuspects.isEmpty()) {
+      rows.add(row(urgentSuspects.get(0)));
     }
     if (rows.size() > MOST_NAMED) {
       rows.subList(MOST_NAMED, rows.size()).clear();
@@ -274,7 +274,7 @@ final class Headline {
       return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
-    int others = suspectsToReport.size() - 1;
+    int others = urgentSuspects.size() - 1;
     String more =
         others <= 0 || omitsSuspectCount
             ? ""

@@ -6,15 +6,15 @@ package io.mallometer.internal.leak;
  * @param bytesPerHour the increase of live bytes; 0 without one; {@code NaN} if unknown
  * @param quietSeconds the time without an increase; 0 if the site grows, {@code NaN} if unknown
  */
-record SiteGrowthRate(double bytesPerHour, double quietSeconds) {
+record GrowthRate(double bytesPerHour, double quietSeconds) {
 
-  static final SiteGrowthRate UNKNOWN = new SiteGrowthRate(Double.NaN, Double.NaN);
+  static final GrowthRate UNKNOWN = new GrowthRate(Double.NaN, Double.NaN);
 
-  static SiteGrowthRate growing(double bytesPerHour) {
-    return new SiteGrowthRate(bytesPerHour, 0);
+  static GrowthRate growing(double bytesPerHour) {
+    return new GrowthRate(bytesPerHour, 0);
   }
 
-  static SiteGrowthRate still(double seconds) {
-    return new SiteGrowthRate(0, seconds);
+  static GrowthRate still(double seconds) {
+    return new GrowthRate(0, seconds);
   }
 }

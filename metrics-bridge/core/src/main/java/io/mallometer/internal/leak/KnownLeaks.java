@@ -75,7 +75,7 @@ public final class KnownLeaks {
       SiteState state,
       Predicate<String> acknowledged,
       Instant time,
-      IdleTimeLimits times) {
+      IdleLimits times) {
     boolean leak = state.isLeak();
     if (!leak && ofEarlierRuns.isEmpty() && ofThisRun.isEmpty()) {
       return;
@@ -103,7 +103,7 @@ public final class KnownLeaks {
     }
   }
 
-  private boolean isUsedForLong(int site, SiteState state, Instant time, IdleTimeLimits times) {
+  private boolean isUsedForLong(int site, SiteState state, Instant time, IdleLimits times) {
     SiteVerdict.Suspected idle = state.shown().suspected();
     boolean used =
         state.verdict() == Verdict.HEALTHY

@@ -42,7 +42,7 @@ public final class LeakDetector {
 
   private static final double NANOS = 1e9;
 
-  private final IdleTimeLimits times;
+  private final IdleLimits times;
   private final RecentGrowth growth;
   private final LostMemory lost;
   private final VoidTime voidTime;
@@ -69,7 +69,7 @@ public final class LeakDetector {
   private LeakDetector(MallometerOptions options, VoidTime voidTime, KnownLeaks known) {
     this.voidTime = voidTime;
     this.known = known;
-    this.times = IdleTimeLimits.of(options);
+    this.times = IdleLimits.of(options);
     this.growth = new RecentGrowth(times.scale());
     this.lost = new LostMemory(times.scale());
   }
@@ -80,7 +80,7 @@ public final class LeakDetector {
   }
 
   /** Returns the time between two evaluations. */
-  public static Duration evaluationInterval(MallometerOptions options) {
+  public static Duration interval(MallometerOptions options) {
     return Duration.ofNanos(
         (long) (LeakThresholds.EVALUATION_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
   }

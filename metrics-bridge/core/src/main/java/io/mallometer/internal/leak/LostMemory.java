@@ -385,7 +385,7 @@ final class LostMemory {
     return possible.stream()
         .flatMap(site -> numbers(site.site().number()))
         .distinct() // a verdict kept after a failure may list a site of another
-        .limit(NativeLibrary.MOST_SOUGHT_SITES)
+        .limit(NativeLibrary.MOST_SEARCHED_SITES)
         .toList();
   }
 

@@ -39,14 +39,10 @@ final class RecentGrowth {
    * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
    *     since, its bytes make the growth of the next site in its place look smaller
    * @param variances the variances of the bytes, by place; empty without an attach
-   * @param isKeptForAnHour whether the reading is kept for an hour
+   * @param lasts whether the reading is kept for an hour
    */
   private record Reading(
-      double seconds,
-      float[] bytes,
-      float[] variances,
-      Evidence.Counted counted,
-      boolean isKeptForAnHour) {
+      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean lasts) {
 
     double of(List<Integer> sites) {
       double sum = 0;
@@ -68,7 +64,7 @@ final class RecentGrowth {
   /** The replaced bytes between a reading and the latest one, by the earlier reading. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
-  private double latestKeptForAnHour = Double.NEGATIVE_INFINITY;
+  private double latestThatLasts = Double.NEGATIVE_INFINITY;
 
   RecentGrowth(double timeScale) {
     this.timeScale = timeScale;
@@ -81,17 +77,15 @@ final class RecentGrowth {
    * @param seconds the moment by {@link System#nanoTime()}
    */
   void add(SamplesBySite samples, Evidence.Counted counted, double seconds) {
-    boolean isKeptForAnHour = seconds - latestKeptForAnHour >= APART_SECONDS / timeScale;
-    latestKeptForAnHour = isKeptForAnHour ? seconds : latestKeptForAnHour;
+    boolean lasts = seconds - latestThatLasts >= APART_SECONDS / timeScale;
+    latestThatLasts = lasts ? seconds : latestThatLasts;
     boolean attached = counted.mostBeforeBytes() > 0;
     float[] variances = attached ? samples.variances(seconds) : new float[0];
-    latestFirst.addFirst(
-        new Reading(seconds, samples.bytes(), variances, counted, isKeptForAnHour));
+    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, lasts));
     latestSamples = samples;
     replaced.clear();
     latestFirst.removeIf(
-        reading ->
-            !reading.isKeptForAnHour() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
+        reading -> !reading.lasts() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
     while (secondToLast().seconds() <= seconds - longest()) {
       latestFirst.removeLast();
     }
@@ -156,9 +150,9 @@ final class RecentGrowth {
    *
    * @param live the live samples of these sites
    */
-  SiteGrowthRate rateOf(List<Integer> sites, List<SampledObject> live) {
+  GrowthRate rateOf(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_FOR_GROWTH) {
-      return SiteGrowthRate.UNKNOWN;
+      return GrowthRate.UNKNOWN;
     }
     Reading now = latestFirst.element();
     double[] ages =
@@ -168,7 +162,7 @@ final class RecentGrowth {
     double apart = (ages[last] - ages[0]) / last;
     double shortest = LeakThresholds.GROWTH_RATE_SECONDS / timeScale;
     if (ages[0] > Math.max(shortest / 2, LeakThresholds.QUIET_GAPS * apart)) {
-      return SiteGrowthRate.still(ages[0]);
+      return GrowthRate.still(ages[0]);
     }
     double window = Math.max(shortest, LeakThresholds.LATEST_SAMPLES * apart);
     Reading then = latestFirst.getLast();
@@ -180,12 +174,10 @@ final class RecentGrowth {
     }
     double seconds = now.seconds() - then.seconds();
     if (seconds < shortest / 2) {
-      return SiteGrowthRate.UNKNOWN;
+      return GrowthRate.UNKNOWN;
     }
     double increase = now.of(sites) - then.of(sites) - replacedSince(then).leastBytes(sites);
-    return increase > 0
-        ? SiteGrowthRate.growing(increase / seconds * HOUR)
-        : SiteGrowthRate.still(seconds);
+    return increase > 0 ? GrowthRate.growing(increase / seconds * HOUR) : GrowthRate.still(seconds);
   }
 
   private ReplacedBytes replacedSince(Reading then) {

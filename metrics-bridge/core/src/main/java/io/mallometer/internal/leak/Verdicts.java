@@ -332,7 +332,7 @@ final class Verdicts {
     boolean stays = !becameLeak || earlier.isLeak() && latest.verdict() == Verdict.LEAK;
     SiteState state = stays ? all.state() : newState.after(latest, time);
     Verdict verdict = state.verdict();
-    if (verdict == Verdict.HEALTHY && state.agreeingEvaluations() == 0) {
+    if (verdict == Verdict.HEALTHY && state.agreements() == 0) {
       return null;
     }
     states.names().put(name, state);
@@ -675,7 +675,7 @@ final class Verdicts {
     double live = one.liveBytes();
     return switch (one.verdict()) {
       case LEAK, UNUSED -> {
-        SiteGrowthRate rate = growth.rateOf(numbers(one.stacks()), samplesOf(one.stacks()));
+        GrowthRate rate = growth.rateOf(numbers(one.stacks()), samplesOf(one.stacks()));
         yield Double.isNaN(rate.bytesPerHour())
             ? new Growth(live, perHour(shown), Optional.empty())
             : new Growth(live, rate.bytesPerHour(), stopped(rate));
@@ -693,7 +693,7 @@ final class Verdicts {
     return numbers;
   }
 
-  private Optional<Instant> stopped(SiteGrowthRate rate) {
+  private Optional<Instant> stopped(GrowthRate rate) {
     return rate.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(rate.quietSeconds()));
   }
 

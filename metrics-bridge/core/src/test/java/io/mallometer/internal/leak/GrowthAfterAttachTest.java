@@ -122,7 +122,7 @@ class GrowthAfterAttachTest {
           && growth.increaseOf(List.of(site.number), samples.of(site.number)).isPresent();
     }
 
-    SiteGrowthRate rateOf(Site site) {
+    GrowthRate rateOf(Site site) {
       return growth.rateOf(List.of(site.number), samples.of(site.number));
     }
   }

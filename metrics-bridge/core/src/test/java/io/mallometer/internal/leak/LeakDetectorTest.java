@@ -1351,7 +1351,7 @@ class LeakDetectorTest {
     return LeakTest.judge(
         objects,
         SiteUse.NONE,
-        ObservationWindow.of(observation, new IdleTimeLimits(300, 0, 1), VoidTime.NONE));
+        ObservationWindow.of(observation, new IdleLimits(300, 0, 1), VoidTime.NONE));
   }
 
   // ---- Leaks of earlier runs

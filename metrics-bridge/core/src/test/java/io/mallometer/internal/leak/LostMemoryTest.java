@@ -455,7 +455,7 @@ class LostMemoryTest {
   void notMoreSitesAreSoughtThanTheLibraryTakes() {
     lost.setStacks(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 99).boxed().toList()));
     pass(15);
-    assertThat(library.searches.get(0)).hasSize(NativeLibrary.MOST_SOUGHT_SITES);
+    assertThat(library.searches.get(0)).hasSize(NativeLibrary.MOST_SEARCHED_SITES);
   }
 
   private static LostObjects lost(int sought, int lost) {
