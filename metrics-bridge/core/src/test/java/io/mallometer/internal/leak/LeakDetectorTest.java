@@ -258,7 +258,13 @@ class LeakDetectorTest {
           @Override
           public MemorySearch memorySearch() {
             return new MemorySearch(
-                MemorySearch.State.DONE, "", 1, 0, 0, 0.3, 1 << 30, 1 << 30, 0, 0, 1, sought);
+                MemorySearch.State.DONE,
+                "",
+                1,
+                new MemorySearch.Effort(0, 0, 0.3),
+                new MemorySearch.Coverage(1 << 30, 1 << 30, 0),
+                1,
+                sought);
           }
         };
     for (int i = 0; i < 10; i++) {

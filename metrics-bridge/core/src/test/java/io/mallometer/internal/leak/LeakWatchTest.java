@@ -139,7 +139,14 @@ class LeakWatchTest {
 
     @Override
     public MemorySearch memorySearch() {
-      return new MemorySearch(MemorySearch.State.RUNNING, "", 1, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+      return new MemorySearch(
+          MemorySearch.State.RUNNING,
+          "",
+          1,
+          new MemorySearch.Effort(0, 0, 0),
+          new MemorySearch.Coverage(0, 0, 0),
+          0,
+          List.of());
     }
 
     @Override

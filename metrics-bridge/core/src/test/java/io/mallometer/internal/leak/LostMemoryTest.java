@@ -64,13 +64,8 @@ class LostMemoryTest {
           state,
           state == State.FAILED ? "process_vm_readv is refused" : "",
           searches.size(),
-          0,
-          0,
-          cpuSeconds,
-          searched,
-          (long) GIB,
-          swapped,
-          0,
+          new MemorySearch.Effort(0, 0, cpuSeconds),
+          new MemorySearch.Coverage(searched, (long) GIB, swapped),
           unreadThreads,
           objects);
     }
