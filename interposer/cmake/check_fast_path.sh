@@ -31,7 +31,7 @@ check() {
 }
 
 # Whoever follows a stack finds the program's frame pointer in its register; the C runtime's own functions are called by
-# the loader only, and trial_entry begins a process.
+# the loader only, and safety_test_entry begins a process.
 case $processor in
   x86_64) jump='^jmp +\*' ret='^ret' entry=1 malloc=26 free=12 tracked=16 realloc=43 large=80 frame_pointer='(,|pop +)%rbp$' ;;
   aarch64)
@@ -62,7 +62,7 @@ for function in dlopen dlmopen java_dlsym; do
     { echo "$function is not a jump"; failed=1; }
 done
 if $objdump -d --no-show-raw-insn "$library" |
-  awk -v write="$frame_pointer" '/^[0-9a-f]+ </ { name = $2 } name !~ /__do_global_dtors_aux|<_init>|<_fini>|call_weak_fn|<trial_entry>/ && $0 ~ write { print name, $0; found = 1 } END { exit !found }'; then
+  awk -v write="$frame_pointer" '/^[0-9a-f]+ </ { name = $2 } name !~ /__do_global_dtors_aux|<_init>|<_fini>|call_weak_fn|<safety_test_entry>/ && $0 ~ write { print name, $0; found = 1 } END { exit !found }'; then
   echo "the frame pointer is written"
   failed=1
 fi

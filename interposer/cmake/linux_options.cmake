@@ -29,10 +29,10 @@ target_link_options(mallometer PRIVATE
   LINKER:-z,nodelete     # threads keep pointers into it
   LINKER:-z,defs
   LINKER:-Bsymbolic-functions
-  LINKER:-e,trial_entry  # where it begins when it is executed (src/leak/trial.c)
+  LINKER:-e,safety_test_entry  # where it begins when it is executed (src/leak/safety_test.c)
   # Whatever the C runtime's own objects say, of which many systems have unmarked ones. It holds for what is not the
-  # compiler's, too: trial_entry calls and never returns, and the stacks that clone gets are of children that share the
-  # shadow stack of a parent that waits for them (CLONE_VFORK) and leave by _exit or execve.
+  # compiler's, too: safety_test_entry calls and never returns, and the stacks that clone gets are of children that share
+  # the shadow stack of a parent that waits for them (CLONE_VFORK) and leave by _exit or execve.
   $<$<BOOL:${RETURN_PROTECTION}>:LINKER:-z,shstk>
   LINKER:--no-as-needed)
 target_link_libraries(mallometer PRIVATE ${LIBDL})

@@ -98,7 +98,7 @@ CASE(an_object_counts_by_its_age_and_its_idle_time) {
   void *object = place(SITE, 0.25);
   CHECK(object && is_in_slots(object));
   struct slot_object seen;
-  CHECK(slot_look(slot_number(object), &seen));
+  CHECK(slot_read(slot_number(object), &seen));
   CHECK_EQUAL(seen.born << SLOT_TIME_SHIFT, BEGIN_NS);
   evidence_of_gap(&seen, 500000000);
   slot_touched(&seen, (BEGIN_NS + 1000000000) >> SLOT_TIME_SHIFT);

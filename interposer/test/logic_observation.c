@@ -115,7 +115,7 @@ static void *object_in_slot(void) {
 
 static double placement_of(const void *object) {
   struct slot_object slot;
-  CHECK(slot_look(slot_number(object), &slot) && slot.object == object);
+  CHECK(slot_read(slot_number(object), &slot) && slot.object == object);
   return slot.placement;
 }
 
@@ -130,7 +130,7 @@ static uint64_t in_units(uint64_t ns) { return ns / UNIT * UNIT; }
 
 static uint64_t last_access(const void *object) {
   struct slot_object slot;
-  CHECK(slot_look(slot_number(object), &slot) && slot.object == object);
+  CHECK(slot_read(slot_number(object), &slot) && slot.object == object);
   return slot.last_access * UNIT;
 }
 

@@ -7,7 +7,7 @@
 #include "account/thread_block.h"
 #include "leak/observation.h"
 #include "leak/search.h"
-#include "leak/sought.h"
+#include "leak/search_targets.h"
 #include "platform/given.h"
 #include "platform/mappings.h"
 #include "platform/memory.h"
@@ -27,7 +27,7 @@ enum {
 static _Alignas(LARGEST_PAGE) uintptr_t memory[WORDS];
 static struct mapping mapping;
 static struct mallometer_searched searched;
-static struct mallometer_sought rows[MOST_SOUGHT];
+static struct mallometer_sought rows[MOST_SEARCH_TARGETS];
 static uint32_t count;
 static const struct heap_parts *heap;
 
@@ -48,7 +48,7 @@ static void begin(void) {
   CHECK(live_samples_start());
 }
 
-static void describe(void) { count = search_describe(&searched, rows, MOST_SOUGHT); }
+static void describe(void) { count = search_describe(&searched, rows, MOST_SEARCH_TARGETS); }
 
 static void search_up_to(uint64_t bytes) {
   const uint32_t site = SITE;
@@ -168,8 +168,8 @@ CASE(more_objects_than_there_is_room_for_are_left_out) {
   CHECK_EQUAL(search_start(sites, 2, UINT64_MAX, heap), 0);
   thread_goes_on();
   describe();
-  CHECK_EQUAL(searched.objects, MOST_SOUGHT / 2 + 100);
-  CHECK_EQUAL(searched.left_out, 6000 - MOST_SOUGHT / 2);
+  CHECK_EQUAL(searched.objects, MOST_SEARCH_TARGETS / 2 + 100);
+  CHECK_EQUAL(searched.left_out, 6000 - MOST_SEARCH_TARGETS / 2);
   for (uint32_t i = 1; i < count; i++) CHECK(rows[i].id != rows[i - 1].id);
 }
 

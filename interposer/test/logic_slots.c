@@ -223,7 +223,7 @@ static int a_look_sees_one_object(unsigned point) {
   object = take(SIZE, SITE);
   struct slot_object seen;
   interrupt_at(point, another_frees_and_takes);
-  bool is_seen = slot_look(slot_number(object), &seen);
+  bool is_seen = slot_read(slot_number(object), &seen);
   if (!was_interrupted()) return NOT_REACHED;
   CHECK(slot_number(of_other) == slot_number(object));
   if (is_seen) {
@@ -240,18 +240,18 @@ static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;
   object = take(SIZE, SITE);
-  CHECK(slot_look(slot_number(object), &looked_at));
+  CHECK(slot_read(slot_number(object), &looked_at));
   given_monotonic_ns = (uint64_t)2000 << SLOT_TIME_SHIFT;
   interrupt_at(point, another_frees_and_takes);
   slot_touched(&looked_at, 1500);
   slot_show(&looked_at, false);
   if (!was_interrupted()) {
-    CHECK(slot_look(slot_number(object), &looked_at));
+    CHECK(slot_read(slot_number(object), &looked_at));
     CHECK_EQUAL(looked_at.last_access, 1500);
     CHECK(looked_at.unseen);
     return NOT_REACHED;
   }
-  CHECK(slot_look(slot_number(of_other), &looked_at));
+  CHECK(slot_read(slot_number(of_other), &looked_at));
   CHECK_EQUAL(looked_at.last_access, 2000);
   CHECK_EQUAL(looked_at.born, 2000);
   CHECK(!looked_at.unseen);
@@ -263,7 +263,7 @@ static void another_retires_it(void) { other_did = slot_retire(&looked_at); }
 static int an_object_is_freed_or_retired(unsigned point) {
   start();
   object = take(SIZE, SITE);
-  CHECK(slot_look(slot_number(object), &looked_at));
+  CHECK(slot_read(slot_number(object), &looked_at));
   interrupt_at(point, another_retires_it);
   bool did = put_back(object);
   if (!was_interrupted()) return NOT_REACHED;

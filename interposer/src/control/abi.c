@@ -22,8 +22,8 @@
 #include "leak/evidence.h"
 #include "leak/observation.h"
 #include "leak/search.h"
+#include "leak/search_targets.h"
 #include "leak/slots.h"
-#include "leak/sought.h"
 #include "leak/watch.h"
 #include "mallometer.h"
 #include "platform/clock.h"
@@ -273,7 +273,7 @@ int mallometer_accesses(struct mallometer_access *accesses, uint32_t capacity) {
 }
 
 int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes) {
-  if (!sites || count == 0 || count > MOST_SOUGHT_SITES) return -EINVAL;
+  if (!sites || count == 0 || count > MOST_SEARCHED_SITES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   int saved_errno = errno;
   int result = search_start(sites, count, most_bytes, java_heap_parts());

@@ -10,8 +10,8 @@
 #include "hooks/state.h"
 #include "jvm/owner_search.h"
 #include "leak/live_objects.h"
+#include "leak/safety_test.h"
 #include "leak/slots.h"
-#include "leak/trial.h"
 #include "platform/memory.h"
 
 /* Objects below this address are low: ordinary 32-bit numbers look like addresses of them. */
@@ -119,7 +119,7 @@ static bool may_read_memory(void) {
   sigfillset(&all);
   if (sigprocmask(SIG_SETMASK, &all, &before) != 0) return false;
   /* The first trial may exceed its time limit on a busy machine. */
-  bool may = trial_of_copying(COPY_BY_READV) == NULL || trial_of_copying(COPY_BY_READV) == NULL;
+  bool may = safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
   (void)sigprocmask(SIG_SETMASK, &before, NULL);
   return may;
 }

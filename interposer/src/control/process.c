@@ -26,8 +26,8 @@
 #include "hooks/state.h"
 #include "jvm/attach.h"
 #include "leak/observation.h"
+#include "leak/safety_test.h"
 #include "leak/search.h"
-#include "leak/trial.h"
 #include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
@@ -181,7 +181,7 @@ static struct configuration apply_configuration(void) {
   call_sites_wanted = configuration.call_sites;
   unwinding = configuration.unwinding;
   observation_configure(configuration.leaks, configuration.arena_bytes);
-  trial_remembers(process_environment());
+  safety_test_store_environment(process_environment());
   wanted_recording = executable_is_privileged() ? NULL : configuration.recording;
   wanted_agent = executable_is_privileged() ? NULL : configuration.agent;
   if (!executable_is_privileged()) wanted_report = configuration.exit_report;

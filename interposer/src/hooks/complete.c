@@ -38,7 +38,7 @@ static bool uses_headers(void) { return size_source == SIZE_FROM_HEADER; }
 
 static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
-/* ---- Counting ----------------------------------------------------------------------------------------- */
+/* ---- Failures ----------------------------------------------------------------------------------------- */
 
 static void count_failure(void) {
   struct thread_block *block = event_block();
@@ -48,6 +48,14 @@ static void count_failure(void) {
     counter_add_shared(&shared_events.failed, 1);
   }
 }
+
+void complete_count_failure(void) {
+  int saved_errno = errno;
+  if (hook_ready() && is_counting()) count_failure();
+  errno = saved_errno;
+}
+
+/* ---- Allocations -------------------------------------------------------------------------------------- */
 
 __attribute__((noinline)) static void record_with_stack(size_t requested, struct origin origin) {
   uint64_t frames[MALLOMETER_EVENT_FRAMES];
@@ -105,20 +113,6 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   return block->reporting.scoped ? report_to_scope(block, object, requested) : object;
 }
 
-static void count_free(const void *object, size_t unit_size) {
-  struct thread_block *block = event_block();
-  if (block) {
-    if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
-    counter_add(&block->events.freed_bytes, unit_size);
-    counter_add(&block->events.frees, 1);
-    if (!headroom_give(block, (int64_t)unit_size)) peak_flush_if_due(block);
-    scope_free(block, object, unit_size);
-  } else {
-    counter_add_shared(&shared_events.freed_bytes, unit_size);
-    counter_add_shared(&shared_events.frees, 1);
-  }
-}
-
 static void *count_outcome(void *object, size_t requested, struct move move, struct origin origin) {
   if (!is_counting()) return object;
   int saved_errno = errno;
@@ -151,6 +145,35 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
+/* Ignores the object in header mode: without a header, its free does not count either. */
+void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
+  if (!uses_headers()) count_new(object, size, 0, origin);
+}
+
+/* ---- Frees -------------------------------------------------------------------------------------------- */
+
+static void count_free(const void *object, size_t unit_size) {
+  struct thread_block *block = event_block();
+  if (block) {
+    if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
+    counter_add(&block->events.freed_bytes, unit_size);
+    counter_add(&block->events.frees, 1);
+    if (!headroom_give(block, (int64_t)unit_size)) peak_flush_if_due(block);
+    scope_free(block, object, unit_size);
+  } else {
+    counter_add_shared(&shared_events.freed_bytes, unit_size);
+    counter_add_shared(&shared_events.frees, 1);
+  }
+}
+
+void complete_count_free(const void *object, size_t unit_size) {
+  if (!is_counting()) return;
+  int saved_errno = errno;
+  count_free(object, unit_size);
+  if (object && monitors_listen()) monitors_freed(object, unit_size);
+  errno = saved_errno;
+}
+
 static struct pending_free pending_free_of(void *object, bool headed) {
   if (!is_counting()) return (struct pending_free){NULL, 0};
   if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){object, glibc_usable_size(object)};
@@ -163,14 +186,6 @@ static struct pending_free pending_free_of(void *object, bool headed) {
 static struct live_sample sample_of(const void *object) {
   if (may_be_sampled(object)) return live_sample_remove(object);
   return NO_LIVE_SAMPLE;
-}
-
-void complete_count_free(const void *object, size_t unit_size) {
-  if (!is_counting()) return;
-  int saved_errno = errno;
-  count_free(object, unit_size);
-  if (object && monitors_listen()) monitors_freed(object, unit_size);
-  errno = saved_errno;
 }
 
 static void count_pending(struct pending_free pending) {
@@ -188,7 +203,7 @@ void complete_confirm_free(struct begun_free begun) {
 
 void complete_cancel_free(void *object, struct begun_free begun) { call_sites_put_back(object, begun.sample); }
 
-/* ---- The functions ------------------------------------------------------------------------------------ */
+/* ---- The functions of malloc's family ----------------------------------------------------------------- */
 
 void *complete_malloc(size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(1, size);
@@ -278,7 +293,7 @@ static void *realloc_slot(void *object, size_t size, struct origin origin) {
     free_slot(object);
     return NULL;
   }
-  size_t room = slot_room(object);
+  size_t room = slot_capacity(object);
   void *moved = next.malloc(size);
   if (moved) {
     memcpy(moved, object, room < size ? room : size);
@@ -319,15 +334,4 @@ size_t complete_usable_size(void *object) {
   if (!hook_ready()) return object == &hook_state; /* this address is the test of calls_arrive() in start.c */
   if (is_in_slots(object)) return slot_usable(object);
   return uses_headers() && has_header(object) ? header_size(object) : next.usable_size(object);
-}
-
-/* Ignores the object in header mode: without a header, its free does not count either. */
-void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
-  if (!uses_headers()) count_new(object, size, 0, origin);
-}
-
-void complete_count_failure(void) {
-  int saved_errno = errno;
-  if (hook_ready() && is_counting()) count_failure();
-  errno = saved_errno;
 }

@@ -7,7 +7,7 @@
 bool live_objects_next(struct live_objects *walk, const void **object, struct live_sample *sample) {
   while (slots_reserved() > 0 && walk->slot < SLOTS) {
     struct slot_object slot;
-    if (!slot_look((uint32_t)walk->slot++, &slot)) continue;
+    if (!slot_read((uint32_t)walk->slot++, &slot)) continue;
     *object = slot.object;
     *sample = slot.sample;
     return true;
@@ -18,7 +18,7 @@ bool live_objects_next(struct live_objects *walk, const void **object, struct li
 static struct live_sample look(const void *object) {
   struct slot_object slot;
   if (!is_in_slots(object)) return live_sample_find(object);
-  return slot_look(slot_number(object), &slot) && slot.object == object ? slot.sample : NO_LIVE_SAMPLE;
+  return slot_read(slot_number(object), &slot) && slot.object == object ? slot.sample : NO_LIVE_SAMPLE;
 }
 
 bool live_object_is(const void *object, const struct live_sample *sample) {

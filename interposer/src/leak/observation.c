@@ -8,10 +8,10 @@
 #include "account/own_thread.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
-#include "leak/room.h"
+#include "leak/safety_test.h"
 #include "leak/scan.h"
+#include "leak/slot_limits.h"
 #include "leak/slots.h"
-#include "leak/trial.h"
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
@@ -81,12 +81,12 @@ static struct before {
 } * before; /* the objects of all slots before the reading */
 
 static void note_objects(void) {
-  for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_look(i, &before[i].object);
+  for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_read(i, &before[i].object);
 }
 
 static bool is_same(const struct slot_object *object) {
   struct slot_object now;
-  return slot_look(object->number, &now) && now.generation == object->generation;
+  return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
 /* Notes an access to an object. If the slot has a new object by now, the access was its initialization. */
@@ -223,7 +223,7 @@ static void fail(const char *why) {
 
 static const char *prepare(void) {
   const char *why = memory_limit(); /* the program's own use of what is limited comes first */
-  if (!why) why = trial_of_slots();
+  if (!why) why = safety_test_slots();
   if (!why) why = slots_start();
   if (why) return why;
   before = memory_reserve(SLOTS * sizeof *before);
@@ -255,7 +255,7 @@ static bool has_failed_for_good(bool ended) {
 
 static void look_for_room(void) {
   uint32_t times_cost = __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);
-  __atomic_store_n(&no_room, room_look(times_cost), __ATOMIC_RELEASE);
+  __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
 /* Opens the slots for new objects. Memory that the program locked may have closed them (slots.c). */
@@ -334,7 +334,7 @@ static void *observe(void *unused) {
     return unused;
   }
   reason = "";
-  __atomic_store_n(&watch_reason, trial_of_watch(), __ATOMIC_RELEASE);
+  __atomic_store_n(&watch_reason, safety_test_watchpoints(), __ATOMIC_RELEASE);
   begin_to_observe();
   __atomic_store_n(&state, MALLOMETER_LEAKS_ON, __ATOMIC_RELEASE);
   observe_for_good();
@@ -387,7 +387,7 @@ int observation_start(const char *unable) {
 void observation_forget(void) {
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
     struct slot_object object;
-    if (!slot_look(i, &object)) continue;
+    if (!slot_read(i, &object)) continue;
     if (is_gone(&object)) {
       retire(&object);
     } else {

@@ -118,7 +118,7 @@ static void *place(const struct sample *sample, const struct live_sample *live, 
 
 static void tell_of_placed(const void *object) {
   struct slot_object placed;
-  if (slot_look(slot_number(object), &placed)) evidence_of_placed(&placed);
+  if (slot_read(slot_number(object), &placed)) evidence_of_placed(&placed);
 }
 
 static void *move(const struct sample *sample, const struct live_sample *live) {

@@ -9,9 +9,9 @@
 #include "account/own_thread.h"
 #include "allocator/glibc_free.h"
 #include "leak/observation.h"
+#include "leak/safety_test.h"
+#include "leak/search_targets.h"
 #include "leak/slots.h"
-#include "leak/sought.h"
-#include "leak/trial.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/mappings.h"
@@ -41,7 +41,7 @@ static int state = MALLOMETER_SEARCH_NONE;
 static bool forked;
 static const char *reason = "";
 static uint32_t number, left_out, unread_threads, wanted_count;
-static uint32_t wanted[MOST_SOUGHT_SITES];
+static uint32_t wanted[MOST_SEARCHED_SITES];
 static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, searched, resident, swapped;
 static uint64_t rested_cpu_ns; /* the thread's CPU time at its last sleep */
 static uint64_t overhead_ns, overhead_before_ns;
@@ -96,7 +96,7 @@ static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
   if (!glibc_has_chunks_at(copying, begin, mapping_begin, mapping_end)) {
-    sought_compare(words, count, begin);
+    targets_compare(words, count, begin);
     return;
   }
   if (free_chunk.end > begin && !glibc_chunk_is_free(copying, &free_chunk)) free_chunk.end = 0;
@@ -106,7 +106,7 @@ static void compare_used(size_t count, uintptr_t begin) {
     size_t left = (end - at) / sizeof *words;
     bool found = glibc_free_chunk_in(copying, rest, left, at, &free_chunk);
     size_t used = found ? (free_chunk.begin - at) / sizeof *words + 1 : left;
-    sought_compare(rest, used, at);
+    targets_compare(rest, used, at);
     at += used * sizeof *words;
   }
 }
@@ -119,7 +119,7 @@ static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
     size_t copied = memory_copy(copying, begin, buffer->words, wanted_bytes), words = copied / sizeof *buffer->words;
     if (used > words) used = words;
     compare_used(used, begin);
-    sought_compare_free(buffer->words + used, words - used, begin + used * sizeof *buffer->words);
+    targets_compare_free(buffer->words + used, words - used, begin + used * sizeof *buffer->words);
     add(&searched, copied);
     begin += copied == wanted_bytes ? copied : copied / memory_page_bytes() * memory_page_bytes() + memory_page_bytes();
     if (pauses) pause_when_due();
@@ -165,7 +165,7 @@ static void read_slots(void) {
   slots_are_told = true;
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
     struct slot_object object;
-    size_t pages = slot_look(i, &object) ? slot_opened(i) / memory_page_bytes() : 0;
+    size_t pages = slot_read(i, &object) ? slot_opened(i) / memory_page_bytes() : 0;
     if (pages == 0) continue;
     slots_are_told &= page_states(telling, slot_address(i), pages, buffer->states);
     if (!slots_are_told) continue;
@@ -253,8 +253,8 @@ static bool compare_thread(uint32_t id) {
   if (!thread_waits(id, &thread)) return false;
   size_t copied = memory_copy(copying, thread.stack_pointer, buffer->words, memory_page_bytes());
   size_t count = copied / sizeof *buffer->words;
-  sought_compare(thread.arguments, sizeof thread.arguments / sizeof *thread.arguments, 0);
-  sought_compare(buffer->words, count, thread.stack_pointer);
+  targets_compare(thread.arguments, sizeof thread.arguments / sizeof *thread.arguments, 0);
+  targets_compare(buffer->words, count, thread.stack_pointer);
   return thread_has_stored_registers(&thread, buffer->words, count);
 }
 
@@ -278,7 +278,7 @@ static const char *compare_all(void) {
   if (!mappings_read(&mappings)) return "the mappings of the process cannot be read";
   bool is_known = heap && heap->begin(copying);
   const char *why = compare_mappings(&mappings);
-  if (!is_known || !heap->is_unmoved(copying)) sought_count_free();
+  if (!is_known || !heap->is_unmoved(copying)) targets_add_free_parts();
   if (mappings.rows) mappings_forget(&mappings);
   compare_threads();
   if (why || telling == TELL_BY_PAGEMAP) return why;
@@ -290,15 +290,15 @@ static const char *compare_all(void) {
 
 static const char *find_way_to_copy(void) {
   copying = COPY_BY_READV;
-  const char *why = trial_of_copying(copying);
+  const char *why = safety_test_copying(copying);
   if (!why) return NULL;
   copying = COPY_BY_PIPE;
-  return trial_of_copying(copying);
+  return safety_test_copying(copying);
 }
 
 static const char *find_way_to_tell(void) {
   telling = pagemap_is_readable() ? TELL_BY_PAGEMAP : TELL_BY_MINCORE;
-  return telling == TELL_BY_PAGEMAP ? NULL : trial_of_mincore();
+  return telling == TELL_BY_PAGEMAP ? NULL : safety_test_mincore();
 }
 
 static const char *look(void) {
@@ -306,13 +306,13 @@ static const char *look(void) {
   if (!why) why = find_way_to_copy();
   if (!why) why = find_way_to_tell();
   if (why) return why;
-  left_out = sought_choose(wanted, wanted_count);
+  left_out = targets_choose(wanted, wanted_count);
   buffer = memory_reserve(sizeof *buffer);
   if (!buffer) return "no memory for the buffer of the search";
   buffer_bytes = memory_whole_pages(sizeof *buffer);
   free_chunk.end = mapping_begin = mapping_end = 0;
   why = compare_all();
-  sought_mark_freed();
+  targets_mark_freed();
   memory_give_back(buffer, sizeof *buffer);
   buffer_bytes = 0;
   return why;
@@ -358,7 +358,7 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most, const str
   heap = of_heap;
   __atomic_store_n(&number, number + 1, __ATOMIC_RELAXED);
   set(&began_ns, monotonic_ns());
-  if (!sought_start()) return fails("no memory for the list of objects", -EAGAIN);
+  if (!targets_start()) return fails("no memory for the list of objects", -EAGAIN);
   stack_bytes = own_thread_start(search);
   return stack_bytes ? 0 : fails("a thread cannot be started", -EAGAIN);
 }
@@ -366,7 +366,7 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most, const str
 uint32_t search_describe(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   uint32_t of = __atomic_load_n(&number, __ATOMIC_RELAXED);
-  uint32_t copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows, capacity) : 0;
+  uint32_t copied = now == MALLOMETER_SEARCH_DONE ? targets_copy(rows, capacity) : 0;
   out->state = (uint32_t)now;
   out->number = of;
   out->began_ns = get(&began_ns);
@@ -375,7 +375,7 @@ uint32_t search_describe(struct mallometer_searched *out, struct mallometer_soug
   out->searched_bytes = get(&searched);
   out->resident_bytes = get(&resident);
   out->swapped_bytes = get(&swapped);
-  out->objects = now == MALLOMETER_SEARCH_DONE ? sought_count() : 0;
+  out->objects = now == MALLOMETER_SEARCH_DONE ? targets_count() : 0;
   out->left_out = left_out;
   out->unread_threads = unread_threads;
   snprintf(out->reason, sizeof out->reason, "%s", now == MALLOMETER_SEARCH_FAILED ? reason : "");
@@ -394,7 +394,7 @@ void search_forked(void) {
 
 size_t search_footprint(void) {
   bool runs = __atomic_load_n(&state, __ATOMIC_RELAXED) == MALLOMETER_SEARCH_RUNNING;
-  return sought_footprint() + buffer_bytes + (runs ? stack_bytes : 0);
+  return targets_footprint() + buffer_bytes + (runs ? stack_bytes : 0);
 }
 
 uint64_t search_overhead_ns(void) { return get(&overhead_ns); }

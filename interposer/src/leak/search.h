@@ -3,9 +3,9 @@
  *
  * An object of which no address exists is lost: the program can neither use nor free it. So all memory that the program
  * may write and that is resident is read once, word by word, and each word that points into one of the objects is
- * counted (sought.h). Nothing stops meanwhile, and nothing is locked: a thread of the library reads copies that the
- * kernel makes (platform/resident_memory.h), 128 KiB at a time. It sleeps for 18 ms after each 2 ms of CPU time, so it
- * takes a tenth of one processor.
+ * counted (search_targets.h). Nothing stops meanwhile, and nothing is locked: a thread of the library reads copies that
+ * the kernel makes (platform/resident_memory.h), 128 KiB at a time. It sleeps for 18 ms after each 2 ms of CPU time, so
+ * it takes a tenth of one processor.
  *
  * The answer errs on the side of "held": old values on stacks and in freed memory count as addresses, and lost objects
  * that point to each other hold each other. Free parts of a Java heap are recognized (heap_parts.h). "Lost" can be

@@ -372,7 +372,7 @@ static size_t pages_of(const struct slot *slot) {
 
 static size_t room_of(const struct slot *slot) { return pages_of(slot) - offset_of(slot); }
 
-size_t slot_room(const void *object) {
+size_t slot_capacity(const void *object) {
   uint64_t state;
   const struct slot *slot = slot_of(object, &state);
   return slot ? room_of(slot) : 0;
@@ -428,7 +428,7 @@ void slot_give_back(const struct slot_object *removed) {
 
 /* ---- Observation ------------------------------------------------------------------------------------------ */
 
-bool slot_look(uint32_t number, struct slot_object *object) {
+bool slot_read(uint32_t number, struct slot_object *object) {
   const struct slot *slot = &slots[number];
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
@@ -523,7 +523,7 @@ uint64_t slots_counted_bytes(uint64_t *objects) {
   *objects = 0;
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
     struct slot_object slot;
-    if (!slot_look(i, &slot)) continue;
+    if (!slot_read(i, &slot)) continue;
     bytes += slot.sample.bytes;
     *objects += 1;
   }
@@ -531,7 +531,7 @@ uint64_t slots_counted_bytes(uint64_t *objects) {
 }
 
 static bool row_of(uint32_t number, struct slot_object *slot, struct mallometer_object *row) {
-  if (!slot_look(number, slot) || slot->sample.site == NO_SITE) return false;
+  if (!slot_read(number, slot) || slot->sample.site == NO_SITE) return false;
   *row = live_sample_row(&slot->sample);
   row->placement = slot->unseen ? 0 : slot->placement;
   row->last_access_ns = slot->unseen ? 0 : slot->last_access << SLOT_TIME_SHIFT;

@@ -129,7 +129,7 @@ void slot_give_back(const struct slot_object *removed);
 
 /* Return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such object. */
 size_t slot_usable(const void *object);
-size_t slot_room(const void *object);
+size_t slot_capacity(const void *object);
 
 /* ---- Observation ------------------------------------------------------------------------------------------ */
 
@@ -141,7 +141,7 @@ size_t slot_opened(uint32_t number);
 uint32_t slot_number(const void *object);
 
 /* Copies the object of a slot. Returns false if the slot is not in use. */
-bool slot_look(uint32_t number, struct slot_object *object);
+bool slot_read(uint32_t number, struct slot_object *object);
 
 /* Sets the last access of an object; has no effect if it is gone. */
 void slot_touched(const struct slot_object *object, uint64_t time);

@@ -83,7 +83,7 @@ static uint64_t data_of(const struct watch *watch, uint32_t kind) {
 
 static bool is_still_there(const struct watch *watch) {
   struct slot_object object;
-  return slot_look(watch->slot, &object) && object.generation == watch->generation;
+  return slot_read(watch->slot, &object) && object.generation == watch->generation;
 }
 
 static void disarm(struct watch *watch) {

@@ -83,6 +83,13 @@ static uint64_t mix(uint64_t x) {
 
 static uint64_t draw(uint64_t *state) { return mix(*state += 0x9e3779b97f4a7c15u); }
 
+uint64_t sampler_random(struct thread_block *block) {
+  static uint64_t shared;
+  uint64_t *state = block ? &thread_sampling(block)->random : &shared;
+  if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)&state);
+  return draw(state);
+}
+
 static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
 
 /*
@@ -107,6 +114,41 @@ static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t
   bool fits = spared < 256;
   __atomic_store_n(level_of_left, (uint8_t)(fits ? level : level | UNFINISHED), __ATOMIC_RELAXED);
   __atomic_store_n(left, fits ? (uint8_t)spared : 255, __ATOMIC_RELAXED);
+}
+
+/* ---- The cost ----------------------------------------------------------------------------------------- */
+
+static uint64_t time_of(uint32_t work) { return work * __atomic_load_n(&unit_ps, __ATOMIC_RELAXED) / 1000; }
+
+void sampler_spend(struct thread_block *block, uint32_t work) {
+  uint64_t took = time_of(work);
+  coarse_clock_advance(took);
+  uint64_t now = coarse_monotonic_ns();
+  governor_spend(&governor, now - took, now);
+  if (block) burst_spend(&thread_sampling(block)->burst, took, now);
+}
+
+static void count_visit_cost(struct thread_block *block) {
+  uint32_t visits = 1;
+  if (block) {
+    struct thread_sampling *sampling = thread_sampling(block);
+    if (++sampling->visits < VISITS_PER_COST_COUNT) return;
+    visits = sampling->visits;
+    sampling->visits = 0;
+  }
+  __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
+}
+
+/* Changes the time by an eighth at most, so that an interrupted measurement has little weight. */
+void sampler_measure(void) {
+  uint64_t before = monotonic_ns(), begin = monotonic_ns();
+  uint32_t work = 0;
+  for (unsigned i = 0; i < REHEARSALS; i++) work += native_stack_rehearse();
+  uint64_t took = monotonic_ns() - begin, of_clock = begin - before;
+  if (work == 0) return;
+  uint64_t measured = (took > of_clock ? took - of_clock : 0) * 1000 / work;
+  uint64_t known = __atomic_load_n(&unit_ps, __ATOMIC_RELAXED), least = known - known / 8, most = known + known / 8;
+  __atomic_store_n(&unit_ps, measured < least ? least : measured > most ? most : measured, __ATOMIC_RELAXED);
 }
 
 /* ---- Call paths --------------------------------------------------------------------------------------- */
@@ -197,7 +239,7 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
   return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
 }
 
-/* ---- The visit ---------------------------------------------------------------------------------------- */
+/* ---- The probability ---------------------------------------------------------------------------------- */
 
 /* Returns the highest level with at least the wanted probability: the difference of the exponents, rounded down. */
 static unsigned level_for(double probability) {
@@ -244,26 +286,16 @@ static double wanted_probability(const struct sample *allocation, double visits)
   return by_number > by_size ? by_number : by_size;
 }
 
-static uint64_t time_of(uint32_t work) { return work * __atomic_load_n(&unit_ps, __ATOMIC_RELAXED) / 1000; }
-
-void sampler_spend(struct thread_block *block, uint32_t work) {
-  uint64_t took = time_of(work);
-  coarse_clock_advance(took);
-  uint64_t now = coarse_monotonic_ns();
-  governor_spend(&governor, now - took, now);
-  if (block) burst_spend(&thread_sampling(block)->burst, took, now);
+/*
+ * Returns the next level: a lower one at once, a higher one in steps, at one of four visits. Call paths that share a
+ * counter with a hot one come in bursts, whose later allocations should be visited too. A hot counter thus has some 30
+ * visits more now and then.
+ */
+static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
+  return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
-static void count_visit_cost(struct thread_block *block) {
-  uint32_t visits = 1;
-  if (block) {
-    struct thread_sampling *sampling = thread_sampling(block);
-    if (++sampling->visits < VISITS_PER_COST_COUNT) return;
-    visits = sampling->visits;
-    sampling->visits = 0;
-  }
-  __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
-}
+/* ---- The visit ---------------------------------------------------------------------------------------- */
 
 /* Samples an allocation, whose object may move. */
 static void take(struct sample *allocation, double probability) {
@@ -283,34 +315,6 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
   if (probability * visits > 1) probability = 1 / visits;
   if (happens(random, probability * visits)) take(allocation, probability);
   return next_level;
-}
-
-/*
- * Returns the next level: a lower one at once, a higher one in steps, at one of four visits. Call paths that share a
- * counter with a hot one come in bursts, whose later allocations should be visited too. A hot counter thus has some 30
- * visits more now and then.
- */
-static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
-  return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
-}
-
-/* Changes the time by an eighth at most, so that an interrupted measurement has little weight. */
-void sampler_measure(void) {
-  uint64_t before = monotonic_ns(), begin = monotonic_ns();
-  uint32_t work = 0;
-  for (unsigned i = 0; i < REHEARSALS; i++) work += native_stack_rehearse();
-  uint64_t took = monotonic_ns() - begin, of_clock = begin - before;
-  if (work == 0) return;
-  uint64_t measured = (took > of_clock ? took - of_clock : 0) * 1000 / work;
-  uint64_t known = __atomic_load_n(&unit_ps, __ATOMIC_RELAXED), least = known - known / 8, most = known + known / 8;
-  __atomic_store_n(&unit_ps, measured < least ? least : measured > most ? most : measured, __ATOMIC_RELAXED);
-}
-
-uint64_t sampler_random(struct thread_block *block) {
-  static uint64_t shared;
-  uint64_t *state = block ? &thread_sampling(block)->random : &shared;
-  if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)&state);
-  return draw(state);
 }
 
 /* Samples every allocation. With an interval of 1 all counters stay at zero, where they began. */

@@ -8,7 +8,7 @@
 #include "allocator/bootstrap.h"
 #include "allocator/glibc.h"
 #include "allocator/next.h"
-#include "leak/trial.h"
+#include "leak/safety_test.h"
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
@@ -217,9 +217,9 @@ uintptr_t memory_break(void) { return 0; }
 
 uint64_t process_swapped_bytes(void) { return given_swapped_bytes; }
 
-const char *trial_of_copying(enum memory_copying by) { return given_trials_of_copying[by]; }
+const char *safety_test_copying(enum memory_copying by) { return given_trials_of_copying[by]; }
 
-const char *trial_of_mincore(void) { return given_trial_of_mincore; }
+const char *safety_test_mincore(void) { return given_trial_of_mincore; }
 
 /* ---- A range of pages ---------------------------------------------------------------------------------- */
 
@@ -583,9 +583,9 @@ size_t bootstrap_size(const void *object) {
 
 const char *given_trial_of_slots, *given_trial_of_watch;
 
-const char *trial_of_slots(void) { return given_trial_of_slots; }
+const char *safety_test_slots(void) { return given_trial_of_slots; }
 
-const char *trial_of_watch(void) { return given_trial_of_watch; }
+const char *safety_test_watchpoints(void) { return given_trial_of_watch; }
 
 void watch_new_object(const struct slot_object *object) { (void)object; }
 

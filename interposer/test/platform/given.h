@@ -53,7 +53,7 @@ extern size_t given_row_count;
 extern uint8_t (*given_page_state)(uintptr_t address);
 /* Called before each copy of memory. */
 extern void (*given_while_copying)(void);
-/* The results of trial_of_copying() for both ways, and of trial_of_mincore(). */
+/* The results of safety_test_copying() for both ways, and of safety_test_mincore(). */
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 /* The way in which memory was last copied. */
 extern int given_copying;
@@ -111,7 +111,7 @@ extern void (*given_while_waiting)(void);
 
 /* ---- Trials and watchpoints ---------------------------------------------------------------------------- */
 
-/* The results of trial_of_slots() and trial_of_watch(). Nothing is ever watched. */
+/* The results of safety_test_slots() and safety_test_watchpoints(). Nothing is ever watched. */
 extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Probes -------------------------------------------------------------------------------------------- */

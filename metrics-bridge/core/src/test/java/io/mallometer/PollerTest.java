@@ -327,7 +327,9 @@ class PollerTest {
     try (Mallometer mallometer = over(exhausted)) {
       Instant opened = mallometer.snapshot().time();
       AtomicInteger after = new AtomicInteger();
-      await(mallometer, snapshot -> exhausted.callSiteReadings() >= 3 && after.incrementAndGet() > 20);
+      await(
+          mallometer,
+          snapshot -> exhausted.callSiteReadings() >= 3 && after.incrementAndGet() > 20);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
       assertThat(exhausted.callSiteReadings())
           .as("one to show, one to judge, one of the peak")

@@ -457,7 +457,8 @@ public final class Setting<T> {
       file(Reader.AGENT, "otlp.path", "Directory with the jars of OpenTelemetry's exporter.");
 
   public static final Setting<Duration> OTLP_INTERVAL =
-      time(Reader.AGENT, "otlp.interval", "1m", "Time between two pushes of metrics.").atLeast("1s");
+      time(Reader.AGENT, "otlp.interval", "1m", "Time between two pushes of metrics.")
+          .atLeast("1s");
 
   public static final Setting<Map<String, String>> OTLP_HEADERS =
       map(Reader.AGENT, "otlp.headers", "Headers of each request, such as Authorization=Bearer ...")
@@ -600,7 +601,12 @@ public final class Setting<T> {
   private boolean ofLibrary;
 
   private Setting(
-      Reader reader, String name, Type type, String defaultText, Enum<?>[] choices, String meaning) {
+      Reader reader,
+      String name,
+      Type type,
+      String defaultText,
+      Enum<?>[] choices,
+      String meaning) {
     this.reader = reader;
     this.name = name;
     this.type = type;
@@ -616,19 +622,23 @@ public final class Setting<T> {
     return new Setting<>(reader, name, type, defaultText, new Enum<?>[0], meaning);
   }
 
-  private static Setting<Boolean> flag(Reader reader, String name, boolean defaultValue, String meaning) {
+  private static Setting<Boolean> flag(
+      Reader reader, String name, boolean defaultValue, String meaning) {
     return row(reader, name, Type.FLAG, Boolean.toString(defaultValue), meaning);
   }
 
-  private static Setting<Integer> count(Reader reader, String name, String defaultText, String meaning) {
+  private static Setting<Integer> count(
+      Reader reader, String name, String defaultText, String meaning) {
     return row(reader, name, Type.COUNT, defaultText, meaning);
   }
 
-  private static Setting<Double> ratio(Reader reader, String name, String defaultText, String meaning) {
+  private static Setting<Double> ratio(
+      Reader reader, String name, String defaultText, String meaning) {
     return row(reader, name, Type.RATIO, defaultText, meaning);
   }
 
-  private static Setting<Duration> time(Reader reader, String name, String defaultText, String meaning) {
+  private static Setting<Duration> time(
+      Reader reader, String name, String defaultText, String meaning) {
     return Setting.<Duration>row(reader, name, Type.TIME, defaultText, meaning).atLeast("0");
   }
 
@@ -654,7 +664,8 @@ public final class Setting<T> {
 
   private static <E extends Enum<E>> Setting<E> choice(
       Reader reader, String name, E defaultChoice, E[] choices, String meaning) {
-    Setting<E> setting = new Setting<>(reader, name, Type.CHOICE, word(defaultChoice), choices, meaning);
+    Setting<E> setting =
+        new Setting<>(reader, name, Type.CHOICE, word(defaultChoice), choices, meaning);
     setting.values = "one of " + String.join(", ", setting.words());
     return setting;
   }

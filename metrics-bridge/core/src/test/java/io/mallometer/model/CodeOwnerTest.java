@@ -12,7 +12,8 @@ class CodeOwnerTest {
 
   @Test
   void whatHotSpotAllocatesForNoMethodIsItsOwn() {
-    assertThat(CodeOwner.of("libjvm.so!nmethod::new_nmethod", List.of(JVM))).isEqualTo(CodeOwner.JVM);
+    assertThat(CodeOwner.of("libjvm.so!nmethod::new_nmethod", List.of(JVM)))
+        .isEqualTo(CodeOwner.JVM);
     assertThat(
             CodeOwner.of(
                 "libjvm.so!SymbolTable::add", List.of(JVM, java("java.lang.Class", "forName"))))

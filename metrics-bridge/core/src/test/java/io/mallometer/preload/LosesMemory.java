@@ -113,8 +113,8 @@ public final class LosesMemory {
         search.state() + first.reason() + search.reason(),
         large.stream().filter(o -> o.lost() && lostAtFirst.contains(o.id())).count(),
         large.size(),
-        search.searchedBytes() >> 20,
-        search.residentBytes() >> 20,
-        search.cpuSeconds());
+        search.coverage().searchedBytes() >> 20,
+        search.coverage().residentBytes() >> 20,
+        search.effort().cpuSeconds());
   }
 }

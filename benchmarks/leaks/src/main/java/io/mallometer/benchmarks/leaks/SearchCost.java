@@ -31,7 +31,7 @@ public final class SearchCost {
         library.callSites(Instant.now(), List.of()).sites().stream()
             .filter(site -> site.liveBytes().value() >= BYTES)
             .map(CallSite::number)
-            .limit(NativeLibrary.MOST_SOUGHT_SITES)
+            .limit(NativeLibrary.MOST_SEARCHED_SITES)
             .toList();
     for (int i = 0; i < SEARCHES; i++) {
       System.out.println(described(search(library, sites)));
@@ -63,10 +63,10 @@ public final class SearchCost {
         "%s %s: %.2f of %.2f GiB, %.2f s of processor time, %.1f s in all; for %d objects",
         search.state(),
         search.reason(),
-        search.searchedBytes() / GIB,
-        search.residentBytes() / GIB,
-        search.cpuSeconds(),
-        (search.endedNanos() - search.beganNanos()) / 1e9,
+        search.coverage().searchedBytes() / GIB,
+        search.coverage().residentBytes() / GIB,
+        search.effort().cpuSeconds(),
+        (search.effort().endedNanos() - search.effort().beganNanos()) / 1e9,
         search.objects().size());
   }
 }

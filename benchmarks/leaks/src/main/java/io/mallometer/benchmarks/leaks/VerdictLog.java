@@ -63,7 +63,7 @@ final class VerdictLog implements AutoCloseable {
     latest = report.time();
     append(moment(report));
     MemorySearch search = library.memorySearch();
-    if (search.number() > searches && search.endedNanos() != 0) {
+    if (search.number() > searches && search.effort().endedNanos() != 0) {
       searches = search.number();
       append(text(search));
     }
@@ -100,13 +100,13 @@ final class VerdictLog implements AutoCloseable {
         Locale.ROOT,
         "{\"age\":%.1f,\"search\":%d,\"state\":%s,\"cpuSeconds\":%.3f,\"seconds\":%.2f,"
             + "\"searched\":%d,\"resident\":%d,\"objects\":%d,\"lost\":%d}%n",
-        pace.age().minusNanos(System.nanoTime() - search.endedNanos()).toMillis() / 1e3,
+        pace.age().minusNanos(System.nanoTime() - search.effort().endedNanos()).toMillis() / 1e3,
         search.number(),
         quoted((search.state() + " " + search.reason()).strip()),
-        search.cpuSeconds(),
-        (search.endedNanos() - search.beganNanos()) / 1e9,
-        search.searchedBytes(),
-        search.residentBytes(),
+        search.effort().cpuSeconds(),
+        (search.effort().endedNanos() - search.effort().beganNanos()) / 1e9,
+        search.coverage().searchedBytes(),
+        search.coverage().residentBytes(),
         search.objects().size(),
         search.objects().stream().filter(SearchedObject::lost).count());
   }

@@ -105,7 +105,7 @@ final class AgentServer implements AutoCloseable {
 
   private HttpListener listen(int port) throws IOException {
     return new HttpListener(
-        new InetSocketAddress(host, port), tls, ClientLimits.defaultValue(), this::handle);
+        new InetSocketAddress(host, port), tls, ClientLimits.usual(), this::handle);
   }
 
   /**

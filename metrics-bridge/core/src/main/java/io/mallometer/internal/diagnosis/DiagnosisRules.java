@@ -68,7 +68,7 @@ public final class DiagnosisRules {
    * The factor while a program may warm up, which slows down. Growth is sure early if it fills the
    * limit within this many times the time watched.
    */
-  private static final int WARM_UP_EXTRAPOLATED = 5;
+  private static final int WARM_UP_FACTOR = 5;
 
   /** The rows that grow in every program that warms up. */
   private static final Set<Kind> WARM_UP_KINDS =
@@ -87,7 +87,7 @@ public final class DiagnosisRules {
           Kind.SOCKETS);
 
   /** The shortest time for which a process without growth is watched before it is healthy. */
-  private static final Duration SHORTEST_HEALTHY_WATCH = Duration.ofMinutes(3);
+  private static final Duration HEALTHY_WATCH = Duration.ofMinutes(3);
 
   /** The shortest observation after which the absence of unused memory is reported. */
   private static final Duration SHORTEST_OBSERVATION = Duration.ofMinutes(5);
@@ -122,7 +122,7 @@ public final class DiagnosisRules {
   private static final double MISSED_SHARE = 0.1;
 
   /** The first action of act, to which a time may be added. */
-  static final String SAVE_EVIDENCE = "Save the evidence";
+  static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
   private static final String TOO_EARLY = "Too early to tell: ";
@@ -145,7 +145,7 @@ public final class DiagnosisRules {
 
   private final Limit limit;
   private final List<Finding> findings = new ArrayList<>();
-  private final List<String> reasonsToWait = new ArrayList<>();
+  private final List<String> waitReasons = new ArrayList<>();
 
   /** The time from which each undecided subject can be judged. */
   private final Map<String, Instant> undecided = new LinkedHashMap<>();
@@ -166,9 +166,7 @@ public final class DiagnosisRules {
     this.account = total.account();
     this.longAccount = account.filter(DiagnosisRules::isLong).or(total::tenMinuteAccount);
     this.limit = total.limit();
-    this.headline =
-        new Headline(
-            input, total, foreseeableLimit(), rowsOfCertainGrowth(), suspectsToReport());
+    this.headline = new Headline(input, total, foreseeableLimit(), certainRows(), urgentSuspects());
   }
 
   /** Returns the diagnosis as drawn at the snapshot's time. */
@@ -210,14 +208,15 @@ public final class DiagnosisRules {
   private String tooEarlySentence() {
     if (!undecided.isEmpty()) {
       Instant last = Collections.max(undecided.values());
-      reasonsToWait.add(0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
+      waitReasons.add(
+          0, String.join(" and ", undecided.keySet()) + CAN_BE_JUDGED + atTheLatest(last));
     }
-    filePagesText().ifPresent(grown -> reasonsToWait.add(Math.min(1, reasonsToWait.size()), grown));
-    return Headline.joinBriefly(TOO_EARLY, ", ", reasonsToWait);
+    filePagesText().ifPresent(grown -> waitReasons.add(Math.min(1, waitReasons.size()), grown));
+    return Headline.join(TOO_EARLY, ", ", waitReasons);
   }
 
   /** Returns the reasons of a diagnosis that is too early. */
-  static String reasonsToWait(Diagnosis early) {
+  static String reasons(Diagnosis early) {
     return capitalized(early.sentence().substring(TOO_EARLY.length()));
   }
 
@@ -237,7 +236,7 @@ public final class DiagnosisRules {
     } else if (!blind && observed().compareTo(SHORTEST_OBSERVATION) >= 0) {
       parts.add(smallSuspectsText().orElse("no unused memory grows"));
     }
-    return Headline.joinBriefly("", "; ", parts);
+    return Headline.join("", "; ", parts);
   }
 
   /** Returns why the growth, if there is any, is healthy. */
@@ -279,8 +278,8 @@ public final class DiagnosisRules {
     if (state == State.ACT) {
       actions.add(
           foreseeableLimit().upperSeconds() < NEAR.toSeconds()
-              ? SAVE_EVIDENCE + ", and restart before " + headline.at(limit.lowerSeconds())
-              : SAVE_EVIDENCE);
+              ? SAVE + ", and restart before " + headline.at(limit.lowerSeconds())
+              : SAVE);
     }
     if (state.compareTo(State.TOO_EARLY) > 0) {
       named.stream()
@@ -354,7 +353,7 @@ public final class DiagnosisRules {
     if (!snapshot.status().active()) {
       return;
     }
-    List<SiteVerdict> suspects = suspectsToReport();
+    List<SiteVerdict> suspects = urgentSuspects();
     if (suspects.isEmpty()) {
       judgeWithoutSuspects();
       return;
@@ -373,21 +372,25 @@ public final class DiagnosisRules {
         return;
       }
       double left =
-          SHORTEST_OBSERVATION.minus(observed()).toNanos() / input.options().get(Setting.LEAK_TIME_SCALE);
+          SHORTEST_OBSERVATION.minus(observed()).toNanos()
+              / input.options().get(Setting.LEAK_TIME_SCALE);
       Instant due = leaks.time().plusNanos((long) left);
       addJudgedFrom("leaks", "unused memory", due);
-    } else if (bytesTooNewToJudge() > SUSPECT_BYTES && !(bytesTooNewToJudge() < SUSPECT_SHARE * limit.bytes())) {
+    } else if (bytesTooNew() > SUSPECT_BYTES && !(bytesTooNew() < SUSPECT_SHARE * limit.bytes())) {
       addTooEarly(
           "leaks",
           "whether the %s allocated in the last %s are used"
-              .formatted(Sentence.bytes(bytesTooNewToJudge()), Words.duration(SHORTEST_OBSERVATION)));
+              .formatted(Sentence.bytes(bytesTooNew()), Words.duration(SHORTEST_OBSERVATION)));
     } else {
-      addFinding("leaks", State.HEALTHY, capitalized(smallSuspectsText().orElse("no unused memory grows")));
+      addFinding(
+          "leaks",
+          State.HEALTHY,
+          capitalized(smallSuspectsText().orElse("no unused memory grows")));
     }
   }
 
   /** Returns live bytes above the maximum until five minutes ago, which are too new to judge. */
-  private double bytesTooNewToJudge() {
+  private double bytesTooNew() {
     List<HistoryPoint> history = input.history();
     Instant from = snapshot.time().minus(SHORTEST_OBSERVATION);
     double before =
@@ -424,7 +427,7 @@ public final class DiagnosisRules {
   }
 
   /** Returns the suspects that ask for a state, the gravest and then the fastest first. */
-  private List<SiteVerdict> suspectsToReport() {
+  private List<SiteVerdict> urgentSuspects() {
     return unacknowledged()
         .filter(site -> stateFor(site) != State.HEALTHY)
         .sorted(
@@ -460,7 +463,8 @@ public final class DiagnosisRules {
     return site.grows()
         && limit.lowerSeconds() < left
         && growth
-            .filter(found -> isWatchedLongEnough(found) && perSecond >= ACT_SHARE * found.slope().value())
+            .filter(
+                found -> isWatchedEnough(found) && perSecond >= ACT_SHARE * found.slope().value())
             .isPresent();
   }
 
@@ -528,8 +532,8 @@ public final class DiagnosisRules {
   private void addHealthyOrTooEarly(String text) {
     if (input.startedUp().isEmpty()) {
       addTooEarly("growth", "the application is starting");
-    } else if (total.watched().compareTo(SHORTEST_HEALTHY_WATCH) < 0) {
-      addJudgedFrom("growth", "growth", input.startedUp().get().plus(SHORTEST_HEALTHY_WATCH));
+    } else if (total.watched().compareTo(HEALTHY_WATCH) < 0) {
+      addJudgedFrom("growth", "growth", input.startedUp().get().plus(HEALTHY_WATCH));
     } else {
       Optional<Double> possible = total.possibleGrowth();
       if (possible.isPresent()) {
@@ -545,17 +549,16 @@ public final class DiagnosisRules {
   }
 
   /** Returns whether growth was watched for two minutes, or for a fifth of the time left. */
-  private boolean isWatchedLongEnough(ProcessGrowth found) {
+  private boolean isWatchedEnough(ProcessGrowth found) {
     return found.watched().compareTo(SHORTEST_WATCH) >= 0
-        || found.watched().toSeconds() >= limit.seconds() / WARM_UP_EXTRAPOLATED;
+        || found.watched().toSeconds() >= limit.seconds() / WARM_UP_FACTOR;
   }
 
   /** Returns whether growth was watched long enough to say what it leads to in so many seconds. */
   private boolean isForeseeable(ProcessGrowth found, double seconds) {
     boolean far = found.watched().compareTo(TotalGrowth.LONGEST_WARM_UP) >= 0 || !warmsUp();
-    return isWatchedLongEnough(found)
-        && seconds
-            < (far ? EXTRAPOLATED : WARM_UP_EXTRAPOLATED) * (double) found.watched().toSeconds();
+    return isWatchedEnough(found)
+        && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
   /** Returns the limit, with the times at which it is reached if these can be foreseen. */
@@ -581,7 +584,7 @@ public final class DiagnosisRules {
   }
 
   private boolean limitWithinHalfAnHour(ProcessGrowth found) {
-    return isWatchedLongEnough(found)
+    return isWatchedEnough(found)
         && found.isSteady()
         && found.isRecent()
         && limit.upperSeconds() < timeToAct().toSeconds();
@@ -605,7 +608,7 @@ public final class DiagnosisRules {
 
   /** Applies the rule on rows whose growth is certain, whether or not the total grows. */
   private void judgeGrowingRows() {
-    rowsOfCertainGrowth().stream()
+    certainRows().stream()
         .findFirst()
         .ifPresent(
             row ->
@@ -623,12 +626,16 @@ public final class DiagnosisRules {
    * Returns the rows that ask to be watched: the intervals of their growth exclude zero, and the
    * growth is large enough.
    */
-  private List<Row> rowsOfCertainGrowth() {
+  private List<Row> certainRows() {
     double least =
         Math.max(
             CERTAIN_BYTES,
             CERTAIN_SHARE * longAccount.map(table -> table.total().bytes()).orElse(Double.NaN));
-    return longAccount.filter(DiagnosisRules::isLong).map(Account::positive).orElse(List.of()).stream()
+    return longAccount
+        .filter(DiagnosisRules::isLong)
+        .map(Account::positive)
+        .orElse(List.of())
+        .stream()
         .filter(
             row ->
                 switch (row.kind()) {
@@ -737,7 +744,7 @@ public final class DiagnosisRules {
               addFinding("previous", requested, run.sentence());
               // An OOM kill of the previous run comes before all else that asks to be watched.
               if (requested == State.WATCH && first) {
-                sentence = Headline.joinBriefly("", "; ", List.of(run.sentence().split("; ")));
+                sentence = Headline.join("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
               }
               findings.add(0, findings.remove(findings.size() - 1));
@@ -863,7 +870,7 @@ public final class DiagnosisRules {
   }
 
   private void addTooEarly(String topic, String what) {
-    reasonsToWait.add(what);
+    waitReasons.add(what);
     addFinding(topic, State.TOO_EARLY, capitalized(what));
   }
 

@@ -58,7 +58,7 @@ final class Headline {
   private final List<Row> certainRows;
 
   /** The suspects that ask for a state, the gravest first. */
-  private final List<SiteVerdict> suspectsToReport;
+  private final List<SiteVerdict> urgentSuspects;
 
   private final List<Row> named;
   private String sentence;
@@ -71,14 +71,14 @@ final class Headline {
       TotalGrowth total,
       Limit limit,
       List<Row> certainRows,
-      List<SiteVerdict> suspectsToReport) {
+      List<SiteVerdict> urgentSuspects) {
     this.input = input;
     this.growth = total.growth();
     this.account = total.account();
     this.limit = limit;
     this.bounded = total.bounded();
     this.certainRows = certainRows.stream().map(this::accountRow).toList();
-    this.suspectsToReport = suspectsToReport;
+    this.urgentSuspects = urgentSuspects;
     this.named = rowsToName();
     this.sentence = composed();
     for (int i = named.size() - 1; i >= 0 && !isBrief(sentence); i--) {
@@ -99,7 +99,7 @@ final class Headline {
   }
 
   /** Joins the first part, and the later parts that keep the sentence within 25 words. */
-  static String joinBriefly(String begin, String separator, List<String> parts) {
+  static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
     for (String part : parts) {
       String longer = sentence.equals(begin) ? begin + part : sentence + separator + part;
@@ -163,7 +163,7 @@ final class Headline {
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
     }
-    for (SiteVerdict suspect : suspectsToReport) {
+    for (SiteVerdict suspect : urgentSuspects) {
       Row row = row(suspect);
       if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
         rows.add(row);
@@ -172,8 +172,8 @@ final class Headline {
     if (growth.isPresent()) {
       explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
     }
-    if (rows.isEmpty() && !suspectsToReport.isEmpty()) {
-      rows.add(row(suspectsToReport.get(0)));
+    if (rows.isEmpty() && !urgentSuspects.isEmpty()) {
+      rows.add(row(urgentSuspects.get(0)));
     }
     if (rows.size() > MOST_NAMED) {
       rows.subList(MOST_NAMED, rows.size()).clear();
@@ -229,7 +229,8 @@ final class Headline {
             row ->
                 row.kind() == Kind.SITE
                     ? row.exact() || row.lowerPerSecond() > 0 || !row.place().isEmpty()
-                    : !KINDS_WITHOUT_CAUSE.contains(row.kind()) && (row.lowerPerSecond() > 0 || isNeeded(row)))
+                    : !KINDS_WITHOUT_CAUSE.contains(row.kind())
+                        && (row.lowerPerSecond() > 0 || isNeeded(row)))
         .toList();
   }
 
@@ -274,7 +275,7 @@ final class Headline {
       return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
-    int others = suspectsToReport.size() - 1;
+    int others = urgentSuspects.size() - 1;
     String more =
         others <= 0 || omitsSuspectCount
             ? ""
@@ -344,7 +345,9 @@ final class Headline {
 
   static String place(Row row) {
     String name =
-        row.kind() == Kind.SITE ? Words.shortName(row.name()) : DiagnosisRules.capitalized(row.name());
+        row.kind() == Kind.SITE
+            ? Words.shortName(row.name())
+            : DiagnosisRules.capitalized(row.name());
     return row.kind() == Kind.SITE && !row.place().isEmpty()
         ? name + " (" + row.place() + ")"
         : name;

@@ -157,9 +157,9 @@ public final class HeldDiagnosis {
     return drawn.held(
         latest.state(),
         latest.since(),
-        Headline.joinBriefly("", "; ", parts),
+        Headline.join("", "; ", parts),
         latest.actions().stream()
-            .map(action -> action.startsWith(DiagnosisRules.SAVE_EVIDENCE) ? DiagnosisRules.SAVE_EVIDENCE : action)
+            .map(action -> action.startsWith(DiagnosisRules.SAVE) ? DiagnosisRules.SAVE : action)
             .toList(),
         latest.named());
   }
@@ -169,7 +169,7 @@ public final class HeldDiagnosis {
     drawnTime = early.since();
     latest =
         early.held(
-            latest.state(), latest.since(), DiagnosisRules.reasonsToWait(early), List.of(), List.of());
+            latest.state(), latest.since(), DiagnosisRules.reasons(early), List.of(), List.of());
     return latest;
   }
 

@@ -88,7 +88,10 @@ final class TotalGrowth {
             ? tenMinuteAccount()
             : table(growth.get().since(), growth.get().lastTrough()).map(AccountTable::account);
     this.limit =
-        growth.filter(ProcessGrowth::isLasting).map(this::limitReachedBy).orElse(snapshot.memory().limit());
+        growth
+            .filter(ProcessGrowth::isLasting)
+            .map(this::limitReachedBy)
+            .orElse(snapshot.memory().limit());
   }
 
   /** Returns the growth; empty if there is none. */

@@ -1,9 +1,9 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.diagnosis.AccountReadings;
 import io.mallometer.internal.diagnosis.DiagnosisInput;
 import io.mallometer.internal.diagnosis.DiagnosisRules;
 import io.mallometer.internal.diagnosis.HeldDiagnosis;
-import io.mallometer.internal.diagnosis.AccountReadings;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.process.ProcessCounts;

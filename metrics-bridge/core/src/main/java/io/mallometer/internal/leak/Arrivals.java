@@ -195,6 +195,7 @@ final class Arrivals {
     double latest = laterBirths.get(laterBirths.size() - 1).age();
     double quiet = since > 0 ? latest - lag : latest;
     double rate = (moments() - 1) / (firstAge - latest);
-    return Math.exp(-rate * quiet / LeakThresholds.FEWER_SAMPLES) < LeakThresholds.ENDED_PROBABILITY;
+    return Math.exp(-rate * quiet / LeakThresholds.FEWER_SAMPLES)
+        < LeakThresholds.ENDED_PROBABILITY;
   }
 }

@@ -21,7 +21,8 @@ final class IdleSurvival {
    * @param live the site's live objects, of which those in slots count
    * @param threshold the least idle time, in seconds
    */
-  static double of(List<SampledObject> live, SiteUse use, double threshold, ObservationWindow window) {
+  static double of(
+      List<SampledObject> live, SiteUse use, double threshold, ObservationWindow window) {
     int first = DurationSketch.bucket(threshold);
     double[] ended = new double[DurationSketch.BUCKETS];
     double[] idle = new double[DurationSketch.BUCKETS];

@@ -71,7 +71,11 @@ public final class KnownLeaks {
    * @param acknowledged whether the site of a name is acknowledged
    */
   void learn(
-      CallSite site, SiteState state, Predicate<String> acknowledged, Instant time, IdleTimeLimits times) {
+      CallSite site,
+      SiteState state,
+      Predicate<String> acknowledged,
+      Instant time,
+      IdleLimits times) {
     boolean leak = state.isLeak();
     if (!leak && ofEarlierRuns.isEmpty() && ofThisRun.isEmpty()) {
       return;
@@ -99,7 +103,7 @@ public final class KnownLeaks {
     }
   }
 
-  private boolean isUsedForLong(int site, SiteState state, Instant time, IdleTimeLimits times) {
+  private boolean isUsedForLong(int site, SiteState state, Instant time, IdleLimits times) {
     SiteVerdict.Suspected idle = state.shown().suspected();
     boolean used =
         state.verdict() == Verdict.HEALTHY

@@ -26,10 +26,11 @@ import org.jspecify.annotations.Nullable;
  * where the milder kind has more bytes.
  *
  * <p>A verdict becomes growing, unused or lost at the first evaluation that says so, and healthy
- * when all observed objects are freed. Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE}
- * evaluations in a row, because one epoch proves nothing. Growth ends, and a leak is given up,
- * after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}. Unused memory stays so down to half of the
- * thresholds. An evaluation without a new valid epoch changes nothing but growth.
+ * when all observed objects are freed. Other changes need {@link
+ * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch proves nothing.
+ * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}. Unused
+ * memory stays so down to half of the thresholds. An evaluation without a new valid epoch changes
+ * nothing but growth.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
  * has the exception. The other sites are judged.
@@ -41,7 +42,7 @@ public final class LeakDetector {
 
   private static final double NANOS = 1e9;
 
-  private final IdleTimeLimits times;
+  private final IdleLimits times;
   private final RecentGrowth growth;
   private final LostMemory lost;
   private final VoidTime voidTime;
@@ -68,7 +69,7 @@ public final class LeakDetector {
   private LeakDetector(MallometerOptions options, VoidTime voidTime, KnownLeaks known) {
     this.voidTime = voidTime;
     this.known = known;
-    this.times = IdleTimeLimits.of(options);
+    this.times = IdleLimits.of(options);
     this.growth = new RecentGrowth(times.scale());
     this.lost = new LostMemory(times.scale());
   }
@@ -79,7 +80,7 @@ public final class LeakDetector {
   }
 
   /** Returns the time between two evaluations. */
-  public static Duration evaluationInterval(MallometerOptions options) {
+  public static Duration interval(MallometerOptions options) {
     return Duration.ofNanos(
         (long) (LeakThresholds.EVALUATION_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
   }
@@ -102,8 +103,7 @@ public final class LeakDetector {
     growth.add(new SamplesBySite(evidence.objects()), evidence.counted(), evidence.nanos() / NANOS);
     Verdicts.States before = states == null ? Verdicts.States.none(time) : states;
     ObservationWindow window = ObservationWindow.of(evidence.observation(), times, voidTime);
-    Verdicts evaluation =
-        new Verdicts(evidence, window, growth, lost, known, before, news, time);
+    Verdicts evaluation = new Verdicts(evidence, window, growth, lost, known, before, news, time);
     evaluation.assess(sites.sites());
     states = evaluation.states();
     verdicts = evaluation.verdicts(verdicts, uses, acknowledged);

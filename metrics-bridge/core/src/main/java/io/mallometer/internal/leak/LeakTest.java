@@ -99,7 +99,9 @@ final class LeakTest {
     }
     Assessment judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
     if (judged.verdict() == Verdict.HEALTHY) {
-      judged = preferUnused(judged, judge(live, inSlots, use, window, shortestUnusedSeconds(window), true));
+      judged =
+          preferUnused(
+              judged, judge(live, inSlots, use, window, shortestUnusedSeconds(window), true));
     }
     boolean isMadeOnce =
         judged.idle().count() > 0
@@ -115,7 +117,8 @@ final class LeakTest {
   }
 
   /** Returns how many objects that could be idle are used; 0 if most of them are idle. */
-  private static int countUsed(List<SampledObject> inSlots, double threshold, ObservationWindow window) {
+  private static int countUsed(
+      List<SampledObject> inSlots, double threshold, ObservationWindow window) {
     int oldEnough = 0;
     int used = 0;
     for (SampledObject object : inSlots) {
@@ -144,7 +147,8 @@ final class LeakTest {
       double floor,
       boolean unusedOnly) {
     double threshold = threshold(use, window, floor);
-    List<SampledObject> idleObjects = filter(inSlots, object -> window.idleSeconds(object) > threshold);
+    List<SampledObject> idleObjects =
+        filter(inSlots, object -> window.idleSeconds(object) > threshold);
     if (idleObjects.isEmpty()) {
       return Assessment.used(
           threshold,
@@ -163,7 +167,8 @@ final class LeakTest {
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
     return window.observedSeconds() >= LeakThresholds.ARRIVAL_SPAN * threshold
         || !filter(inSlots, object -> window.ageSeconds(object) > threshold).isEmpty()
-        || IdleSurvival.of(inSlots, use, shortestUnusedSeconds(window), window) < LeakThresholds.STAYING_SHARE;
+        || IdleSurvival.of(inSlots, use, shortestUnusedSeconds(window), window)
+            < LeakThresholds.STAYING_SHARE;
   }
 
   private static List<SampledObject> filter(
@@ -196,7 +201,10 @@ final class LeakTest {
     List<Arrivals.Birth> all = new ArrayList<>(births);
     all.replaceAll(birth -> birth.ofSite(0));
     Arrivals arrivals = new Arrivals(all, threshold, lag);
-    boolean enough = idleObjects.size() >= LeakThresholds.FEWEST_IDLE && isLargeEnough() && arrivals.isLongEnough();
+    boolean enough =
+        idleObjects.size() >= LeakThresholds.FEWEST_IDLE
+            && isLargeEnough()
+            && arrivals.isLongEnough();
     long since = countYoungerThan(lag);
     boolean staying = IdleSurvival.of(live, use, threshold, window) >= LeakThresholds.STAYING_SHARE;
     boolean arriving =
@@ -397,7 +405,8 @@ final class LeakTest {
    * birth. Objects from before the site's first slot also show when objects arrive and how many
    * there are. Every object in a slot counts, so that each idle object has an arrival.
    */
-  static List<SampledObject> observable(List<SampledObject> live, ObservationWindow window, double seconds) {
+  static List<SampledObject> observable(
+      List<SampledObject> live, ObservationWindow window, double seconds) {
     return filter(
         live,
         object ->
@@ -458,7 +467,9 @@ final class LeakTest {
 
   /** Returns the idle share of the objects that are old enough. */
   private static EstimatedShare share(
-      List<SampledObject> oldEnough, List<SampledObject> idleObjects, ToDoubleFunction<SampledObject> figure) {
+      List<SampledObject> oldEnough,
+      List<SampledObject> idleObjects,
+      ToDoubleFunction<SampledObject> figure) {
     double all = 0;
     double squares = 0;
     for (SampledObject object : oldEnough) {

@@ -9,9 +9,9 @@ package io.mallometer.internal.leak;
  *
  * <ol>
  *   <li>At least {@link #FEWEST_IDLE} sampled objects have been idle longer than a threshold.
- *   <li>The threshold is the largest of: the floor of the profile; {@link #LEAST_EPOCHS} epochs; {@link
- *       #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the site's
- *       objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
+ *   <li>The threshold is the largest of: the floor of the profile; {@link #LEAST_EPOCHS} epochs;
+ *       {@link #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the
+ *       site's objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
  *       {@link #GAP_QUANTILE} do not exceed.
  *   <li>Such objects keep arriving. From the birth of the first that is idle to that of the latest
@@ -22,8 +22,8 @@ package io.mallometer.internal.leak;
  *       were born at {@link #FEWEST_MOMENTS} moments or more; and if none had been born since, that
  *       would not be strange ({@link #ENDED_PROBABILITY}).
  *   <li>Idle objects stay so: of those that were ever idle for the threshold, a share of {@link
- *       #STAYING_SHARE} or more is estimated (Kaplan and Meier) to be neither used nor freed afterwards,
- *       as far as that has been seen.
+ *       #STAYING_SHARE} or more is estimated (Kaplan and Meier) to be neither used nor freed
+ *       afterwards, as far as that has been seen.
  *   <li>{@link #FEWEST_OUTLASTED} outlasted the longest timeout, one of them by {@link
  *       #OUTLASTED_SECONDS}, and those that were idle for half as long were so for {@link
  *       #EXCLUDED_GAPS} times as long together.

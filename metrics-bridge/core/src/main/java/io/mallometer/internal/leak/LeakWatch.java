@@ -197,14 +197,14 @@ public final class LeakWatch {
 
   /** Notes whether the sites of a name are acknowledged, and marks the latest verdicts at once. */
   public void acknowledge(String site, boolean acknowledged) {
-    AcknowledgedSitesFile file = noteAcknowledgement(site, acknowledged);
+    AcknowledgedSitesFile file = note(site, acknowledged);
     if (file != null) {
       file.put(site.strip(), acknowledged);
     }
   }
 
   /** Notes an acknowledgement and returns the file to keep it in; null for none. */
-  private synchronized @Nullable AcknowledgedSitesFile noteAcknowledgement(String site, boolean acknowledged) {
+  private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
     } else {
@@ -248,7 +248,8 @@ public final class LeakWatch {
     everEvaluated = true;
     try {
       CallSites sites =
-          callSites.notOlderThan(LeakDetector.evaluationInterval(current), current.get(Setting.LEAK_TIME_SCALE));
+          callSites.notOlderThan(
+              LeakDetector.interval(current), current.get(Setting.LEAK_TIME_SCALE));
       // The pause depends on the evaluation alone: reading call sites limits its own cost.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
@@ -260,7 +261,7 @@ public final class LeakWatch {
       double pause =
           Pause.after(end - start, 0, LONGEST_NANOS) / current.get(Setting.LEAK_TIME_SCALE);
       nextEvaluation =
-          start + Math.max(LeakDetector.evaluationInterval(current).toNanos(), (long) pause + end - start);
+          start + Math.max(LeakDetector.interval(current).toNanos(), (long) pause + end - start);
     }
   }
 

@@ -259,7 +259,7 @@ final class LostMemory {
 
   private void end(MemorySearch search, int threads, long nowNanos) {
     nextNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAUSE_SECONDS);
-    costSeconds = search.cpuSeconds();
+    costSeconds = search.effort().cpuSeconds();
     creditSeconds -= costSeconds;
     MemorySearch before = first;
     Optional<String> obstacle = obstacle(search);
@@ -344,7 +344,7 @@ final class LostMemory {
   }
 
   private static String searched(MemorySearch search) {
-    return "searched " + Sentence.bytes(search.searchedBytes());
+    return "searched " + Sentence.bytes(search.coverage().searchedBytes());
   }
 
   // ---- The result of a search
@@ -354,16 +354,17 @@ final class LostMemory {
     if (search.state() != MemorySearch.State.DONE) {
       return Optional.of(search.reason());
     }
-    if (search.swappedBytes() > 0) {
-      return Optional.of(Sentence.bytes(search.swappedBytes()) + " of the process are swapped out");
+    if (search.coverage().swappedBytes() > 0) {
+      return Optional.of(
+          Sentence.bytes(search.coverage().swappedBytes()) + " of the process are swapped out");
     }
-    double missed = search.residentBytes() - search.searchedBytes();
-    return missed > LeakThresholds.UNSEARCHED_SHARE * search.residentBytes()
+    double missed = search.coverage().residentBytes() - search.coverage().searchedBytes();
+    return missed > LeakThresholds.UNSEARCHED_SHARE * search.coverage().residentBytes()
         ? Optional.of(
             "searched "
-                + Sentence.bytes(search.searchedBytes())
+                + Sentence.bytes(search.coverage().searchedBytes())
                 + " of "
-                + Sentence.bytes(search.residentBytes())
+                + Sentence.bytes(search.coverage().residentBytes())
                 + ", too little for a conclusion")
         : Optional.empty();
   }
@@ -385,7 +386,7 @@ final class LostMemory {
     return possible.stream()
         .flatMap(site -> numbers(site.site().number()))
         .distinct() // a verdict kept after a failure may list a site of another
-        .limit(NativeLibrary.MOST_SOUGHT_SITES)
+        .limit(NativeLibrary.MOST_SEARCHED_SITES)
         .toList();
   }
 

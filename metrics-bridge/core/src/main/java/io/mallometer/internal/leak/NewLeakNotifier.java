@@ -34,7 +34,8 @@ public final class NewLeakNotifier implements Consumer<Snapshot> {
 
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  public NewLeakNotifier(Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
+  public NewLeakNotifier(
+      Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
     this.reports = reports;
     this.listener = listener;
     this.executor = executor;

@@ -13,11 +13,11 @@ import io.mallometer.model.Observation;
  * @param voidTime the time without evidence
  */
 record ObservationWindow(
-    long startedNanos, long endNanos, double epochSeconds, IdleTimeLimits times, VoidTime voidTime) {
+    long startedNanos, long endNanos, double epochSeconds, IdleLimits times, VoidTime voidTime) {
 
   private static final double NANOS = 1e9;
 
-  static ObservationWindow of(Observation observation, IdleTimeLimits times, VoidTime voidTime) {
+  static ObservationWindow of(Observation observation, IdleLimits times, VoidTime voidTime) {
     return new ObservationWindow(
         observation.startedNanos(),
         observation.epochEndNanos(),
@@ -50,7 +50,8 @@ record ObservationWindow(
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()
-        && voidTime.hiddenUseProbability(object.lastAccessNanos(), endNanos, times.longestTimeoutSeconds())
+        && voidTime.hiddenUseProbability(
+                object.lastAccessNanos(), endNanos, times.longestTimeoutSeconds())
             <= LeakThresholds.HIDDEN_PROBABILITY;
   }
 

@@ -16,8 +16,8 @@ import java.util.Optional;
  * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
- * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of an
- * increase.
+ * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of
+ * an increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
  */
@@ -39,10 +39,10 @@ final class RecentGrowth {
    * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
    *     since, its bytes make the growth of the next site in its place look smaller
    * @param variances the variances of the bytes, by place; empty without an attach
-   * @param isKeptForAnHour whether the reading is kept for an hour
+   * @param lasts whether the reading is kept for an hour
    */
   private record Reading(
-      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean isKeptForAnHour) {
+      double seconds, float[] bytes, float[] variances, Evidence.Counted counted, boolean lasts) {
 
     double of(List<Integer> sites) {
       double sum = 0;
@@ -64,7 +64,7 @@ final class RecentGrowth {
   /** The replaced bytes between a reading and the latest one, by the earlier reading. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
-  private double latestKeptForAnHour = Double.NEGATIVE_INFINITY;
+  private double latestThatLasts = Double.NEGATIVE_INFINITY;
 
   RecentGrowth(double timeScale) {
     this.timeScale = timeScale;
@@ -77,15 +77,15 @@ final class RecentGrowth {
    * @param seconds the moment by {@link System#nanoTime()}
    */
   void add(SamplesBySite samples, Evidence.Counted counted, double seconds) {
-    boolean isKeptForAnHour = seconds - latestKeptForAnHour >= APART_SECONDS / timeScale;
-    latestKeptForAnHour = isKeptForAnHour ? seconds : latestKeptForAnHour;
+    boolean lasts = seconds - latestThatLasts >= APART_SECONDS / timeScale;
+    latestThatLasts = lasts ? seconds : latestThatLasts;
     boolean attached = counted.mostBeforeBytes() > 0;
     float[] variances = attached ? samples.variances(seconds) : new float[0];
-    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, isKeptForAnHour));
+    latestFirst.addFirst(new Reading(seconds, samples.bytes(), variances, counted, lasts));
     latestSamples = samples;
     replaced.clear();
     latestFirst.removeIf(
-        reading -> !reading.isKeptForAnHour() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
+        reading -> !reading.lasts() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
     while (secondToLast().seconds() <= seconds - longest()) {
       latestFirst.removeLast();
     }
@@ -132,7 +132,8 @@ final class RecentGrowth {
     return Optional.empty();
   }
 
-  private Optional<Increase> increaseSince(double least, List<Integer> sites, List<SampledObject> live) {
+  private Optional<Increase> increaseSince(
+      double least, List<Integer> sites, List<SampledObject> live) {
     Reading now = latestFirst.element();
     for (Reading then : latestFirst) {
       if (then.seconds() <= now.seconds() - least) {
@@ -149,9 +150,9 @@ final class RecentGrowth {
    *
    * @param live the live samples of these sites
    */
-  SiteGrowthRate rateOf(List<Integer> sites, List<SampledObject> live) {
+  GrowthRate rateOf(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_FOR_GROWTH) {
-      return SiteGrowthRate.UNKNOWN;
+      return GrowthRate.UNKNOWN;
     }
     Reading now = latestFirst.element();
     double[] ages =
@@ -161,7 +162,7 @@ final class RecentGrowth {
     double apart = (ages[last] - ages[0]) / last;
     double shortest = LeakThresholds.GROWTH_RATE_SECONDS / timeScale;
     if (ages[0] > Math.max(shortest / 2, LeakThresholds.QUIET_GAPS * apart)) {
-      return SiteGrowthRate.still(ages[0]);
+      return GrowthRate.still(ages[0]);
     }
     double window = Math.max(shortest, LeakThresholds.LATEST_SAMPLES * apart);
     Reading then = latestFirst.getLast();
@@ -173,10 +174,10 @@ final class RecentGrowth {
     }
     double seconds = now.seconds() - then.seconds();
     if (seconds < shortest / 2) {
-      return SiteGrowthRate.UNKNOWN;
+      return GrowthRate.UNKNOWN;
     }
     double increase = now.of(sites) - then.of(sites) - replacedSince(then).leastBytes(sites);
-    return increase > 0 ? SiteGrowthRate.growing(increase / seconds * HOUR) : SiteGrowthRate.still(seconds);
+    return increase > 0 ? GrowthRate.growing(increase / seconds * HOUR) : GrowthRate.still(seconds);
   }
 
   private ReplacedBytes replacedSince(Reading then) {
@@ -231,7 +232,8 @@ final class RecentGrowth {
             && increase >= LeakThresholds.KEPT_SHARE_OF_BORN * bornBytes
             && increase >= LeakThresholds.LEAST_BYTES + olderObjects.mostBytes(sites);
     return grows
-        ? Optional.of(new Increase(window, increase - olderObjects.leastBytes(sites), sum(quarters)))
+        ? Optional.of(
+            new Increase(window, increase - olderObjects.leastBytes(sites), sum(quarters)))
         : Optional.empty();
   }
 

@@ -11,8 +11,8 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
  * least 0, and at most the live bytes at the attach.
  *
- * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link #mostBytes}
- * for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
+ * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link
+ * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
  */
 final class ReplacedBytes {
 

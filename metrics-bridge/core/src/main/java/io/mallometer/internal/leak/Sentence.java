@@ -34,7 +34,7 @@ public final class Sentence {
       Growth growth,
       @Nullable Instant begun,
       boolean seen,
-      IdleTimeLimits times) {
+      IdleLimits times) {
     String holds = siteText + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
       case LEAK -> leakText(siteText, shown, growth, times) + growing(growth);
@@ -48,7 +48,8 @@ public final class Sentence {
     };
   }
 
-  private static String leakText(String siteText, Assessment shown, Growth growth, IdleTimeLimits times) {
+  private static String leakText(
+      String siteText, Assessment shown, Growth growth, IdleLimits times) {
     LostObjects lost = shown.lost();
     KnownLeak known = shown.known();
     String holds = siteText + " holds " + bytes(growth.liveBytes());
@@ -73,7 +74,7 @@ public final class Sentence {
         + "), and is unused again";
   }
 
-  private static String outlasted(Assessment shown, IdleTimeLimits times) {
+  private static String outlasted(Assessment shown, IdleLimits times) {
     String oldest = "; the longest for " + atLeast(shown.idle().longestSeconds());
     return times.longestTimeoutSeconds() > 0
         ? oldest

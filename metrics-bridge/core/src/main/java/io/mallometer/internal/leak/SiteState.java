@@ -8,12 +8,12 @@ import java.time.Instant;
  *
  * @param verdict the verdict
  * @param since the moment of this verdict
- * @param nextVerdict the verdict of the latest evaluations
- * @param agreeingEvaluations the number of evaluations in a row that agreed on it; of a leak, those that spoke
- *     against it, with any verdict
+ * @param next the verdict of the latest evaluations
+ * @param agreements the number of evaluations in a row that agreed on it; of a leak, those that
+ *     spoke against it, with any verdict
  * @param shown the latest assessment that agreed with the verdict; of healthy sites, the latest
  */
-record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreeingEvaluations, Assessment shown) {
+record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
   /** Returns the state before any evaluation counts. */
   static SiteState of(Assessment latest, Instant time) {
@@ -33,7 +33,7 @@ record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreei
     if (leak && !latest.refutesLeak() && !isUnproven(latest)) {
       return confirmedBy(shown);
     }
-    int now = leak || raw == nextVerdict ? agreeingEvaluations + 1 : 1;
+    int now = leak || raw == next ? agreements + 1 : 1;
     return now >= evaluationsNeeded(latest)
         ? new SiteState(raw, time, raw, 0, latest)
         : new SiteState(verdict, since, raw, now, isHealthy() ? latest : shown);
@@ -71,24 +71,26 @@ record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreei
         latest.verdict() == Verdict.UNUSED
             || latest.verdict() == Verdict.GROWING
             || latest.lost() != null;
-    return soon && latest.verdict().compareTo(verdict) < 0 ? 1 : LeakThresholds.EVALUATIONS_TO_CHANGE;
+    return soon && latest.verdict().compareTo(verdict) < 0
+        ? 1
+        : LeakThresholds.EVALUATIONS_TO_CHANGE;
   }
 
   /** Returns this verdict, confirmed by an assessment. */
   SiteState confirmedBy(Assessment latest) {
-    return agreeingEvaluations == 0 && shown == latest
+    return agreements == 0 && shown == latest
         ? this
         : new SiteState(verdict, since, verdict, 0, latest);
   }
 
   /** Returns this state after an evaluation that does not count; a healthy state shows it. */
   SiteState ignoring(Assessment latest) {
-    return isHealthy() ? new SiteState(verdict, since, nextVerdict, agreeingEvaluations, latest) : this;
+    return isHealthy() ? new SiteState(verdict, since, next, agreements, latest) : this;
   }
 
   /** Returns the same verdict with another beginning. */
   SiteState since(Instant begin) {
-    return new SiteState(verdict, begin, nextVerdict, agreeingEvaluations, shown);
+    return new SiteState(verdict, begin, next, agreements, shown);
   }
 
   /** Returns this state, which begins at a moment if it is healthy. */
@@ -106,6 +108,6 @@ record SiteState(Verdict verdict, Instant since, Verdict nextVerdict, int agreei
 
   /** Returns whether it is healthy since a moment, and the latest evaluation agreed. */
   boolean isHealthySince(Instant time) {
-    return isHealthy() && agreeingEvaluations == 0 && since.equals(time);
+    return isHealthy() && agreements == 0 && since.equals(time);
   }
 }

@@ -320,7 +320,8 @@ final class Verdicts {
    *
    * @param sites the stacks that are no leak by themselves
    * @param members those of them that hold something
-   * @param becameLeak whether one has just become a leak by itself, so that it is no member any more
+   * @param becameLeak whether one has just become a leak by itself, so that it is no member any
+   *     more
    */
   private @Nullable AssessedStacks assessTogether(
       List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
@@ -331,7 +332,7 @@ final class Verdicts {
     boolean stays = !becameLeak || earlier.isLeak() && latest.verdict() == Verdict.LEAK;
     SiteState state = stays ? all.state() : newState.after(latest, time);
     Verdict verdict = state.verdict();
-    if (verdict == Verdict.HEALTHY && state.agreeingEvaluations() == 0) {
+    if (verdict == Verdict.HEALTHY && state.agreements() == 0) {
       return null;
     }
     states.names().put(name, state);
@@ -545,7 +546,8 @@ final class Verdicts {
       } catch (RuntimeException e) {
         noteFailure(e);
         latest.stream()
-            .filter(earlier -> earlier.site().number() == number && earlier.verdict() == one.verdict())
+            .filter(
+                earlier -> earlier.site().number() == number && earlier.verdict() == one.verdict())
             .forEach(verdicts::add);
       }
     }
@@ -574,7 +576,8 @@ final class Verdicts {
    *
    * @param kinds the suspects by kind, gravest first
    */
-  private List<AssessedStacks> combinedByKind(List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
+  private List<AssessedStacks> combinedByKind(
+      List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
     List<AssessedStacks> combined = new ArrayList<>();
     kinds.forEach(
         (kind, some) -> {
@@ -584,11 +587,13 @@ final class Verdicts {
           double least = before.separateKinds().contains(part) ? 0.5 : 1;
           if (last < 0) {
             combined.add(sum);
-          } else if (kind == AssessedStacks.POOL || sum.weight() > least * combined.get(last).weight()) {
+          } else if (kind == AssessedStacks.POOL
+              || sum.weight() > least * combined.get(last).weight()) {
             combined.add(sum);
             states.separateKinds().add(part);
           } else {
-            combined.set(last, AssessedStacks.sum(new ArrayList<>(List.of(combined.get(last), sum))));
+            combined.set(
+                last, AssessedStacks.sum(new ArrayList<>(List.of(combined.get(last), sum))));
           }
         });
     return combined;
@@ -615,7 +620,8 @@ final class Verdicts {
         }
       };
 
-  private SiteVerdict verdict(AssessedStacks one, LatestAccesses uses, Predicate<String> acknowledged) {
+  private SiteVerdict verdict(
+      AssessedStacks one, LatestAccesses uses, Predicate<String> acknowledged) {
     CallSite site = one.first();
     Assessment shown = one.state().shown();
     Verdict verdict = one.verdict();
@@ -669,7 +675,7 @@ final class Verdicts {
     double live = one.liveBytes();
     return switch (one.verdict()) {
       case LEAK, UNUSED -> {
-        SiteGrowthRate rate = growth.rateOf(numbers(one.stacks()), samplesOf(one.stacks()));
+        GrowthRate rate = growth.rateOf(numbers(one.stacks()), samplesOf(one.stacks()));
         yield Double.isNaN(rate.bytesPerHour())
             ? new Growth(live, perHour(shown), Optional.empty())
             : new Growth(live, rate.bytesPerHour(), stopped(rate));
@@ -687,7 +693,7 @@ final class Verdicts {
     return numbers;
   }
 
-  private Optional<Instant> stopped(SiteGrowthRate rate) {
+  private Optional<Instant> stopped(GrowthRate rate) {
     return rate.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(rate.quietSeconds()));
   }
 

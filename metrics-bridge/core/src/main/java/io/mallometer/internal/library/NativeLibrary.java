@@ -29,7 +29,7 @@ public interface NativeLibrary {
   int MOST_WATCHED = 4;
 
   /** The most call sites whose objects can be searched for at once. */
-  int MOST_SOUGHT_SITES = 64;
+  int MOST_SEARCHED_SITES = 64;
 
   /** Returns whether there is a library to poll. Once true, it stays true. */
   boolean present();
@@ -147,7 +147,7 @@ public interface NativeLibrary {
    * of the library: at most a tenth of one processor, about 0.35 s of CPU time for each GiB. Never
    * throws.
    *
-   * @param sites their numbers, at most {@link #MOST_SOUGHT_SITES}
+   * @param sites their numbers, at most {@link #MOST_SEARCHED_SITES}
    * @param mostBytes the most memory that is read
    * @return why no search has begun; empty if one has
    */

@@ -91,17 +91,8 @@ public final class BuiltInMonitors {
    * @param pending whether the work waits; the work itself clears it
    */
   private static void runOnce(AtomicBoolean pending, MonitorContext context, Runnable work) {
-    if (!pending.compareAndSet(false, true)) {
-      return;
-    }
-    boolean handed = false;
-    try {
-      context.listenerThread().execute(work);
-      handed = true;
-    } finally {
-      if (!handed) {
-        pending.set(false);
-      }
+    if (pending.compareAndSet(false, true)) {
+      ListenerThread.execute(context.listenerThread(), work, () -> pending.set(false));
     }
   }
 
@@ -135,7 +126,9 @@ public final class BuiltInMonitors {
       this.before = newest(context.latest().get());
       this.huge =
           new HugeAllocationWatch(
-              (request, missed) -> reportHuge(request), context.listenerThread(), context.nanoTime());
+              (request, missed) -> reportHuge(request),
+              context.listenerThread(),
+              context.nanoTime());
     }
 
     private static long newest(Snapshot snapshot) {
@@ -302,15 +295,8 @@ public final class BuiltInMonitors {
     public void accept(Snapshot snapshot) {
       double live = snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
       if (exceeds(live)) {
-        boolean handed = false;
-        try {
-          context.listenerThread().execute(() -> report(snapshot, live));
-          handed = true;
-        } finally {
-          if (!handed) {
-            forget();
-          }
-        }
+        ListenerThread.execute(
+            context.listenerThread(), () -> report(snapshot, live), this::forget);
       }
     }
 

@@ -54,20 +54,7 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
     }
     latest = known;
     if (due() && pending.compareAndSet(false, true)) {
-      startReport();
-    }
-  }
-
-  /** Runs the report on the executor. If no thread can be started, the next poll tries again. */
-  private void startReport() {
-    boolean handed = false;
-    try {
-      executor.execute(this::report);
-      handed = true;
-    } finally {
-      if (!handed) {
-        pending.set(false);
-      }
+      ListenerThread.execute(executor, this::report, () -> pending.set(false));
     }
   }
 

@@ -34,6 +34,21 @@ public final class ListenerThread implements Executor {
     made.execute(task);
   }
 
+  /**
+   * Executes work. If no thread can be started, calls {@code undo}, so that the next poll tries.
+   */
+  static void execute(Executor executor, Runnable work, Runnable undo) {
+    boolean executed = false;
+    try {
+      executor.execute(work);
+      executed = true;
+    } finally {
+      if (!executed) {
+        undo.run();
+      }
+    }
+  }
+
   private static Thread newThread(Runnable task) {
     Thread thread = new Thread(null, task, NAME, 0, false);
     thread.setDaemon(true);

@@ -171,7 +171,10 @@ public final class OwnerFinder {
     double share = (double) some / all;
     double squared = NORMAL_QUANTILE * NORMAL_QUANTILE / all;
     double middle = (share + squared / 2) / (1 + squared);
-    double half = NORMAL_QUANTILE * Math.sqrt(share * (1 - share) / all + squared / (4 * all)) / (1 + squared);
+    double half =
+        NORMAL_QUANTILE
+            * Math.sqrt(share * (1 - share) / all + squared / (4 * all))
+            / (1 + squared);
     return new Way(
         holding,
         holder,
@@ -188,7 +191,8 @@ public final class OwnerFinder {
    * equal ones the firmer. If only garbage has an address, that is a result only if all its holders
    * were followed: addresses are reused, and garbage may have stale ones.
    */
-  private static Holding mostFrequent(HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
+  private static Holding mostFrequent(
+      HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
     Map<Holding, Integer> samples = new EnumMap<>(Holding.class);
     for (Set<Integer> holders : group.samples.values()) {
       Optional<Holding> firmest =

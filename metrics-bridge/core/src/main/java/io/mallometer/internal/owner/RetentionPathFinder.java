@@ -43,8 +43,10 @@ final class RetentionPathFinder {
           new Attempt(EnumSet.of(Strength.STRONG), Holding.KEPT, false),
           new Attempt(EnumSet.of(Strength.STRONG, Strength.LOCAL), Holding.LOCAL_VARIABLE, true),
           new Attempt(EnumSet.of(Strength.STRONG, Strength.SOFT), Holding.SOFTLY, true),
-          new Attempt(EnumSet.of(Strength.STRONG, Strength.SOFT, Strength.CLEANER), Holding.GARBAGE, true),
-          new Attempt(EnumSet.of(Strength.STRONG, Strength.SOFT, Strength.WEAK), Holding.WEAKLY, true));
+          new Attempt(
+              EnumSet.of(Strength.STRONG, Strength.SOFT, Strength.CLEANER), Holding.GARBAGE, true),
+          new Attempt(
+              EnumSet.of(Strength.STRONG, Strength.SOFT, Strength.WEAK), Holding.WEAKLY, true));
 
   /**
    * The result of a search.

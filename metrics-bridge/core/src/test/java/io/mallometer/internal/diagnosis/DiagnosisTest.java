@@ -426,12 +426,12 @@ class DiagnosisTest {
   void aSentenceLeavesOutThePartsThatAreTooMany() {
     String eight = "a b c d e f g h";
 
-    assertThat(Headline.joinBriefly("Begins: ", ", ", List.of(eight, eight, eight, "i", "j")))
+    assertThat(Headline.join("Begins: ", ", ", List.of(eight, eight, eight, "i", "j")))
         .isEqualTo("Begins: " + eight + ", " + eight + ", " + eight);
-    assertThat(Headline.joinBriefly("", "; ", List.of(eight, eight, eight, eight, "i")))
+    assertThat(Headline.join("", "; ", List.of(eight, eight, eight, eight, "i")))
         .isEqualTo(eight + "; " + eight + "; " + eight + "; i");
     String many = eight + " " + eight + " " + eight + " " + eight;
-    assertThat(Headline.joinBriefly("", "; ", List.of(many, "i"))).isEqualTo(many);
+    assertThat(Headline.join("", "; ", List.of(many, "i"))).isEqualTo(many);
   }
 
   @Test

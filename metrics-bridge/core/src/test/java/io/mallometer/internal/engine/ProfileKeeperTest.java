@@ -117,7 +117,8 @@ class ProfileKeeperTest {
   }
 
   private void now(double liveMib) {
-    library.setCallSites(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", liveMib * MIB)));
+    library.setCallSites(
+        SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", liveMib * MIB)));
   }
 
   private void observe(double liveMib, double shareOfLimit) {

@@ -118,10 +118,11 @@ class GrowthAfterAttachTest {
     }
 
     boolean grows(Site site) {
-      return now > 0 && growth.increaseOf(List.of(site.number), samples.of(site.number)).isPresent();
+      return now > 0
+          && growth.increaseOf(List.of(site.number), samples.of(site.number)).isPresent();
     }
 
-    SiteGrowthRate rateOf(Site site) {
+    GrowthRate rateOf(Site site) {
       return growth.rateOf(List.of(site.number), samples.of(site.number));
     }
   }

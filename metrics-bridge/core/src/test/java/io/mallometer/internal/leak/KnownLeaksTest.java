@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class KnownLeaksTest {
 
   private static final Instant START = Instant.parse("2026-01-02T00:00:00Z");
-  private static final IdleTimeLimits TIMES = IdleTimeLimits.of(MallometerOptions.defaults());
+  private static final IdleLimits TIMES = IdleLimits.of(MallometerOptions.defaults());
   private static final long LONG = 35 * 60;
 
   private static final CallSite CART = site(1);

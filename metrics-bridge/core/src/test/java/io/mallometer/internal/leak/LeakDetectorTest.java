@@ -12,8 +12,8 @@ import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.SampledObject;
-import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.internal.leak.evidence.SearchedObject;
+import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.symbol.StackFingerprint;
@@ -258,7 +258,13 @@ class LeakDetectorTest {
           @Override
           public MemorySearch memorySearch() {
             return new MemorySearch(
-                MemorySearch.State.DONE, "", 1, 0, 0, 0.3, 1 << 30, 1 << 30, 0, 0, 1, sought);
+                MemorySearch.State.DONE,
+                "",
+                1,
+                new MemorySearch.Effort(0, 0, 0.3),
+                new MemorySearch.Coverage(1 << 30, 1 << 30, 0),
+                1,
+                sought);
           }
         };
     for (int i = 0; i < 10; i++) {
@@ -878,7 +884,8 @@ class LeakDetectorTest {
       }
       live(stack, 6 * 64 * KIB);
       int freed = (int) (now / 20);
-      uses.put(stack, new SiteUse(999, 9, sketch(120, freed), sketch(2, freed), DurationSketch.NONE));
+      uses.put(
+          stack, new SiteUse(999, 9, sketch(120, freed), sketch(2, freed), DurationSketch.NONE));
     }
   }
 
@@ -889,7 +896,8 @@ class LeakDetectorTest {
     for (int stack = 10; stack < 16; stack++) {
       site(stack, "Parser.node");
       live(stack, 0);
-      uses.put(stack, new SiteUse(20, 20, sketch(1_500, 20), sketch(1_500, 20), DurationSketch.NONE));
+      uses.put(
+          stack, new SiteUse(20, 20, sketch(1_500, 20), sketch(1_500, 20), DurationSketch.NONE));
     }
     for (double second = 1_500; second <= HOUR; second += 15) {
       assertThat(verdict(evaluate(second), 0).verdict()).isNotEqualTo(Verdict.LEAK);
@@ -1347,7 +1355,9 @@ class LeakDetectorTest {
   private Assessment judgement() {
     Observation observation = observation(1_800);
     return LeakTest.judge(
-        objects, SiteUse.NONE, ObservationWindow.of(observation, new IdleTimeLimits(300, 0, 1), VoidTime.NONE));
+        objects,
+        SiteUse.NONE,
+        ObservationWindow.of(observation, new IdleLimits(300, 0, 1), VoidTime.NONE));
   }
 
   // ---- Leaks of earlier runs
@@ -1600,7 +1610,8 @@ class LeakDetectorTest {
     float[] weights = new float[DurationSketch.BUCKETS];
     weights[DurationSketch.bucket(20)] = 20_000;
     weights[DurationSketch.bucket(600)] = 150;
-    return new SiteUse(9, 0, DurationSketch.NONE, DurationSketch.NONE, new DurationSketch(20_150, weights));
+    return new SiteUse(
+        9, 0, DurationSketch.NONE, DurationSketch.NONE, new DurationSketch(20_150, weights));
   }
 
   private static DurationSketch sketch(double seconds, int count) {

@@ -84,9 +84,11 @@ class LeakTestTest {
   }
 
   private static Assessment judgeAfter(double seconds, List<SampledObject> objects) {
-    IdleTimeLimits times = new IdleTimeLimits(FLOOR, 1_800, 1);
+    IdleLimits times = new IdleLimits(FLOOR, 1_800, 1);
     return LeakTest.judge(
-        objects, SiteUse.NONE, new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
+        objects,
+        SiteUse.NONE,
+        new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
   /** When slots run short, an object may get one in spite of a tiny probability. */
@@ -120,7 +122,7 @@ class LeakTestTest {
 
   private static ObservationWindow window(double epochSeconds) {
     return new ObservationWindow(
-        START, nanos(HALF_AN_HOUR), epochSeconds, new IdleTimeLimits(FLOOR, 0, 1), VoidTime.NONE);
+        START, nanos(HALF_AN_HOUR), epochSeconds, new IdleLimits(FLOOR, 0, 1), VoidTime.NONE);
   }
 
   private static List<SampledObject> bornAt(double... seconds) {

@@ -139,7 +139,14 @@ class LeakWatchTest {
 
     @Override
     public MemorySearch memorySearch() {
-      return new MemorySearch(MemorySearch.State.RUNNING, "", 1, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+      return new MemorySearch(
+          MemorySearch.State.RUNNING,
+          "",
+          1,
+          new MemorySearch.Effort(0, 0, 0),
+          new MemorySearch.Coverage(0, 0, 0),
+          0,
+          List.of());
     }
 
     @Override
@@ -491,7 +498,8 @@ class LeakWatchTest {
   void eachListenerIsToldOnceOfEachLeak() {
     List<String> told = new ArrayList<>();
     NewLeakNotifier news =
-        new NewLeakNotifier(watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
+        new NewLeakNotifier(
+            watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
     Snapshot any = Snapshot.absent(START, Status.counting());
     watch.publish(VerdictsByHand.report());
     news.accept(any);

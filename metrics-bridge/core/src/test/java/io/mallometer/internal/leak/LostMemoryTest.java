@@ -64,13 +64,8 @@ class LostMemoryTest {
           state,
           state == State.FAILED ? "process_vm_readv is refused" : "",
           searches.size(),
-          0,
-          0,
-          cpuSeconds,
-          searched,
-          (long) GIB,
-          swapped,
-          0,
+          new MemorySearch.Effort(0, 0, cpuSeconds),
+          new MemorySearch.Coverage(searched, (long) GIB, swapped),
           unreadThreads,
           objects);
     }
@@ -455,7 +450,7 @@ class LostMemoryTest {
   void notMoreSitesAreSoughtThanTheLibraryTakes() {
     lost.setStacks(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 99).boxed().toList()));
     pass(15);
-    assertThat(library.searches.get(0)).hasSize(NativeLibrary.MOST_SOUGHT_SITES);
+    assertThat(library.searches.get(0)).hasSize(NativeLibrary.MOST_SEARCHED_SITES);
   }
 
   private static LostObjects lost(int sought, int lost) {

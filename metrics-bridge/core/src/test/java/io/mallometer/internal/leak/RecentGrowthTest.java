@@ -169,7 +169,7 @@ class RecentGrowthTest {
     assertThat(rateOf().bytesPerHour()).isZero();
   }
 
-  private SiteGrowthRate rateOf() {
+  private GrowthRate rateOf() {
     return growth.rateOf(List.of(SITE), live);
   }
 

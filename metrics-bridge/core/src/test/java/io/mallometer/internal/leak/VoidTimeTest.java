@@ -120,7 +120,8 @@ class VoidTimeTest {
   private static boolean isAnyOutlasted(VoidTime voidTime, long end, int scan) {
     for (long birth = 5; birth < scan; birth += 30) {
       if (end - birth - voidTime.secondsSince(at(birth)) >= scan + 300
-          && voidTime.hiddenUseProbability(at(birth), at(end), scan) <= LeakThresholds.HIDDEN_PROBABILITY) {
+          && voidTime.hiddenUseProbability(at(birth), at(end), scan)
+              <= LeakThresholds.HIDDEN_PROBABILITY) {
         return true;
       }
     }

@@ -170,7 +170,8 @@ class OwnerFinderTest {
     hold(1, owner(new Link(-1, Reference.THREAD, null)));
     List<Way> ways = OwnerFinder.ways(new HeapGraph(1, 0, holds, objects), true);
     assertThat(ways).isEmpty();
-    assertThat(OwnerFinder.sentence(ways, 1, false, false)).startsWith("1 sampled object is too few");
+    assertThat(OwnerFinder.sentence(ways, 1, false, false))
+        .startsWith("1 sampled object is too few");
   }
 
   @Test

@@ -9,15 +9,8 @@ import java.util.List;
  * @param state the state
  * @param reason why it failed; empty otherwise
  * @param number 1 for the process's first; 0 if there was none
- * @param beganNanos the moment at which it began
- * @param endedNanos the moment at which it ended; 0 while it runs
- * @param cpuSeconds its CPU time
- * @param searchedBytes the bytes that were read
- * @param residentBytes the writable resident bytes. If more than a few pages of them were not read,
- *     addresses may lie in the rest
- * @param swappedBytes the bytes that were not read because they are swapped out; addresses may lie
- *     in them
- * @param leftOut the live samples for which there was no room
+ * @param effort its time
+ * @param coverage the memory that it read
  * @param unreadThreads the threads whose registers could not be read; they may have addresses
  * @param objects the objects, once the search is done
  */
@@ -25,13 +18,8 @@ public record MemorySearch(
     State state,
     String reason,
     int number,
-    long beganNanos,
-    long endedNanos,
-    double cpuSeconds,
-    long searchedBytes,
-    long residentBytes,
-    long swappedBytes,
-    int leftOut,
+    Effort effort,
+    Coverage coverage,
     int unreadThreads,
     List<SearchedObject> objects) {
 
@@ -47,12 +35,33 @@ public record MemorySearch(
     FAILED
   }
 
+  /**
+   * The time of a search.
+   *
+   * @param beganNanos the moment at which it began
+   * @param endedNanos the moment at which it ended; 0 while it runs
+   * @param cpuSeconds its CPU time
+   */
+  public record Effort(long beganNanos, long endedNanos, double cpuSeconds) {}
+
+  /**
+   * The memory that a search read.
+   *
+   * @param searchedBytes the bytes that were read
+   * @param residentBytes the writable resident bytes. If more than a few pages of them were not
+   *     read, addresses may lie in the rest
+   * @param swappedBytes the bytes that were not read because they are swapped out; addresses may
+   *     lie in them
+   */
+  public record Coverage(long searchedBytes, long residentBytes, long swappedBytes) {}
+
   public MemorySearch {
     objects = List.copyOf(objects);
   }
 
   /** Returns the state without a search, with the reason. */
   public static MemorySearch none(String reason) {
-    return new MemorySearch(State.NONE, reason, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+    return new MemorySearch(
+        State.NONE, reason, 0, new Effort(0, 0, 0), new Coverage(0, 0, 0), 0, List.of());
   }
 }

@@ -10,7 +10,11 @@ package io.mallometer.internal.leak.evidence;
  * @param gaps from one access to the next, if a whole epoch without access was between
  */
 public record SiteUse(
-    long placed, long freed, DurationSketch lifetimes, DurationSketch idleBeforeFree, DurationSketch gaps) {
+    long placed,
+    long freed,
+    DurationSketch lifetimes,
+    DurationSketch idleBeforeFree,
+    DurationSketch gaps) {
 
   /** The use of a site without objects in slots. */
   public static final SiteUse NONE =

@@ -1,6 +1,8 @@
 package io.mallometer.internal.library.abi;
 
 import io.mallometer.internal.leak.evidence.MemorySearch;
+import io.mallometer.internal.leak.evidence.MemorySearch.Coverage;
+import io.mallometer.internal.leak.evidence.MemorySearch.Effort;
 import io.mallometer.internal.leak.evidence.SearchedObject;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -59,13 +61,8 @@ final class LibraryMemorySearch {
         state(searched.state()),
         searched.reason(),
         searched.number(),
-        searched.beganNs(),
-        searched.endedNs(),
-        searched.cpuNs() / NANOS,
-        searched.searchedBytes(),
-        searched.residentBytes(),
-        searched.swappedBytes(),
-        searched.leftOut(),
+        new Effort(searched.beganNs(), searched.endedNs(), searched.cpuNs() / NANOS),
+        new Coverage(searched.searchedBytes(), searched.residentBytes(), searched.swappedBytes()),
         searched.unreadThreads(),
         objects);
   }

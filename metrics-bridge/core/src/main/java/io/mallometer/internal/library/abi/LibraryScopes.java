@@ -2,8 +2,8 @@ package io.mallometer.internal.library.abi;
 
 import io.mallometer.internal.library.OpenScope;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.Estimate;
 import io.mallometer.model.CodeOwner;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeCounts;
 import io.mallometer.model.ScopeFigures;

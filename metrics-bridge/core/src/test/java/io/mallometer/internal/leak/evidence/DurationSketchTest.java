@@ -17,7 +17,8 @@ class DurationSketchTest {
     assertThat(DurationSketch.bucket(1.42)).isEqualTo(13);
     assertThat(DurationSketch.bucket(1e12)).isEqualTo(47);
     for (int bucket = 1; bucket < DurationSketch.BUCKETS; bucket++) {
-      assertThat(DurationSketch.bucket(DurationSketch.lowerBound(bucket) * 1.001)).isEqualTo(bucket);
+      assertThat(DurationSketch.bucket(DurationSketch.lowerBound(bucket) * 1.001))
+          .isEqualTo(bucket);
     }
   }
 

@@ -1,5 +1,5 @@
-/* A sorted table of ranges behind a set of hashes. See sought.h. */
-#include "leak/sought.h"
+/* A sorted table of ranges behind a set of hashes. See search_targets.h. */
+#include "leak/search_targets.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
-struct sought {
+struct search_target {
   uintptr_t begin, end;
   const void *object;
   struct live_sample sample;
@@ -27,38 +27,38 @@ struct sought {
 
 /* Holds the addresses of objects, so it is not searched. No other place of the library holds them for long. */
 static struct memory {
-  struct sought objects[MOST_SOUGHT]; /* sorted by address */
+  struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];
   struct span {
     uintptr_t begin, end;
   } spans[MOST_SPANS];
-  uint32_t of_site[MOST_SOUGHT_SITES];
+  uint32_t of_site[MOST_SEARCHED_SITES];
 } * memory;
 
 static uint32_t chosen, span_count, granule_bits;
 static uint64_t salt;
 
-bool sought_start(void) {
+bool targets_start(void) {
   if (!memory) memory = memory_reserve(sizeof *memory);
   return memory != NULL;
 }
 
-size_t sought_footprint(void) { return memory ? memory_whole_pages(sizeof *memory) : 0; }
+size_t targets_footprint(void) { return memory ? memory_whole_pages(sizeof *memory) : 0; }
 
-uint32_t sought_count(void) { return chosen; }
+uint32_t targets_count(void) { return chosen; }
 
 /* ---- Choosing ------------------------------------------------------------------------------------------ */
 
 static void choose(const void *object, const struct live_sample *sample) {
   uintptr_t begin = (uintptr_t)object & ADDRESS_MASK, end = begin + (sample->bytes > 0 ? sample->bytes : 1);
-  memory->objects[chosen++] = (struct sought){.begin = begin, .end = end, .object = object, .sample = *sample};
+  memory->objects[chosen++] = (struct search_target){.begin = begin, .end = end, .object = object, .sample = *sample};
 }
 
 /* Chooses a sample if its site is one of these. Returns false if the site has no room left. */
 static bool take(const void *object, const struct live_sample *sample, const uint32_t *sites, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     if (sample->site != sites[i]) continue;
-    if (memory->of_site[i] == MOST_SOUGHT / count) return false;
+    if (memory->of_site[i] == MOST_SEARCH_TARGETS / count) return false;
     memory->of_site[i]++;
     choose(object, sample);
     return true;
@@ -68,12 +68,12 @@ static bool take(const void *object, const struct live_sample *sample, const uin
 
 /* Sorts by address: Shell's sort with Knuth's gaps needs no memory. */
 static void sort(void) {
-  struct sought *objects = memory->objects;
+  struct search_target *objects = memory->objects;
   uint32_t gap = 1;
   while (gap < chosen / 3) gap = 3 * gap + 1;
   for (; gap > 0; gap /= 3) {
     for (uint32_t i = gap; i < chosen; i++) {
-      struct sought moved = objects[i];
+      struct search_target moved = objects[i];
       uint32_t at = i;
       for (; at >= gap && objects[at - gap].begin > moved.begin; at -= gap) objects[at] = objects[at - gap];
       objects[at] = moved;
@@ -91,7 +91,7 @@ static bool fill_filter(void) {
   size_t set = 0;
   memset(memory->filter, 0, sizeof memory->filter);
   for (uint32_t i = 0; i < chosen; i++) {
-    const struct sought *object = &memory->objects[i];
+    const struct search_target *object = &memory->objects[i];
     for (uintptr_t at = object->begin >> granule_bits; at <= (object->end - 1) >> granule_bits; at++) {
       uint8_t *place = &memory->filter[hash_of(at << granule_bits)];
       set += !*place;
@@ -109,7 +109,7 @@ static void choose_granules(void) {
 static void find_spans(void) {
   span_count = 0;
   for (uint32_t i = 0; i < chosen; i++) {
-    const struct sought *object = &memory->objects[i];
+    const struct search_target *object = &memory->objects[i];
     uintptr_t before = span_count > 0 ? memory->spans[span_count - 1].end : 0;
     bool is_far = span_count == 0 || (object->begin > before && object->begin - before > GAP_BETWEEN_SPANS);
     if (is_far && span_count < MOST_SPANS) memory->spans[span_count++] = (struct span){object->begin, 0};
@@ -118,7 +118,7 @@ static void find_spans(void) {
   }
 }
 
-uint32_t sought_choose(const uint32_t *sites, uint32_t count) {
+uint32_t targets_choose(const uint32_t *sites, uint32_t count) {
   uint32_t left_out = 0;
   struct live_objects walk = {0};
   const void *object;
@@ -143,7 +143,7 @@ static bool is_near(uintptr_t address) {
   return false;
 }
 
-static struct sought *object_at(uintptr_t address) {
+static struct search_target *object_at(uintptr_t address) {
   uint32_t low = 0, high = chosen;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -153,12 +153,12 @@ static struct sought *object_at(uintptr_t address) {
       high = middle;
     }
   }
-  struct sought *object = low > 0 ? &memory->objects[low - 1] : NULL;
+  struct search_target *object = low > 0 ? &memory->objects[low - 1] : NULL;
   return object && address < object->end ? object : NULL;
 }
 
 static void count_reference(uintptr_t to, uintptr_t from, bool is_free) {
-  struct sought *object = object_at(to);
+  struct search_target *object = object_at(to);
   if (!object || (from & ADDRESS_MASK) - object->begin < object->end - object->begin) return; /* within itself */
   uint32_t *count = is_free ? &object->free_references : &object->references;
   if (*count < UINT32_MAX) ++*count;
@@ -180,17 +180,17 @@ static void compare_words(const uintptr_t *words, size_t count, uintptr_t addres
   for (; i < count; i++) compare(words[i], address + i * sizeof *words, is_free);
 }
 
-void sought_compare(const uintptr_t *words, size_t count, uintptr_t address) {
+void targets_compare(const uintptr_t *words, size_t count, uintptr_t address) {
   compare_words(words, count, address, false);
 }
 
-void sought_compare_free(const uintptr_t *words, size_t count, uintptr_t address) {
+void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address) {
   compare_words(words, count, address, true);
 }
 
-void sought_count_free(void) {
+void targets_add_free_parts(void) {
   for (uint32_t i = 0; i < chosen; i++) {
-    struct sought *object = &memory->objects[i];
+    struct search_target *object = &memory->objects[i];
     bool fits = object->free_references < UINT32_MAX - object->references;
     object->references = fits ? object->references + object->free_references : UINT32_MAX;
   }
@@ -198,33 +198,33 @@ void sought_count_free(void) {
 
 /* ---- The end ------------------------------------------------------------------------------------------- */
 
-void sought_mark_freed(void) {
+void targets_mark_freed(void) {
   for (uint32_t i = 0; i < chosen; i++) {
-    struct sought *object = &memory->objects[i];
+    struct search_target *object = &memory->objects[i];
     object->freed = !live_object_is(object->object, &object->sample);
   }
 }
 
 /* Returns a number that identifies an object without its address (the finalizer of MurmurHash3, by Appleby). */
-static uint64_t identity(const struct sought *sought) {
-  uint64_t mixed = (uintptr_t)sought->object ^ (uint64_t)sought->sample.born << 32 ^ salt;
+static uint64_t identity(const struct search_target *target) {
+  uint64_t mixed = (uintptr_t)target->object ^ (uint64_t)target->sample.born << 32 ^ salt;
   mixed = (mixed ^ mixed >> 33) * 0xff51afd7ed558ccdu;
   mixed = (mixed ^ mixed >> 33) * 0xc4ceb9fe1a85ec53u;
   return mixed ^ mixed >> 33;
 }
 
-uint32_t sought_copy(struct mallometer_sought *rows, uint32_t capacity) {
+uint32_t targets_copy(struct mallometer_sought *rows, uint32_t capacity) {
   uint32_t copied = 0;
   for (; copied < chosen && copied < capacity; copied++) {
-    const struct sought *sought = &memory->objects[copied];
-    struct mallometer_object known = live_sample_row(&sought->sample);
-    rows[copied] = (struct mallometer_sought){.id = identity(sought),
+    const struct search_target *target = &memory->objects[copied];
+    struct mallometer_object known = live_sample_row(&target->sample);
+    rows[copied] = (struct mallometer_sought){.id = identity(target),
                                               .bytes = known.bytes,
                                               .probability = known.probability,
                                               .born_ns = known.born_ns,
                                               .site = known.site,
-                                              .references = sought->references,
-                                              .freed = sought->freed};
+                                              .references = target->references,
+                                              .freed = target->freed};
   }
   return copied;
 }

@@ -6,28 +6,28 @@
  * raises a blocked signal. The child has the same glibc, with the settings that the program started with, and nothing
  * of the program's.
  */
-#ifndef MALLOMETER_LEAK_TRIAL_H
-#define MALLOMETER_LEAK_TRIAL_H
+#ifndef MALLOMETER_LEAK_SAFETY_TEST_H
+#define MALLOMETER_LEAK_SAFETY_TEST_H
 
 #include "platform/resident_memory.h"
 
 /* Stores the settings of glibc when the process starts, before the program changes the environment. */
-void trial_remembers(char *const environment[]);
+void safety_test_store_environment(char *const environment[]);
 
 /*
  * Returns NULL if glibc frees slots without the hook; else why not, or why that is unknown. Block all signals before.
  */
-const char *trial_of_slots(void);
+const char *safety_test_slots(void);
 
 /*
  * Returns NULL if memory can be copied this way (platform/resident_memory.h); else why not. Block all signals before.
  */
-const char *trial_of_copying(enum memory_copying by);
+const char *safety_test_copying(enum memory_copying by);
 
 /* Returns NULL if mincore tells which pages are in memory; else why not. Block all signals before. */
-const char *trial_of_mincore(void);
+const char *safety_test_mincore(void);
 
 /* Returns NULL if watchpoints (watch.h) work and do not end the process; else why not. Block all signals before. */
-const char *trial_of_watch(void);
+const char *safety_test_watchpoints(void);
 
 #endif

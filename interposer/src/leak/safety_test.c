@@ -1,5 +1,5 @@
-/* The library as a program that frees and moves slots, and the meaning of its exit code. See trial.h. */
-#include "leak/trial.h"
+/* The library as a program that frees and moves slots, and the meaning of its exit code. See safety_test.h. */
+#include "leak/safety_test.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static bool mincore_tells(void) {
 }
 
 /* Runs a test. `stack` begins as for any program: the number of arguments, then the arguments. */
-__attribute__((used, noreturn)) static void trial_main(char *const *stack) {
+__attribute__((used, noreturn)) static void safety_test_main(char *const *stack) {
   char *const *arguments = stack + 1;
   child_disable_core_dump();
   if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_WATCH) == 0)
@@ -113,11 +113,11 @@ __attribute__((used, noreturn)) static void trial_main(char *const *stack) {
 }
 
 /* The entry point of this library as a program (the linker's -e). */
-DEFINE_PROGRAM_ENTRY(trial_entry, trial_main);
+DEFINE_PROGRAM_ENTRY(safety_test_entry, safety_test_main);
 
 /* ---- Its start ----------------------------------------------------------------------------------------- */
 
-void trial_remembers(char *const environment[]) {
+void safety_test_store_environment(char *const environment[]) {
   size_t found = 0;
   for (size_t i = 0; i < REMEMBERED; i++) {
     for (char *const *entry = environment; entry && *entry; entry++) {
@@ -131,7 +131,7 @@ void trial_remembers(char *const environment[]) {
 /* Runs a test and returns its exit code. */
 static int run(const char *which) { return child_run(which, remembered, LONGEST_TRIAL_MS); }
 
-const char *trial_of_watch(void) {
+const char *safety_test_watchpoints(void) {
   int code = run(TRIAL_OF_WATCH);
   switch (code) {
     case FIRST_OF_WATCH + WATCH_WORKS:
@@ -150,7 +150,7 @@ const char *trial_of_watch(void) {
   }
 }
 
-static const char *trial_of_reading(const char *which, const char *refused) {
+static const char *safety_test_reading(const char *which, const char *refused) {
   switch (run(which)) {
     case PASSED:
       return NULL;
@@ -163,17 +163,17 @@ static const char *trial_of_reading(const char *which, const char *refused) {
   }
 }
 
-const char *trial_of_copying(enum memory_copying by) {
-  return trial_of_reading(trials_of_copying[by],
+const char *safety_test_copying(enum memory_copying by) {
+  return safety_test_reading(trials_of_copying[by],
                           "the process may not read its own memory: process_vm_readv and pipes are refused");
 }
 
-const char *trial_of_mincore(void) {
-  return trial_of_reading(TRIAL_OF_MINCORE,
+const char *safety_test_mincore(void) {
+  return safety_test_reading(TRIAL_OF_MINCORE,
                           "the kernel does not report which pages are in memory: pagemap and mincore are refused");
 }
 
-const char *trial_of_slots(void) {
+const char *safety_test_slots(void) {
   static char why[160];
   int code = run(NULL);
   switch (code) {

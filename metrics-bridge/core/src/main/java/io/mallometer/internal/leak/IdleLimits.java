@@ -10,11 +10,11 @@ import io.mallometer.model.Setting;
  * @param longestTimeoutSeconds the longest idle time of an object that the program still needs
  * @param scale the divisor of all times
  */
-record IdleTimeLimits(double floorSeconds, double longestTimeoutSeconds, double scale) {
+record IdleLimits(double floorSeconds, double longestTimeoutSeconds, double scale) {
 
-  static IdleTimeLimits of(MallometerOptions options) {
+  static IdleLimits of(MallometerOptions options) {
     double scale = options.get(Setting.LEAK_TIME_SCALE);
-    return new IdleTimeLimits(
+    return new IdleLimits(
         options.get(Setting.LEAK_WORKLOAD).floor().toMillis() / 1e3 / scale,
         options.get(Setting.LEAK_LONGEST_TIMEOUT).toMillis() / 1e3 / scale,
         scale);

@@ -8,8 +8,8 @@
  * A program that locks its memory (mlockall(2)) wants none of it swapped, so no object may move to a slot, which can be
  * swapped. Locked memory also does not show whether it is used. No object comes into a slot meanwhile.
  */
-#ifndef MALLOMETER_LEAK_ROOM_H
-#define MALLOMETER_LEAK_ROOM_H
+#ifndef MALLOMETER_LEAK_SLOT_LIMITS_H
+#define MALLOMETER_LEAK_SLOT_LIMITS_H
 
 #include <stdint.h>
 
@@ -18,6 +18,6 @@
  * the next count follows after `times_cost` times the CPU time of a count. Returns NULL, or why no object may come into
  * a slot until the next call.
  */
-const char *room_look(uint32_t times_cost);
+const char *slot_limits_check(uint32_t times_cost);
 
 #endif

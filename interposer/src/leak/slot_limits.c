@@ -1,5 +1,5 @@
-/* Counts the process's mappings now and then, and gives those of free slots back. See room.h. */
-#include "leak/room.h"
+/* Counts the process's mappings now and then, and gives those of free slots back. See slot_limits.h. */
+#include "leak/slot_limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void count_if_due(uint32_t times_cost) {
   bound_slots(most, there);
 }
 
-const char *room_look(uint32_t times_cost) {
+const char *slot_limits_check(uint32_t times_cost) {
   count_if_due(times_cost);
   if (memory_is_locked()) {
     return "the process locks its memory (mlockall): no further objects are observed until munlockall";

@@ -10,8 +10,8 @@
  * more, excludes most of them. Of the others many, such as pairs of 32-bit Java references, lie in no part of the
  * address space that has an object. The rest are looked up in a sorted table.
  */
-#ifndef MALLOMETER_LEAK_SOUGHT_H
-#define MALLOMETER_LEAK_SOUGHT_H
+#ifndef MALLOMETER_LEAK_SEARCH_TARGETS_H
+#define MALLOMETER_LEAK_SEARCH_TARGETS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,35 +20,35 @@
 #include "mallometer.h"
 #include "sample/live_sample.h"
 
-#define MOST_SOUGHT 8192u
-#define MOST_SOUGHT_SITES 64u
+#define MOST_SEARCH_TARGETS 8192u
+#define MOST_SEARCHED_SITES 64u
 
 /* Reserves memory, once. Returns false if there is none. */
-bool sought_start(void);
+bool targets_start(void);
 
-size_t sought_footprint(void);
+size_t targets_footprint(void);
 
 /*
- * Chooses the live samples of these sites, at most an equal share of MOST_SOUGHT for each. Returns how many were left
- * out.
+ * Chooses the live samples of these sites, at most an equal share of MOST_SEARCH_TARGETS for each. Returns how many
+ * were left out.
  */
-uint32_t sought_choose(const uint32_t *sites, uint32_t count);
+uint32_t targets_choose(const uint32_t *sites, uint32_t count);
 
-uint32_t sought_count(void);
+uint32_t targets_count(void);
 
 /* Counts the objects that words point at; `address` is where the words were. */
-void sought_compare(const uintptr_t *words, size_t count, uintptr_t address);
+void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
 /*
  * Counts words in free parts of a heap apart: they hold no object unless objects were moved meanwhile.
- * sought_count_free() adds them then.
+ * targets_add_free_parts() adds them then.
  */
-void sought_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
-void sought_count_free(void);
+void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
+void targets_add_free_parts(void);
 
-void sought_mark_freed(void);
+void targets_mark_freed(void);
 
 /* Writes a row for each object; returns their number. */
-uint32_t sought_copy(struct mallometer_sought *rows, uint32_t capacity);
+uint32_t targets_copy(struct mallometer_sought *rows, uint32_t capacity);
 
 #endif
