@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -104,13 +105,18 @@ static void limited(const char *name, int resource) {
 /* ---- Concurrent allocations ---------------------------------------------------------------------------- */
 
 static bool stop;
+static unsigned churning;
+
+static void churn_once(void) {
+  void *object = malloc(SURE);
+  USE(object);
+  free(object);
+}
 
 static void *churn(void *unused) {
-  while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-    void *object = malloc(SURE);
-    USE(object);
-    free(object);
-  }
+  churn_once();
+  __atomic_add_fetch(&churning, 1, __ATOMIC_RELAXED);
+  while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) churn_once();
   return unused;
 }
 
@@ -119,8 +125,9 @@ static void in_the_middle(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
   for (unsigned i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
-  nanosleep(&(struct timespec){0, 20000000}, NULL);
-  CHECK(ask_for_sites() >= 0);
+  double begin = seconds();
+  for (; __atomic_load_n(&churning, __ATOMIC_RELAXED) < THREADS; usleep(1000)) CHECK(seconds() - begin < 60);
+  for (; ask_for_sites() == 0; usleep(1000)) CHECK(seconds() - begin < 60);
   nanosleep(&(struct timespec){0, 20000000}, NULL);
   __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
   for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
