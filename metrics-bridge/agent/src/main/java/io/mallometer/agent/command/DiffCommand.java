@@ -70,7 +70,7 @@ final class DiffCommand implements Callable<Integer> {
       throw new Failure(ExitCode.FAILED, file + " does not exist");
     }
     throw new Failure(
-        ExitCode.UNREADABLE, file + "is not a report; mallometer report --format json writes one");
+        ExitCode.UNREADABLE, file + " is not a report; mallometer report --format json writes one");
   }
 
   private static Map<String, Double> parts(Json report) {
