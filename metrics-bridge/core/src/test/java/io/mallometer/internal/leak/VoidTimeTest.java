@@ -2,8 +2,8 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
 
+import io.mallometer.CpuTime;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.model.Observation;
 import java.time.Duration;
@@ -132,19 +132,20 @@ class VoidTimeTest {
    * The time of a call does not grow with the time that the process runs: it has run for 30 days.
    */
   @Test
-  void ofManyUsesOnlyTheLatestCost() {
+  void ofManyUsesOnlyTheLatestCost() throws Exception {
     for (int i = 1; i <= 300; i++) {
       read(8_640L * i - 15, 8_640L * i - 15, i - 1);
       read(8_640L * i, 8_640L * i, i);
     }
-    assertTimeout(
-        Duration.ofSeconds(3),
-        () -> {
-          for (int i = 0; i < 1_000; i++) {
-            assertThat(voidTime.hiddenUseProbability(at(i), at(300 * 8_640), 60))
-                .isLessThan(LeakThresholds.HIDDEN_PROBABILITY);
-          }
-        });
+    assertThat(
+            CpuTime.of(
+                () -> {
+                  for (int i = 0; i < 1_000; i++) {
+                    assertThat(voidTime.hiddenUseProbability(at(i), at(300 * 8_640), 60))
+                        .isLessThan(LeakThresholds.HIDDEN_PROBABILITY);
+                  }
+                }))
+        .isLessThan(Duration.ofSeconds(3));
   }
 
   private void read(long now, long latestEnd, long voidEpochs) {
