@@ -70,7 +70,11 @@ final class Store {
   void disconnect() {
     HttpURLConnection connection = open;
     if (connection != null) {
-      connection.disconnect();
+      try {
+        connection.disconnect();
+      } catch (NullPointerException e) {
+        // The pushing thread has just ended the connection, which is not made for two threads.
+      }
     }
   }
 
