@@ -203,7 +203,7 @@ class MonitorsTest {
     mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
     liveAre(21 * MIB);
 
-    assertThat(later.poll(20, TimeUnit.SECONDS)).isNotNull();
+    assertThat(later.poll(60, TimeUnit.SECONDS)).isNotNull();
   }
 
   @Test
@@ -251,7 +251,7 @@ class MonitorsTest {
       mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));
       liveAre(21 * MIB);
 
-      Notification notification = received.poll(20, TimeUnit.SECONDS);
+      Notification notification = received.poll(60, TimeUnit.SECONDS);
       assertThat(notification).isNotNull();
       assertThat(notification.getType()).isEqualTo("io.mallometer.monitor");
       assertThat(notification.getMessage()).isEqualTo("21.0 MiB are live, more than 20.0 MiB");
@@ -346,7 +346,7 @@ class MonitorsTest {
   }
 
   private MonitorEvent next() throws InterruptedException {
-    MonitorEvent event = told.poll(20, TimeUnit.SECONDS);
+    MonitorEvent event = told.poll(60, TimeUnit.SECONDS);
     assertThat(event).isNotNull();
     return event;
   }
@@ -356,6 +356,6 @@ class MonitorsTest {
     CountDownLatch done = new CountDownLatch(1);
     Executor listeners = mallometer.engine().listenerThread();
     listeners.execute(done::countDown);
-    assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
   }
 }

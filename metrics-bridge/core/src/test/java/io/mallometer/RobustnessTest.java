@@ -225,7 +225,7 @@ class RobustnessTest {
 
     void awaitReadings(int more) throws InterruptedException {
       awaited.drainPermits();
-      assertThat(awaited.tryAcquire(more, 30, TimeUnit.SECONDS)).isTrue();
+      assertThat(awaited.tryAcquire(more, 60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Override

@@ -103,7 +103,7 @@ class AttachAfterRefreshTest {
   private static void awaitThread() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
       if (thread.getName().equals(AttachAfterRefresh.THREAD)) {
-        thread.join(20_000);
+        thread.join(60_000);
       }
     }
   }

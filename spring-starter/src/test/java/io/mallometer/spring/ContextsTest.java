@@ -82,13 +82,13 @@ class ContextsTest {
                 "--mallometer.monitor.threshold=2MB",
                 "--mallometer.monitor.csv-file=" + file)) {
       assertThat(context.isRunning()).isTrue();
-      MonitorEvent exceeded = told.poll(20, TimeUnit.SECONDS);
+      MonitorEvent exceeded = told.poll(60, TimeUnit.SECONDS);
       assertThat(exceeded).isNotNull();
       assertThat(exceeded.monitor()).isEqualTo(MonitorOptions.liveSize(1_024));
       mallometer.setHugeAllocations(
           List.of(new HugeAllocation(1, Instant.EPOCH, 3 << 20, 7, "worker-1")));
       mallometer.poll();
-      MonitorEvent requested = told.poll(20, TimeUnit.SECONDS);
+      MonitorEvent requested = told.poll(60, TimeUnit.SECONDS);
       assertThat(requested).isNotNull();
       assertThat(requested.monitor()).isEqualTo(MonitorOptions.threshold(2 << 20));
       assertThat(file).exists();
@@ -218,7 +218,7 @@ class ContextsTest {
         Contexts.with(mallometer).listeners(listener).run()) {
       assertThat(context.isActive()).isTrue();
       mallometer.poll();
-      HugeAllocationEvent event = events.poll(20, TimeUnit.SECONDS);
+      HugeAllocationEvent event = events.poll(60, TimeUnit.SECONDS);
       assertThat(event).isNotNull();
       assertThat(event.allocation().bytes()).isEqualTo(1 << 30);
       assertThat(event.allocation().threadName()).isEqualTo("worker");
@@ -241,7 +241,7 @@ class ContextsTest {
       mallometer.setLeaks(VerdictsByHand.four());
       mallometer.poll();
 
-      LeakEvent event = events.poll(20, TimeUnit.SECONDS);
+      LeakEvent event = events.poll(60, TimeUnit.SECONDS);
       assertThat(event).isNotNull();
       assertThat(event.getSource()).isSameAs(mallometer);
       assertThat(event.leak().site().name()).isEqualTo("com.shop.Report.render");
@@ -299,7 +299,7 @@ class ContextsTest {
     }
 
     for (Thread poller : pollers()) {
-      poller.join(10_000);
+      poller.join(60_000);
     }
     assertThat(pollers()).isEmpty();
   }

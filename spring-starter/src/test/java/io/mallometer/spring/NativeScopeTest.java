@@ -149,7 +149,7 @@ class NativeScopeTest {
 
   /** This test's counters are those of all threads: bytes that both saw are in both pieces. */
   @Test
-  @Timeout(60)
+  @Timeout(120)
   void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {
     Observation request = startedRequest(observations());
     CountDownLatch opened = new CountDownLatch(1);
@@ -243,7 +243,7 @@ class NativeScopeTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(120)
   void scopesBeyondTheLimitDoNotWaitForEachOther() throws Exception {
     for (String name : new String[] {"first", "second", "third"}) {
       meters.add(Scope.named(name), 10, 1);

@@ -47,7 +47,7 @@ final class OtlpReceiver implements AutoCloseable {
   }
 
   Push next() throws InterruptedException {
-    Push push = pushes.poll(30, TimeUnit.SECONDS);
+    Push push = pushes.poll(60, TimeUnit.SECONDS);
     if (push == null) {
       throw new AssertionError("nothing was pushed");
     }

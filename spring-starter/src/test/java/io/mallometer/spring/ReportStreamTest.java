@@ -64,6 +64,6 @@ class ReportStreamTest {
     assertThat(stream.read()).isZero();
     stream.close();
 
-    assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(ended.await(60, TimeUnit.SECONDS)).isTrue();
   }
 }

@@ -106,7 +106,7 @@ class ScopesApplicationTest {
       application.get("/kept/" + i);
       application.get("/ended");
     }
-    assertThat(SCHEDULED.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(SCHEDULED.await(60, TimeUnit.SECONDS)).isTrue();
   }
 
   @AfterAll

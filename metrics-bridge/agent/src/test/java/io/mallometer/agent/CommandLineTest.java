@@ -148,7 +148,7 @@ class CommandLineTest {
     assertThat(wrapper.inputReader().readLine()).isEqualTo("started");
     wrapper.destroy();
 
-    assertThat(wrapper.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(wrapper.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(ended).exists();
     assertThat(wrapper.exitValue()).isEqualTo(5);
   }
@@ -277,7 +277,7 @@ class CommandLineTest {
       await(screen, "ready ");
       typed.write("exit\n".getBytes(StandardCharsets.UTF_8));
     }
-    assertThat(zsh.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(zsh.waitFor(60, TimeUnit.SECONDS)).isTrue();
   }
 
   private static void await(Reader screen, String text) throws IOException {

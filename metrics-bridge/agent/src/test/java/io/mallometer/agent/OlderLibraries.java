@@ -64,7 +64,7 @@ public final class OlderLibraries {
 
   private static String read(String address) throws Exception {
     URLConnection connection = new URL(address).openConnection();
-    connection.setReadTimeout(20_000);
+    connection.setReadTimeout(60_000);
     return new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
 }

@@ -121,7 +121,7 @@ class AllocatorMBeanTest {
     mallometer.poll();
     mallometer.poll();
 
-    Notification first = received.poll(20, TimeUnit.SECONDS);
+    Notification first = received.poll(60, TimeUnit.SECONDS);
     assertThat(first).isNotNull();
     assertThat(first.getType()).isEqualTo("io.mallometer.allocation.huge");
     assertThat(first.getSequenceNumber()).isEqualTo(3);
@@ -133,7 +133,7 @@ class AllocatorMBeanTest {
     assertThat(data.get("time")).isEqualTo("2026-01-01T00:00:03Z");
     assertThat(data.get("missedBefore")).isEqualTo(2L);
 
-    Notification second = received.poll(20, TimeUnit.SECONDS);
+    Notification second = received.poll(60, TimeUnit.SECONDS);
     assertThat(second).isNotNull();
     assertThat(second.getSequenceNumber()).isEqualTo(4);
     assertThat(((CompositeData) second.getUserData()).get("missedBefore")).isEqualTo(0L);

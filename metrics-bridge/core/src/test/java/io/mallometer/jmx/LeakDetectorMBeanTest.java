@@ -118,7 +118,7 @@ class LeakDetectorMBeanTest {
     mallometer.poll();
     mallometer.poll();
 
-    Notification told = received.poll(20, TimeUnit.SECONDS);
+    Notification told = received.poll(60, TimeUnit.SECONDS);
     assertThat(told).isNotNull();
     assertThat(told.getType()).isEqualTo("io.mallometer.leak");
     assertThat(told.getMessage()).isEqualTo("com.shop.Report.render keeps memory");

@@ -2,6 +2,7 @@ package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.ChildJvm;
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
 import io.mallometer.Published;
@@ -34,7 +35,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
@@ -145,10 +145,7 @@ class PreloadedJvmTest {
   }
 
   private static void await(Callable<Boolean> condition) throws Exception {
-    for (int i = 0; i < 400 && !condition.call(); i++) {
-      TimeUnit.MILLISECONDS.sleep(50);
-    }
-    assertThat(condition.call()).isTrue();
+    assertThat(ChildJvm.await(condition)).isTrue();
   }
 
   /** Counts this thread only, because JIT compilers allocate and free as much meanwhile. */
@@ -233,9 +230,7 @@ class PreloadedJvmTest {
     try (Mallometer fast =
         Mallometer.open(
             MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(20)))) {
-      for (int i = 0; i < 500 && fast.snapshot() == first; i++) {
-        TimeUnit.MILLISECONDS.sleep(20);
-      }
+      await(() -> fast.snapshot() != first);
       assertThat(fast.snapshot().time()).isAfter(first.time());
       assertThat(fast.snapshot().process().orElseThrow().allocations())
           .isGreaterThanOrEqualTo(first.process().orElseThrow().allocations());

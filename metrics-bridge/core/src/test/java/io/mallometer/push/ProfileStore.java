@@ -81,7 +81,7 @@ public final class ProfileStore implements AutoCloseable {
 
   /** Returns the next request; waits up to 20 s for one. */
   public Pushed next() throws InterruptedException {
-    Pushed pushed = requests.poll(20, TimeUnit.SECONDS);
+    Pushed pushed = requests.poll(60, TimeUnit.SECONDS);
     if (pushed == null) {
       throw new AssertionError("nothing was pushed");
     }

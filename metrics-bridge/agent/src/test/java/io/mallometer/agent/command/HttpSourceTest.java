@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Checks the addresses at which the command finds a process. */
 class HttpSourceTest {
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
   private HttpServer server;
 

@@ -399,7 +399,7 @@ class AgentServerTest {
   private HttpRequest.Builder request(String path, String... headers) {
     URI uri =
         URI.create(server.orElseThrow().address() + path.replace("[", "%5B").replace("]", "%5D"));
-    HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20));
+    HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(Duration.ofMinutes(1));
     for (int i = 0; i < headers.length; i += 2) {
       builder.header(headers[i], headers[i + 1]);
     }

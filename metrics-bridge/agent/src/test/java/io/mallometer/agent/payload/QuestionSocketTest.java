@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Checks which commands a JVM's socket answers, and two JVMs with the same address. */
-@Timeout(60)
+@Timeout(120)
 class QuestionSocketTest {
 
   @TempDir private Path place;

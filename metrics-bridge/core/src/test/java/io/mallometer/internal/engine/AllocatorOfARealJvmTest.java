@@ -104,7 +104,7 @@ class AllocatorOfARealJvmTest {
     thread.start();
     thread.join();
 
-    HugeAllocation allocation = told.poll(20, TimeUnit.SECONDS);
+    HugeAllocation allocation = told.poll(60, TimeUnit.SECONDS);
     assertThat(allocation).isNotNull();
     assertThat(allocation.threadName()).isEqualTo("huge-taker");
     assertThat(allocation.number()).isPositive();
@@ -127,7 +127,7 @@ class AllocatorOfARealJvmTest {
 
       Map<MonitorOptions.Kind, MonitorEvent> events = new EnumMap<>(MonitorOptions.Kind.class);
       while (events.size() < 2) {
-        MonitorEvent event = told.poll(20, TimeUnit.SECONDS);
+        MonitorEvent event = told.poll(60, TimeUnit.SECONDS);
         assertThat(event).as("another event beside " + events).isNotNull();
         events.put(event.monitor().kind(), event);
       }

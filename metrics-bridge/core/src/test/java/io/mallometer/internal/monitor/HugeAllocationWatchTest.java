@@ -144,7 +144,7 @@ class HugeAllocationWatchTest {
                 threads.add(Thread.currentThread().getName());
                 seen.countDown();
               });
-      assertThat(seen.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(seen.await(60, TimeUnit.SECONDS)).isTrue();
     }
     assertThat(threads).containsExactly(ListenerThread.NAME);
   }

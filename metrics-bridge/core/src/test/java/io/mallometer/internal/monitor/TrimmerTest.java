@@ -137,7 +137,7 @@ class TrimmerTest {
     assertThat(trimThreads()).hasSize(1);
     trims.close();
     for (Thread thread : trimThreads()) {
-      thread.join(10_000);
+      thread.join(60_000);
     }
     assertThat(trimThreads()).isEmpty();
   }

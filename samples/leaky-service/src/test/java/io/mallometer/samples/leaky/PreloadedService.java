@@ -139,8 +139,7 @@ final class PreloadedService implements AutoCloseable {
     try {
       HttpResponse<String> response =
           http.send(
-              request.timeout(Duration.ofSeconds(20)).build(),
-              HttpResponse.BodyHandlers.ofString());
+              request.timeout(Duration.ofMinutes(1)).build(), HttpResponse.BodyHandlers.ofString());
       if (response.statusCode() != 200) {
         throw new AssertionError(response + ": " + response.body());
       }
