@@ -96,7 +96,7 @@ class Process:
     def ended(self):
         return self.process.poll() is not None
 
-    def wait_for(self, condition, what, seconds=20):
+    def wait_for(self, condition, what, seconds=SECONDS):
         """Asks until the condition is something true, which is returned."""
         deadline = time.monotonic() + seconds
         while True:

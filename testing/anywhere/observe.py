@@ -11,7 +11,7 @@ OLDEST_JAVA = 17
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=launch.SECONDS) as answer:
         return answer.read().decode()
 
 
@@ -50,7 +50,7 @@ def beans(method=""):
             text = ask(process)
             return re.search(r"active=true allocations=[1-9]", text) and method in text
 
-        process.wait_for(seen, f"the MBeans count{', and a call site has ' + method if method else ''}", 30)
+        process.wait_for(seen, f"the MBeans count{', and a call site has ' + method if method else ''}")
         return f"counts, and a call site has {method}" if method else "counts"
 
     return observe
@@ -76,7 +76,7 @@ def never_loaded(prefix, file, ends=False):
 
     def observe(process):
         if ends:
-            process.wait_for(process.ended, "it ends", launch.SECONDS)
+            process.wait_for(process.ended, "it ends")
         loaded = [line for line in pathlib.Path(file).read_text().splitlines() if f" {prefix}" in line]
         if loaded:
             raise Failed(f"classes were loaded: {loaded[:3]}")

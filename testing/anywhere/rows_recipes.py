@@ -193,7 +193,7 @@ def ask(process):
 
 def undeploy_one(process):
     process.say("undeploy one")
-    process.wait_for(lambda: ask(process)[1] == ["two"], "one is undeployed", 60)
+    process.wait_for(lambda: ask(process)[1] == ["two"], "one is undeployed")
 
 
 def two_applications(process):
@@ -208,7 +208,7 @@ def two_applications(process):
         raise Failed(f"the MBeans are {beans}")
     undeploy_one(process)
     before = allocated(url)
-    process.wait_for(lambda: allocated(url) > before, "two goes on counting", 30)
+    process.wait_for(lambda: allocated(url) > before, "two goes on counting")
     afterwards = ask(process)[2]
     if afterwards != beans:
         raise Failed(f"afterwards the MBeans are {afterwards}")
