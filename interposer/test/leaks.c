@@ -867,19 +867,36 @@ static bool read_line(const char *thread, const char *file, const char *begin, c
   return found;
 }
 
+/* Reads the line of the status of the library's thread that begins so. */
+static void line_of_thread(const char *begin, char line[128]) {
+  DIR *threads = opendir("/proc/self/task");
+  bool found = false;
+  for (const struct dirent *thread; !found && (thread = readdir(threads));) {
+    found = read_line(thread->d_name, "comm", "mallometer-leak", line);
+    if (found) CHECK(read_line(thread->d_name, "status", begin, line));
+  }
+  closedir(threads);
+  CHECK(found);
+}
+
 /* Returns how often the library's thread has gone to sleep. */
 static long sleeps_of_thread(void) {
   char line[128];
-  long sleeps = 0;
-  DIR *threads = opendir("/proc/self/task");
-  for (const struct dirent *thread; (thread = readdir(threads));) {
-    if (!read_line(thread->d_name, "comm", "mallometer-leak", line)) continue;
-    CHECK(read_line(thread->d_name, "status", "voluntary_ctxt_switches:", line));
-    sleeps = atol(strchr(line, ':') + 1);
-  }
-  closedir(threads);
-  CHECK(sleeps > 0);
-  return sleeps;
+  line_of_thread("voluntary_ctxt_switches:", line);
+  return atol(strchr(line, ':') + 1);
+}
+
+/* Waits until an observation that has begun has ended: the thread sleeps, and does not wake up. */
+static void wait_for_rest(void) {
+  char line[128];
+  long before;
+  uint64_t begin = now_ns();
+  do {
+    CHECK(now_ns() - begin < patience);
+    before = sleeps_of_thread();
+    pause_ms(100);
+    line_of_thread("State:", line);
+  } while (!strstr(line, "S (sleeping)") || sleeps_of_thread() != before);
 }
 
 struct idle_frees {
@@ -928,7 +945,7 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
   CHECK(strstr(observed().reason, "was stopped"));
-  pause_ms(100); /* an observation that has begun ends */
+  wait_for_rest();
   nothing_happens();
   struct idle_frees before = idle_frees();
   for (unsigned i = 0; i < COUNT / 2; i++) free(slots[i]);
