@@ -341,6 +341,12 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
+/* Waits for an event of another thread than the caller, who has made one. */
+static void wait_for_another_event(const struct sums *sums) {
+  double begin = seconds();
+  for (; __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);
+}
+
 /* The page of a context is unmapped after unregistering: an access ends the process. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 2000 };
@@ -351,9 +357,7 @@ static void under_load(void) {
     CHECK(sums != MAP_FAILED);
     int number = registered(sums, sums_allocated, sums_freed);
     free(malloc(50));
-    double begin = seconds();
-    /* Waits for an event of another thread. */
-    for (; i % 50 == 0 && __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);
+    if (i % 50 == 0) wait_for_another_event(sums);
     CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
     CHECK(sums->allocations >= 1 && sums->frees >= 1);
     CHECK_EQUAL(munmap(sums, sizeof *sums), 0);
