@@ -20,12 +20,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Adds memory for 20 s under a stated limit of 1 GiB, and prints the diagnosis. The clock of the
- * diagnosis runs ten times as fast, so 20 MiB each second are 120 MiB/min. The first argument is
- * the kind of memory: {@code touched} or {@code untouched} objects of malloc, or {@code file} for
- * pages of the file that the second argument names.
+ * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. By the clock of
+ * the diagnosis a step takes a second, in which there is at least one poll however busy the machine
+ * is, so 2 MiB a step are 120 MiB/min. A step takes about a tenth of a second. The first argument
+ * is the kind of memory: {@code touched} or {@code untouched} objects of malloc, or {@code file}
+ * for pages of the file that the second argument names.
  */
 public final class GrowsTowardALimit {
 
@@ -33,6 +36,7 @@ public final class GrowsTowardALimit {
   static final long FILE_BYTES = 400L << 20;
 
   private static final int SCALE = 10;
+  private static final int STARTING_STEPS = 30;
   private static final int STEPS = 200;
   private static final int STEP_MILLIS = 100;
   private static final int STEP_BYTES = (int) (FILE_BYTES / STEPS);
@@ -42,14 +46,14 @@ public final class GrowsTowardALimit {
   private GrowsTowardALimit() {}
 
   public static void main(String[] arguments) throws Exception {
-    long begun = System.nanoTime();
+    SteppedClock clock = new SteppedClock();
     Engine engine =
         new Engine(
             Sources.of(
                 new ProcessLibrary(),
                 MemorySource.ofThisProcess(),
-                new FastClock(Instant.now(), begun),
-                () -> begun + SCALE * (System.nanoTime() - begun),
+                clock,
+                clock::nanos,
                 GrowsTowardALimit::daemon));
     Poller poller = engine.poller();
     engine.starting(true);
@@ -59,13 +63,15 @@ public final class GrowsTowardALimit {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(STEP_MILLIS))
                 .with(Setting.LIMIT, LIMIT)
                 .with(Setting.LEAK_TIME_SCALE, (double) SCALE)));
-    Thread.sleep(3_000); // the program's own classes are loaded and compiled meanwhile
+    for (int i = 0; i < STARTING_STEPS; i++) { // the program's own classes are loaded meanwhile
+      passSecond(clock, poller);
+    }
     engine.starting(false);
     Step step = step(arguments);
     double soonest = Double.POSITIVE_INFINITY;
     for (int i = 0; i < STEPS; i++) {
       step.add(i);
-      Thread.sleep(STEP_MILLIS);
+      passSecond(clock, poller);
       double seconds = poller.latest().diagnosis().limit().seconds();
       soonest = seconds < soonest ? seconds : soonest;
     }
@@ -74,6 +80,14 @@ public final class GrowsTowardALimit {
     engine.leaks().latest().sites().stream()
         .map(SiteVerdict::sentence)
         .forEach(sentence -> System.out.println("site=" + sentence));
+  }
+
+  /** Waits for a poll that begins after the second has passed. */
+  private static void passSecond(SteppedClock clock, Poller poller) throws InterruptedException {
+    clock.passSecond();
+    while (poller.latest().time().isBefore(clock.instant())) {
+      Thread.sleep(10);
+    }
   }
 
   /** A step that adds memory. */
@@ -125,14 +139,17 @@ public final class GrowsTowardALimit {
     return thread;
   }
 
-  /** A clock that runs {@value #SCALE} times as fast as the system's. */
-  private static final class FastClock extends Clock {
-    private final Instant start;
-    private final long begun;
+  /** A clock that the program advances. */
+  private static final class SteppedClock extends Clock {
+    private final Instant start = Instant.now();
+    private final AtomicLong nanos = new AtomicLong();
 
-    FastClock(Instant start, long begun) {
-      this.start = start;
-      this.begun = begun;
+    long nanos() {
+      return nanos.get();
+    }
+
+    void passSecond() {
+      nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
     }
 
     @Override
@@ -147,7 +164,7 @@ public final class GrowsTowardALimit {
 
     @Override
     public Instant instant() {
-      return start.plusNanos(SCALE * (System.nanoTime() - begun));
+      return start.plusNanos(nanos.get());
     }
   }
 }

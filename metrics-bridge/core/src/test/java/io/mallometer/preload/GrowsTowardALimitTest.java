@@ -7,6 +7,7 @@ import io.mallometer.internal.library.load.BundledLibrary;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
@@ -63,6 +64,7 @@ class GrowsTowardALimitTest {
     ChildJvm.Result result =
         new ChildJvm()
             .preload(BundledLibrary.extract(directory))
+            .timeout(Duration.ofMinutes(3))
             .options("-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch")
             .run(GrowsTowardALimit.class, arguments);
 
