@@ -18,7 +18,7 @@ label=io.mallometer.image=tried
 made_base=false
 packages=ca-certificates,openjdk-17-jdk-headless,maven,gcc,g++,cmake,make,git
 packages+=,gcc-aarch64-linux-gnu,g++-aarch64-linux-gnu,libc6-dev-arm64-cross
-export CONTAINERS_CONF=$PWD/dashboards/test/compose/containers.conf
+export CONTAINERS_CONF=$PWD/dashboards/test/image/containers.conf
 
 say() {
   printf 'image: %s\n' "$*"
