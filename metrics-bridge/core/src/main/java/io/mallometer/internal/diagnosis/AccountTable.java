@@ -46,6 +46,12 @@ final class AccountTable {
   /** A row that grows in the last third of the window by less than this share has stopped. */
   private static final double STOPPED = 0.1;
 
+  /**
+   * A count that grows in the last third of the window by less than this share slows down. That of
+   * a program that warms up, which grows with the logarithm of its age, grows there by 0.69.
+   */
+  private static final double STEADY = 0.75;
+
   /** A counted row has ended once this many times the span of its rises passed without one. */
   private static final double STEPS_ENDED = 3;
 
@@ -475,6 +481,11 @@ final class AccountTable {
   }
 
   private boolean plateau(double[] series) {
+    return slowsTo(STOPPED, series);
+  }
+
+  /** Returns whether the last third of a growing series grows at less than a share of its rate. */
+  private boolean slowsTo(double share, double[] series) {
     int third = series.length * 2 / 3;
     double whole = growth(series);
     if (whole <= 0 || series.length - third < 2) {
@@ -482,7 +493,7 @@ final class AccountTable {
     }
     double late =
         (series[series.length - 1] - series[third]) / (seconds[series.length - 1] - seconds[third]);
-    return late < STOPPED * whole / span();
+    return late < share * whole / span();
   }
 
   /** Returns the bytes of a site, interpolated at the times of the account's readings. */
@@ -532,7 +543,7 @@ final class AccountTable {
         series[series.length - 1],
         growth(series),
         growth(series) / span() * MINUTE,
-        Trend.interval(seconds, series).lower() > 0 && !plateau(series));
+        Trend.interval(seconds, series).lower() > 0 && !slowsTo(STEADY, series));
   }
 
   private List<FilePages> files() {

@@ -161,6 +161,22 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).contains("300 threads/min");
   }
 
+  /** The first requests load classes of a service, on a busy machine for minutes. */
+  @Test
+  void classesThatAreLoadedEverMoreSlowlyAreNoReasonToWatch() {
+    Situation service =
+        new Situation(Duration.ofMinutes(6), second -> 200 + 6 * Math.log(1 + second));
+    service.classes = second -> (long) (5_000 + 1_200 * Math.log(1 + second));
+    service.parts.put(ResidentPart.METASPACE, second -> 40 + 6 * Math.log(1 + second));
+
+    Diagnosis diagnosis = service.diagnosis();
+
+    Account account = diagnosis.account().orElseThrow();
+    assertThat(account.count(Count.CLASSES).orElseThrow().growth()).isGreaterThan(1_000);
+    assertThat(account.row(Kind.METASPACE, Kind.METASPACE.words()).orElseThrow().grows()).isTrue();
+    assertThat(diagnosis.state()).isEqualTo(State.TOO_EARLY);
+  }
+
   @Test
   void theHeapAndTheClassesAMinuteAreNamedTogether() {
     Situation scripts = new Situation(TEN_MINUTES, second -> 200 + 17 * second / 60.0);
