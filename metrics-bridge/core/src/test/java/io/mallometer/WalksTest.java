@@ -9,14 +9,19 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Each walk of ARCHITECTURE.md leads through existing files, and through none twice. */
+/**
+ * Each walk of ARCHITECTURE.md leads through existing files, and through none twice. Each rule in
+ * the table of diagnosis.md is a method.
+ */
 @Tag("any-jdk")
 class WalksTest {
 
   private static final Path REPOSITORY = Path.of("../..");
+  private static final Pattern RULE = Pattern.compile("(?m)^\\| `(\\w+)`");
   private static final Pattern STEP = Pattern.compile("(?m)^\\d+\\. `(\\S+)`: ");
 
   @ParameterizedTest
@@ -31,5 +36,17 @@ class WalksTest {
         .hasSizeGreaterThan(10)
         .doesNotHaveDuplicates()
         .allMatch(file -> Files.isRegularFile(REPOSITORY.resolve(file)));
+  }
+
+  @Test
+  void eachRuleOfTheDiagnosisIsAMethod() throws IOException {
+    String table = Files.readString(REPOSITORY.resolve("docs/explanation/diagnosis.md"));
+    String rules =
+        Files.readString(
+            Path.of("src/main/java/io/mallometer/internal/diagnosis/DiagnosisRules.java"));
+
+    assertThat(RULE.matcher(table).results().map(rule -> rule.group(1)))
+        .hasSizeGreaterThan(10)
+        .allMatch(rule -> Pattern.compile("  private \\S+ " + rule + "\\(").matcher(rules).find());
   }
 }

@@ -884,6 +884,10 @@ public final class DiagnosisRules {
       if (requested.compareTo(State.TOO_EARLY) > 0 && !LIMIT_TOPICS.contains(topic)) {
         sentence = headline.sentence();
         named = headline.named();
+      } else if (topic.equals("limit") && !headline.named().isEmpty()) {
+        sentence =
+            Headline.join("", ". ", List.of(text, Headline.withoutForecast(headline.sentence())));
+        named = sentence.equals(text) ? List.of() : headline.named();
       }
     }
   }

@@ -120,6 +120,17 @@ final class Headline {
     return end < 0 ? sentence : sentence.substring(end + AFTER_FORECAST.length());
   }
 
+  /** Returns the row that surely makes up 60 % of the growth, without rows that have a maximum. */
+  static Optional<Row> mostOf(Account account) {
+    List<Row> rows =
+        account.positive().stream().filter(row -> Double.isNaN(row.maximumBytes())).toList();
+    double all = rows.stream().mapToDouble(Row::growthBytes).sum();
+    return rows.stream()
+        .filter(row -> row.kind() != Kind.UNATTRIBUTED && !KINDS_WITHOUT_CAUSE.contains(row.kind()))
+        .filter(row -> row.lowerPerSecond() > 0 && row.growthBytes() >= EXPLAINED * all)
+        .findFirst();
+  }
+
   /** Returns the rows that the sentence names, in its order. */
   List<Row> named() {
     return named;

@@ -148,12 +148,26 @@ public final class HeldDiagnosis {
     return isNew;
   }
 
-  /** Returns the drawn figures with the state in force and its sentence. */
+  /**
+   * Returns the drawn figures with the state in force and its sentence. If that names no row, the
+   * sentence also names the row that makes up most of the growth drawn.
+   */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + Words.minute(drawnTime);
     String lasting = Headline.withoutForecast(latest.sentence());
     List<String> parts = new ArrayList<>(List.of(lasting.split("; ")));
     parts.add(1, asOf);
+    boolean nameless = latest.state().compareTo(State.TOO_EARLY) > 0 && latest.named().isEmpty();
+    List<String> named = new ArrayList<>(latest.named());
+    drawn
+        .account()
+        .filter(account -> nameless)
+        .flatMap(Headline::mostOf)
+        .ifPresent(
+            row -> {
+              parts.add("mostly " + Headline.place(row));
+              named.add(row.name());
+            });
     return drawn.held(
         latest.state(),
         latest.since(),
@@ -161,7 +175,7 @@ public final class HeldDiagnosis {
         latest.actions().stream()
             .map(action -> action.startsWith(DiagnosisRules.SAVE) ? DiagnosisRules.SAVE : action)
             .toList(),
-        latest.named());
+        named);
   }
 
   /** Returns a diagnosis that is too early, with the state before. */

@@ -549,6 +549,21 @@ class DiagnosisTest {
     assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
+  /** The kernel reclaims at the limit, so growth seems to slow down there. */
+  @Test
+  void aFullLimitDoesNotHideWhatFilledIt() {
+    Situation full = new Situation(Duration.ofMinutes(13), second -> Math.min(960, 400 + second));
+    full.live = second -> 100 + second;
+    full.parts.put(ResidentPart.MALLOC_LIVE, second -> Math.min(660, 100 + second));
+    full.with("a.B.c", 40, second -> Math.min(560, second));
+    full.leaks = VerdictsByHand.report(unused("a.B.c", 3_600 * MIB, 40 * MIB));
+
+    assertThat(full.diagnosis().state()).isEqualTo(State.ACT);
+    assertThat(full.diagnosis().sentence())
+        .startsWith("96 % of the limit of 1.0 GiB is used. B.c (Some.java:12) adds ");
+    assertThat(full.diagnosis().named()).containsExactly("a.B.c");
+  }
+
   // ---- Suspects
 
   @Test
@@ -756,6 +771,31 @@ class DiagnosisTest {
     assertThat(stands.update(fine, 339 * SECOND).state()).isEqualTo(State.ACT);
     assertThat(stands.update(fine, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
     assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
+  }
+
+  /** On a busy machine call sites are read late. */
+  @Test
+  void aHeldSentenceWithoutARowNamesTheRowThatIsKnownNow() {
+    HeldDiagnosis held = new HeldDiagnosis(START);
+    Situation unread = new Situation(Duration.ofMinutes(5), second -> 400 + second);
+    unread.divided = false;
+    Diagnosis act = unread.diagnosis();
+    Situation known = new Situation(Duration.ofMinutes(6), second -> Math.min(760, 400 + second));
+    known.live = second -> Math.min(460, 100 + second);
+    known.parts.put(ResidentPart.MALLOC_LIVE, known.live);
+    known.with("a.B.c", 40, second -> Math.min(360, second));
+    Diagnosis early = new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
+
+    assertThat(act.named()).isEmpty();
+    assertThat(held.update(act, 0).sentence()).endsWith("Memory grows 60 MiB/min");
+    Diagnosis named =
+        held.update(
+            known.diagnosis().held(State.TOO_EARLY, START, early.sentence(), List.of(), List.of()),
+            SECOND);
+    assertThat(named.state()).isEqualTo(State.ACT);
+    assertThat(named.sentence())
+        .isEqualTo("Memory grows 60 MiB/min; as of 12:05 UTC; mostly B.c (Some.java:12)");
+    assertThat(named.named()).containsExactly("a.B.c");
   }
 
   @Test
