@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 
+import admission
 import yaml
 from container import JAVA, LIBRARY, Container
 
@@ -200,6 +201,25 @@ class FailsOpenByTheOperator(FailsOpen):
 
     def bring(self, **options):
         return self.container.init(["-r", f"{self.java['extensions'][0]['dir']}/.", self.mount], "cp", **options)
+
+
+@unittest.skipUnless(
+    admission.HELM.exists() or os.environ.get("REQUIRE_KUSTOMIZE") == "true", "dashboards/check.sh has not installed helm"
+)
+class FailsOpenByThePolicy(FailsOpen):
+    """Tests a container of a pod that the chart's MutatingAdmissionPolicy changed."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        pod = {"metadata": {}, "spec": {"containers": [{"name": "app", "image": "app"}]}}
+        spec = admission.admitted(admission.policy(), pod)["spec"]
+        cls.arguments = spec["initContainers"][0]["args"]
+        cls.environment = {one["name"]: one["value"] for one in spec["containers"][0]["env"]}
+        cls.mount = spec["containers"][0]["volumeMounts"][0]["mountPath"]
+
+    def bring(self, **options):
+        return self.container.init(self.arguments, **options)
 
 
 def hash_of(name):

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
+import admission
 import prometheusrule
 import yaml
 from container import Container
@@ -22,7 +23,7 @@ PAGE = DASHBOARDS.parent / "docs/start/kubernetes.md"
 OPERATED = KUBERNETES / "opentelemetry/instrumentation.yaml"
 # The tools that check.sh installs, not those of the machine.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
-HELM = HERE / "kubernetes/node_modules/.helm"
+HELM = admission.HELM
 
 
 def rendered(directory):
@@ -313,6 +314,108 @@ class KubernetesFiles(unittest.TestCase):
         for part, kinds in ("rules", {"PrometheusRule"}), ("monitors", {"PodMonitor", "ServiceMonitor"}), ("dashboards", {"ConfigMap"}):
             found = {kind for kind, _ in self.chart("--set", f"{part}.enabled=false")}
             self.assertEqual({"PrometheusRule", "PodMonitor", "ServiceMonitor", "ConfigMap"} - kinds, found)
+
+    def test_the_chart_adds_mallometer_to_no_pod_by_default(self):
+        kinds = {kind for kind, _ in self.chart()}
+        self.assertEqual({"PrometheusRule", "PodMonitor", "ServiceMonitor", "ConfigMap"}, kinds)
+
+    def test_the_policy_is_bound_to_the_named_workloads_alone(self):
+        text = admission.rendered(workloads={"checkout": admission.WORKLOAD, "night": {"namespace": "batch"}})
+        code, complaints, objects = validated(text)
+        self.assertEqual((0, ""), (code, complaints))
+        found = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+        spec = found["MutatingAdmissionPolicy", "mallometer"]["spec"]
+        self.assertEqual("Ignore", spec["failurePolicy"])
+        self.assertEqual(
+            [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+            spec["matchConstraints"]["resourceRules"],
+        )
+        shop, batch = ({"matchLabels": {"kubernetes.io/metadata.name": name}} for name in ("shop", "batch"))
+        for name, matched in (
+            ("checkout", {"namespaceSelector": shop, "objectSelector": {"matchLabels": admission.WORKLOAD["labels"]}}),
+            ("night", {"namespaceSelector": batch}),
+        ):
+            binding = found.pop(("MutatingAdmissionPolicyBinding", f"mallometer-{name}"))["spec"]
+            self.assertEqual({"policyName": "mallometer", "matchResources": matched}, binding)
+        self.assertNotIn("MutatingAdmissionPolicyBinding", {kind for kind, _ in found})
+        for right, wrong in ("failurePolicy: Ignore", "failurePolicy: Pass"), ("policyName:", "policy:"):
+            self.assertIn(right, text)
+            self.assertIn("MutatingAdmissionPolicy", validated(text.replace(right, wrong))[1])
+
+    def test_a_workload_without_a_namespace_is_refused(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            admission.rendered(workloads={"everything": {}})
+
+    def test_the_policy_does_to_a_pod_what_the_component_does(self):
+        policy = admission.policy()
+        for deployment in "bare", "chained", "guaranteed":
+            with self.subTest(deployment):
+                source = self.source(deployment)
+                pod, wanted = admission.admitted(policy, source), self.pod(deployment)
+                for template in pod, wanted:
+                    for part in "initContainers", "containers", "volumes":
+                        template["spec"][part] = by_name(template["spec"][part])
+                    for container in template["spec"]["containers"].values():
+                        container["env"] = by_name(container["env"])
+                self.assertEqual(wanted, pod)
+        # A pod of the API server has no labels if its template has none.
+        pod = admission.admitted(policy, {"metadata": {}, "spec": source["spec"]})
+        self.assertEqual({"mallometer.io/enabled": "true"}, pod["metadata"]["labels"])
+
+    def test_the_policy_uses_the_image_that_is_named(self):
+        pod = admission.admitted(admission.policy(image="registry.example.com/mallometer:1"), self.source("chained"))
+        self.assertEqual(
+            ["registry.example.com/mallometer:1", "registry.example.com/migrate:1"],
+            sorted(one["image"] for one in pod["spec"]["initContainers"]),
+        )
+
+    def test_the_policy_changes_no_pod_twice_and_none_that_would_become_invalid(self):
+        policy = admission.policy()
+        unchanged = {"admitted before": admission.admitted(policy, self.source("chained")), "of the component": self.pod("chained")}
+        for name, part, one in (
+            ("a container", "containers", {"name": "mallometer", "image": "i"}),
+            ("an init container", "initContainers", {"name": "mallometer", "image": "i"}),
+            ("a volume", "volumes", {"name": "mallometer", "emptyDir": {}}),
+        ):
+            unchanged[name] = self.source("chained")
+            unchanged[name]["spec"][part].append(one)
+        unchanged["a mount"] = self.source("chained")
+        unchanged["a mount"]["spec"]["containers"][0]["volumeMounts"].append({"name": "data", "mountPath": "/mallometer"})
+        for name, pod in unchanged.items():
+            with self.subTest(name):
+                self.assertEqual((0, "", []), admission.evaluated(policy, pod))
+
+    def test_the_policy_leaves_a_pod_that_its_expressions_fail_on(self):
+        pod = {"metadata": {}, "spec": {"containers": []}}
+        policy = admission.policy()
+        self.assertNotEqual(0, admission.evaluated(policy, pod)[0])
+        self.assertEqual(pod, admission.admitted(policy, pod))
+
+    def test_the_policy_keeps_other_containers_and_references(self):
+        pod = self.source("chained")
+        first = pod["spec"]["containers"][0]
+        reference = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+        first["env"] = [{"name": "LD_PRELOAD", "valueFrom": reference["valueFrom"]}, reference]
+        second = {"name": "second", "image": "i", "env": [{"name": "LD_PRELOAD", "value": "other.so"}]}
+        pod["spec"]["containers"].append(second)
+        changed = admission.admitted(admission.policy(), pod)["spec"]["containers"]
+        self.assertEqual(second, changed[1])
+        self.assertEqual(reference, changed[0]["env"][0])
+        self.assertEqual({"name": "LD_PRELOAD", "value": "/mallometer/libmallometer.so:"}, changed[0]["env"][1])
+
+    def test_mixed_types_in_a_literal_are_found(self):
+        """An API server refuses them, most evaluators do not."""
+        policy = admission.policy()
+        patch = policy["spec"]["mutations"][0]["jsonPatch"]
+        self.assertIn('dyn("IfNotPresent")', patch["expression"])
+        patch["expression"] = patch["expression"].replace('dyn("IfNotPresent")', '"IfNotPresent"')
+        code, complaints, _ = admission.evaluated(policy, self.source("bare"))
+        self.assertNotEqual(0, code)
+        self.assertIn("a literal has elements of the types", complaints)
+
+    def source(self, deployment):
+        """The pod of an example before mallometer."""
+        return yaml.safe_load((KUBERNETES / f"example/{deployment}.yaml").read_text())["spec"]["template"]
 
     def test_kube_prometheus_stack_finds_everything(self):
         code, complaints, objects = validated(rendered(KUBERNETES / "kube-prometheus-stack"))

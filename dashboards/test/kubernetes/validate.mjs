@@ -11,6 +11,7 @@ const PACKAGES = {
   v1: 'kubernetes-models/v1',
   'apps/v1': 'kubernetes-models/apps/v1',
   'batch/v1': 'kubernetes-models/batch/v1',
+  'admissionregistration.k8s.io/v1': 'kubernetes-models/admissionregistration.k8s.io/v1',
   'networking.k8s.io/v1': 'kubernetes-models/networking.k8s.io/v1',
   'monitoring.coreos.com/v1': '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
   'opentelemetry.io/v1alpha1': '@kubernetes-models/opentelemetry-operator/opentelemetry.io/v1alpha1',
