@@ -342,6 +342,11 @@ class KubernetesFiles(unittest.TestCase):
             self.assertIn(right, text)
             self.assertIn("MutatingAdmissionPolicy", validated(text.replace(right, wrong))[1])
 
+    def test_the_page_shows_values_that_add_mallometer(self):
+        shown = yaml.safe_load(re.search(r"^```yaml\n# values\.yaml of the chart\n(.*?)```", PAGE.read_text(), re.M | re.S)[1])
+        self.assertEqual(admission.WORKLOAD, shown["inject"]["workloads"]["checkout"])
+        self.assertIn(shown["inject"]["image"], admission.rendered(**shown["inject"]))
+
     def test_a_workload_without_a_namespace_is_refused(self):
         with self.assertRaises(subprocess.CalledProcessError):
             admission.rendered(workloads={"everything": {}})
