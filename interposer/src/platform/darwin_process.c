@@ -75,6 +75,12 @@ uint64_t process_swapped_bytes(void) {
 /* Darwin has no cgroups: the process is charged for its footprint. */
 void memory_cgroup_find(struct memory_cgroup *cgroup) { *cgroup = (struct memory_cgroup){0}; }
 
+uint64_t memory_charged(const struct memory_cgroup *cgroup) {
+  struct memory_reading reading;
+  memory_read(cgroup, &reading);
+  return reading.charged_bytes;
+}
+
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
   task_vm_info_data_t info;
   (void)cgroup;
@@ -171,6 +177,11 @@ void thread_name(char name[THREAD_NAME_BYTES]) {
   char whole[64];
   name[0] = '\0';
   if (pthread_getname_np(pthread_self(), whole, sizeof whole) == 0) strlcpy(name, whole, THREAD_NAME_BYTES);
+}
+
+void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
+  (void)id;
+  name[0] = '\0';
 }
 
 void thread_set_name(const char *name) { pthread_setname_np(name); }

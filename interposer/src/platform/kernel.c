@@ -254,14 +254,19 @@ static uint64_t cgroup_number(const struct memory_cgroup *cgroup, size_t path_le
   return number_at(text);
 }
 
+uint64_t memory_charged(const struct memory_cgroup *cgroup) {
+  const char *name = cgroup->version == 2 ? "memory.current" : "memory.usage_in_bytes";
+  return cgroup->version ? cgroup_number(cgroup, strlen(cgroup->path), name) : UNKNOWN;
+}
+
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
   char text[1024];
   reading->resident_bytes = process_memory().resident;
-  reading->charged_bytes = reading->oom_kills = UNKNOWN;
+  reading->charged_bytes = memory_charged(cgroup);
+  reading->oom_kills = UNKNOWN;
   if (!cgroup->version) return;
   bool second_version = cgroup->version == 2;
   size_t length = strlen(cgroup->path);
-  reading->charged_bytes = cgroup_number(cgroup, length, second_version ? "memory.current" : "memory.usage_in_bytes");
   cgroup_file(cgroup, length, second_version ? "memory.events" : "memory.oom_control", text, sizeof text);
   reading->oom_kills = number_of(text, "oom_kill");
 }

@@ -68,6 +68,9 @@ bool random_bytes(void *to, size_t bytes);
 /* Finds the memory cgroup of this process. */
 void memory_cgroup_find(struct memory_cgroup *cgroup);
 
+/* Returns the charged bytes; UINT64_MAX if the system does not tell. */
+uint64_t memory_charged(const struct memory_cgroup *cgroup);
+
 /* Reads all figures but the limit and the cached files, which stay unchanged, in one or two microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 

@@ -1,0 +1,313 @@
+/* The baseline, the looks, and the description of a rise. See burst.h. */
+#include "control/burst.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jvm/attach.h"
+#include "platform/clock.h"
+#include "platform/thread.h"
+#include "sample/call_sites.h"
+#include "sample/latest_samples.h"
+#include "sample/stack_tree.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MILLISECOND UINT64_C(1000000)
+#define QUIET_PAUSE (50 * MILLISECOND)
+#define RISING_PAUSE (5 * MILLISECOND)
+/* A rise that lasts longer is no sudden one: from then on it is looked at as seldom as quiet memory. */
+#define SUDDEN_TIME (15 * SECOND)
+/* A rise ends when memory has not grown for this time. */
+#define STILL_TIME (3 * SECOND)
+/* The oldest baseline, so that slow growth does not add up to a rise. */
+#define OLDEST_BASELINE (10 * SECOND)
+/* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
+#define LEAST_RISE (UINT64_C(8) << 20)
+#define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
+/* Memory has risen, or has grown again, by this part of the least rise. */
+#define STEPS 8u
+#define MOST_FRAMES 700u
+#define MOST_THREADS 8u
+
+/* The live bytes of each site when memory was last quiet. */
+static struct {
+  uint32_t number[MOST_SITES];
+  double live_bytes[MOST_SITES];
+  uint32_t places;
+  uint64_t monotonic_ns;
+  uint64_t charged_bytes;
+  uint64_t sampled_bytes;
+  uint64_t samples;
+} baseline;
+
+static bool rising;
+static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
+static uint64_t begin_ns;    /* the latest time at which memory had not risen yet */
+static uint64_t highest;     /* the highest charged bytes of the rise */
+static uint64_t highest_ns;  /* the time at which memory last grew */
+static uint64_t described;   /* the charged bytes of the latest description */
+
+/* The latest description. `version` is odd while it is written. */
+static struct recording_burst description;
+static uint32_t version;
+
+void burst_start(void) { latest_samples_keep(); }
+
+/* Returns whether the charged bytes count; without a limit the cgroup may be that of the whole machine. */
+static bool is_charged(const struct memory_reading *reading) {
+  return reading->limit_bytes != RECORDING_UNKNOWN && reading->charged_bytes != RECORDING_UNKNOWN;
+}
+
+/* ---- Quiet memory --------------------------------------------------------------------------------------- */
+
+static void note_baseline(uint64_t charged, uint64_t now) {
+  baseline.places = call_sites_places();
+  baseline.sampled_bytes = latest_samples_bytes();
+  baseline.samples = latest_samples_count();
+  for (uint32_t i = 0; i < baseline.places; i++) {
+    baseline.live_bytes[i] = call_site_live_bytes(i, &baseline.number[i]);
+  }
+  baseline.charged_bytes = charged;
+  baseline.monotonic_ns = begin_ns = now;
+}
+
+static uint64_t least_rise_below(uint64_t limit) {
+  if (limit == RECORDING_UNKNOWN) return LEAST_RISE_WITHOUT_LIMIT;
+  return limit / 16 > LEAST_RISE ? limit / 16 : LEAST_RISE;
+}
+
+void burst_second(const struct memory_reading *reading) {
+  static uint64_t before;
+  uint64_t now = monotonic_ns(), charged = is_charged(reading) ? reading->charged_bytes : reading->resident_bytes;
+  least_rise = least_rise_below(reading->limit_bytes);
+  bool is_quiet = charged < before + least_rise / STEPS;
+  before = charged;
+  if (rising || charged == RECORDING_UNKNOWN) return;
+  if (is_quiet || now - baseline.monotonic_ns >= OLDEST_BASELINE) note_baseline(charged, now);
+}
+
+uint64_t burst_pause_ns(void) {
+  return rising && monotonic_ns() - begin_ns < SUDDEN_TIME ? RISING_PAUSE : QUIET_PAUSE;
+}
+
+/* ---- The description ------------------------------------------------------------------------------------ */
+
+static uint64_t growth_at(uint32_t place, uint32_t *number) {
+  double live = call_site_live_bytes(place, number);
+  bool is_known = place < baseline.places && baseline.number[place] == *number;
+  double growth = is_known ? live - baseline.live_bytes[place] : live;
+  return growth > 0 ? (uint64_t)growth : 0;
+}
+
+/* Inserts a site into the list, which is sorted by growth; the smallest leaves a full list. */
+static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth) {
+  uint32_t at = burst->sites < RECORDING_MOST_SITES ? burst->sites++ : RECORDING_MOST_SITES - 1;
+  if (burst->grown[at].live_bytes > growth) return;
+  for (; at > 0 && burst->grown[at - 1].live_bytes < growth; at--) {
+    burst->grown[at].site = burst->grown[at - 1].site;
+    burst->grown[at].live_bytes = burst->grown[at - 1].live_bytes;
+  }
+  burst->grown[at].site = site;
+  burst->grown[at].live_bytes = growth;
+}
+
+static void choose_sites(struct recording_burst *burst) {
+  uint32_t places = call_sites_places();
+  for (uint32_t i = 0; i < places; i++) {
+    uint32_t site;
+    uint64_t growth = growth_at(i, &site);
+    if (growth > 0) insert(burst, site, growth);
+  }
+}
+
+/* Copies the innermost Java frames of a site's stack, or its innermost frames if it has no Java frames. */
+static void copy_stack(struct recording_grown *grown) {
+  static uint64_t frames[MOST_FRAMES];
+  int count = call_site_stack(grown->site, frames, MOST_FRAMES), first = 0;
+  while (first < count && !(is_java_frame(frames[first]) && has_bytecode(frames[first]))) first++;
+  if (first >= count) first = 0;
+  for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
+    grown->stack[grown->frames++] = frames[i];
+  }
+}
+
+/* The threads with samples of a site. Those that find no room are left out. */
+struct tally {
+  uint32_t thread[MOST_THREADS];
+  uint64_t bytes[MOST_THREADS];
+};
+
+static void count(struct tally *tally, uint32_t thread, uint64_t bytes) {
+  for (unsigned i = 0; i < MOST_THREADS; i++) {
+    if (tally->thread[i] == 0) tally->thread[i] = thread;
+    if (tally->thread[i] != thread) continue;
+    tally->bytes[i] += bytes;
+    return;
+  }
+}
+
+static uint32_t most_of(const struct tally *tally) {
+  unsigned most = 0;
+  for (unsigned i = 1; i < MOST_THREADS; i++) most = tally->bytes[i] > tally->bytes[most] ? i : most;
+  return tally->thread[most];
+}
+
+static void find_threads(struct recording_burst *burst) {
+  struct tally tallies[RECORDING_MOST_SITES] = {0};
+  uint64_t last = latest_samples_count(), next = last > LATEST_SAMPLES ? last - LATEST_SAMPLES : 0;
+  if (next < baseline.samples) next = baseline.samples;
+  while (++next <= last) {
+    struct latest_sample sample;
+    if (!latest_sample_read(next, &sample) || sample.thread == 0) continue;
+    for (uint32_t i = 0; i < burst->sites; i++) {
+      if (burst->grown[i].site == sample.site) count(&tallies[i], sample.thread, sample.bytes);
+    }
+  }
+  for (uint32_t i = 0; i < burst->sites; i++) {
+    burst->grown[i].thread = most_of(&tallies[i]);
+    if (burst->grown[i].thread) thread_name_of(burst->grown[i].thread, burst->grown[i].thread_name);
+  }
+}
+
+static const struct recording_burst *publish(const struct recording_burst *burst) {
+  __atomic_store_n(&version, version + 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  description = *burst;
+  __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
+  described = burst->charged_bytes;
+  return &description;
+}
+
+static const struct recording_burst *describe(uint64_t charged, uint64_t limit, bool is_freed) {
+  static struct recording_burst burst;
+  memset(&burst, 0, sizeof burst);
+  burst.begin_monotonic_ns = begin_ns;
+  burst.begin_bytes = baseline.charged_bytes;
+  burst.charged_bytes = charged;
+  burst.limit_bytes = limit;
+  if (!is_freed) {
+    choose_sites(&burst);
+    for (uint32_t i = 0; i < burst.sites; i++) copy_stack(&burst.grown[i]);
+    find_threads(&burst);
+  }
+  return publish(&burst);
+}
+
+/* ---- Looks ---------------------------------------------------------------------------------------------- */
+
+/* Returns whether a rise begins. */
+static bool begins(uint64_t charged, uint64_t now) {
+  uint64_t risen = charged > baseline.charged_bytes ? charged - baseline.charged_bytes : 0;
+  if (risen < least_rise / STEPS) begin_ns = now;
+  return risen >= least_rise;
+}
+
+static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
+
+static const struct recording_burst *follow(uint64_t charged, uint64_t limit, uint64_t now) {
+  if (charged < baseline.charged_bytes + least_rise / 2) {
+    rising = false;
+    const struct recording_burst *end = describe(charged, limit, true);
+    note_baseline(charged, now);
+    return end;
+  }
+  if (charged >= highest + least_rise / STEPS / 2) {
+    highest = charged;
+    highest_ns = now;
+  }
+  const struct recording_burst *grown = difference(charged, described) >= least_rise / 64 ? describe(charged, limit, false) : NULL;
+  if (now - highest_ns > STILL_TIME) {
+    rising = false;
+    note_baseline(charged, now);
+  }
+  return grown;
+}
+
+const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known) {
+  uint64_t now = monotonic_ns();
+  if (!baseline.monotonic_ns || !call_sites_on()) return NULL;
+  if (!rising && latest_samples_bytes() - baseline.sampled_bytes < least_rise / 2) {
+    begin_ns = now;
+    return NULL;
+  }
+  uint64_t charged = is_charged(known) ? memory_charged(cgroup) : process_memory().resident;
+  if (charged == RECORDING_UNKNOWN) return NULL;
+  if (rising) return follow(charged, known->limit_bytes, now);
+  if (!begins(charged, now)) return NULL;
+  rising = true;
+  highest = charged;
+  highest_ns = now;
+  return describe(charged, known->limit_bytes, false);
+}
+
+/* ---- Names ---------------------------------------------------------------------------------------------- */
+
+#define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
+
+/* The frames of one rise whose lines were written; the thread of the JVM owns this. */
+static struct {
+  uint64_t begin_ns;
+  uint64_t frames[MOST_NAMES];
+  uint32_t count;
+  size_t bytes;
+} named;
+
+static bool copy_description(struct recording_burst *to) {
+  uint32_t before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
+  if (before % 2 != 0) return false;
+  *to = description;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
+}
+
+static bool is_named(uint64_t frame) {
+  for (uint32_t i = 0; i < named.count; i++) {
+    if (named.frames[i] == frame) return true;
+  }
+  return false;
+}
+
+static uint32_t line_of(const struct mallometer_method *method, uint32_t bytecode) {
+  uint32_t line = 0, begin = 0;
+  for (uint32_t i = 0; i < method->line_count; i++) {
+    if (method->lines[i][0] > bytecode || method->lines[i][0] < begin) continue;
+    begin = method->lines[i][0];
+    line = method->lines[i][1];
+  }
+  return line;
+}
+
+/* Appends the line of a frame. Returns whether there was room. */
+static bool append(uint64_t frame, char *text, size_t capacity) {
+  static struct mallometer_method method;
+  memset(&method, 0, sizeof method);
+  if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &method) != 0) return true;
+  size_t room = capacity - named.bytes;
+  int length = snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame,
+                        method.class_signature, method.name, method.source,
+                        line_of(&method, (uint32_t)frame & UNKNOWN_BYTECODE));
+  if (length < 0 || (size_t)length >= room) return false;
+  named.bytes += (size_t)length;
+  named.frames[named.count++] = frame;
+  return true;
+}
+
+size_t burst_names(char *text, size_t capacity) {
+  static struct recording_burst burst;
+  if (!copy_description(&burst)) return 0;
+  if (burst.begin_monotonic_ns != named.begin_ns) {
+    named.begin_ns = burst.begin_monotonic_ns;
+    named.count = 0;
+    named.bytes = 0;
+  }
+  uint32_t before = named.count;
+  for (uint32_t i = 0; i < burst.sites; i++) {
+    for (uint32_t j = 0; j < burst.grown[i].frames && named.count < MOST_NAMES; j++) {
+      uint64_t frame = burst.grown[i].stack[j];
+      if (!is_java_frame(frame) || frame >> 62 == 3 || is_named(frame)) continue;
+      if (!append(frame, text, capacity)) break;
+    }
+  }
+  return named.count > before ? named.bytes : 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
+ * process before Java has polled once.
+ *
+ * Each second, while memory is quiet, the recorder's thread notes the charged bytes and the live bytes of each call
+ * site. It polls the bytes of the latest samples, a word of memory, 20 times a second. If they have grown by as much as
+ * a rise, it reads the charged bytes; if these have grown too, memory rises, and the thread describes the rise some 200
+ * times a second. Allocations that are freed again do not raise the charged bytes, and the difference of live bytes
+ * does not contain them.
+ *
+ * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
+ * from a thread that may wait for the JVM (jvm/java_thread.h).
+ *
+ * The recorder's thread calls all functions but burst_names().
+ */
+#ifndef MALLOMETER_CONTROL_BURST_H
+#define MALLOMETER_CONTROL_BURST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/recording_format.h"
+#include "platform/kernel.h"
+
+/* Begins to keep samples. */
+void burst_start(void);
+
+/* Notes memory once a second. */
+void burst_second(const struct memory_reading *reading);
+
+/* Returns the time until the next look. */
+uint64_t burst_pause_ns(void);
+
+/* Looks whether memory rises. Returns the description that should be written; NULL: none. */
+const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known);
+
+/*
+ * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise. Returns the
+ * bytes of all lines; 0 if none is new. Called by a thread of the JVM, which may wait for a safepoint.
+ */
+size_t burst_names(char *text, size_t capacity);
+
+#endif
