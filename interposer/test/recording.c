@@ -59,7 +59,7 @@ static int records_of(const char *file, int region, struct recording_sample *lat
   return whole;
 }
 
-enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES };
+enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES, BURST };
 
 /* A record that Java hands over. */
 struct handed {
@@ -254,6 +254,44 @@ static void two_threads_write(void) {
   }
 }
 
+/* ---- Fast rises ---------------------------------------------------------------------------------------- */
+
+/* More than the least rise without a limit, 64 MiB. */
+#define BURST_BYTES (192 << 20)
+
+static void take_a_burst(void) {
+  for (size_t taken = 0; taken < BURST_BYTES; taken += 65536) memset(malloc(65536), 1, 65536);
+}
+
+static void take_and_free(void) {
+  for (size_t taken = 0; taken < (size_t)8 << 30; taken += 65536) {
+    void *object = malloc(65536);
+    memset(object, 1, 65536);
+    free(object);
+  }
+}
+
+/* Copies the latest description of a rise. Returns whether there is one. */
+static bool rise_of(const char *file, struct recording_burst *latest) {
+  struct recording_region ring = header_of(file).regions[BURST];
+  uint64_t sequence = 0;
+  int descriptor = open(file, O_RDONLY);
+  for (uint32_t slot = 0; slot < ring.slots; slot++) {
+    static char bytes[RECORDING_BURST_SLOT_BYTES];
+    struct recording_sample frame;
+    CHECK_EQUAL(pread(descriptor, bytes, sizeof bytes, (off_t)(ring.offset + slot * sizeof bytes)), sizeof bytes);
+    memcpy(&frame, bytes, RECORDING_FRAME_BYTES);
+    if (frame.sequence <= sequence) continue;
+    CHECK_EQUAL(frame.length, RECORDING_FRAME_BYTES + sizeof *latest);
+    if (frame.checksum != recording_checksum(0, bytes + 4, frame.length - 4)) continue;
+    CHECK_EQUAL(frame.kind, RECORDING_RECORD_BURST);
+    sequence = frame.sequence;
+    memcpy(latest, bytes + RECORDING_FRAME_BYTES, sizeof *latest);
+  }
+  close(descriptor);
+  return sequence > 0;
+}
+
 static void write_for_ever(void) {
   alarm(60); /* if it is not killed */
   for (uint32_t i = 0;; i++) {
@@ -273,6 +311,17 @@ static int as_child(const char *what) {
     return 0;
   }
   if (strcmp(what, "hold") == 0) hold_memory_for_ever();
+  if (strcmp(what, "burst") == 0) {
+    pause_ms(2500);
+    take_a_burst();
+    pause_ms(100);
+    raise(SIGKILL);
+  }
+  if (strcmp(what, "churn") == 0) {
+    pause_ms(1500);
+    take_and_free();
+    raise(SIGKILL);
+  }
   if (strcmp(what, "refused") == 0) {
     struct mallometer_recording_status now = recording();
     puts(now.reason);
@@ -383,6 +432,28 @@ static void killed_while_writing(void) {
   }
   printf("%d torn, %d whole\n", torn, whole);
   CHECK(torn > 0 && whole > 0); /* otherwise this proves nothing */
+}
+
+/* The description has the site with its bytes within 30 % (6 standard errors), its stack, its thread, and the times. */
+static void a_burst_is_described(void) {
+  struct recording_burst rise;
+  CHECK_EQUAL(run_child("burst"), 128 + SIGKILL);
+  CHECK(rise_of(path, &rise));
+  CHECK(rise.sites >= 1);
+  printf("%.0f of %d MiB in %u frames on %s\n", (double)rise.grown[0].live_bytes / 0x1p20, BURST_BYTES >> 20,
+         rise.grown[0].frames, rise.grown[0].thread_name);
+  CHECK(rise.grown[0].live_bytes > BURST_BYTES * 0.7);
+  CHECK(rise.grown[0].live_bytes < BURST_BYTES * 1.3);
+  CHECK(rise.grown[0].frames >= 2);
+  CHECK(strcmp(rise.grown[0].thread_name, "exe") == 0);
+  CHECK(rise.charged_bytes > rise.begin_bytes + BURST_BYTES / 2);
+  for (uint32_t i = 1; i < rise.sites; i++) CHECK(rise.grown[i].live_bytes <= rise.grown[i - 1].live_bytes);
+}
+
+static void memory_that_is_freed_again_is_no_rise(void) {
+  struct recording_burst rise;
+  CHECK_EQUAL(run_child("churn"), 128 + SIGKILL);
+  CHECK(!rise_of(path, &rise));
 }
 
 static void stopped(void) {
@@ -555,6 +626,8 @@ static int run_case(const char *name) {
       {"killed", killed},
       {"writing", killed_while_writing},
       {"stopped", stopped},
+      {"burst", a_burst_is_described},
+      {"churn", memory_that_is_freed_again_is_no_rise},
       {"exited", exited},
       {"children", children_do_not_write},
       {"uncounted", thread_is_not_counted},

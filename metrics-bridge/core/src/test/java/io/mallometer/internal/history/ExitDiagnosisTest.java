@@ -1,9 +1,11 @@
 package io.mallometer.internal.history;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.mallometer.internal.history.ExitDiagnosis.Kind;
+import io.mallometer.internal.symbol.RecordedFrame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -53,7 +55,9 @@ class ExitDiagnosisTest {
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
     assertThat(ending.sentence())
-        .startsWith("was killed at 99 % of the limit of 2.0 GiB (the kernel's count of processes")
+        .startsWith(
+            "was OOM-killed at 12:40:00 at 99 % of the limit of 2.0 GiB (the kernel's count of"
+                + " processes")
         .contains("rose from 0 to 1");
   }
 
@@ -69,14 +73,105 @@ class ExitDiagnosisTest {
   }
 
   @Test
-  void aKillOfSomebodyInTheCgroupIsNotCalledAKillOfThisProcess() throws Exception {
+  void aKillFarBelowTheLimitStatesNoShareOfAnOlderRecord() throws Exception {
     ExitDiagnosis ending =
         ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), new PostMortem(false, false, 3.0));
 
     assertThat(ending.sentence())
-        .startsWith("ended without an exit record at 40 % of the limit")
+        .startsWith("was OOM-killed at 12:00:01 (")
         .contains("rose from 0 to 3")
-        .doesNotContain("was killed");
+        .doesNotContain("%");
+    assertThat(ending.inShort(RecordedLife.read(path)))
+        .isEqualTo("The previous run was OOM-killed at 12:00 UTC");
+  }
+
+  @Test
+  void aBurstBeforeTheKillIsNamedWithItsLineBytesAndThread() throws Exception {
+    burst(1.4, 900e6, "http-8");
+    RecordedLife life = RecordedLife.read(path);
+    ExitDiagnosis ending = ExitDiagnosis.of(life, new PostMortem(false, false, 1));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+    assertThat(ending.sentence())
+        .startsWith(
+            "was OOM-killed at 12:00:01 at 99 % of the limit of 954 MiB; in the last 0.3 s"
+                + " Buffers.grab (Buffers.java:7) allocated 572 MiB on http-8 (the kernel's count");
+    assertThat(ending.inShort(life))
+        .isEqualTo(
+            "The previous run was OOM-killed at 12:00:01 UTC at 99 % of 954 MiB; in the last 0.3 s"
+                + " Buffers.grab (Buffers.java:7) allocated 572 MiB on http-8");
+  }
+
+  @Test
+  void aBurstNearTheLimitWithoutTheKernelsCountIsMostLikelyAKill() throws Exception {
+    burst(1.4, 900e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).kind())
+        .isEqualTo(Kind.NEAR_LIMIT);
+  }
+
+  @Test
+  void aBurstLongBeforeTheEndIsNotItsCause() throws Exception {
+    burst(-5, 900e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .startsWith("ended without an exit record at 40 %")
+        .doesNotContain("Buffers");
+  }
+
+  @Test
+  void aLineWithASmallPartOfTheRiseIsNotNamed() throws Exception {
+    burst(1.4, 100e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .doesNotContain("Buffers");
+  }
+
+  @Test
+  void anExitAfterABurstIsAnExit() throws Exception {
+    burst(1.4, 900e6, "");
+    try (RecordingFile file = new RecordingFile(path, 0)) {
+      Recordings.sample(file, 3, 1.5, Recordings.figures(1e6, 2e6, 400e6, 1e9));
+    }
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .startsWith("exited with code 0 at 40 % of the limit")
+        .doesNotContain("Buffers");
+  }
+
+  /** Writes a rise by 595 MB up to the limit, of which two sites have the given bytes and more. */
+  private void burst(double second, double bytes, String thread) throws IOException {
+    long jdk = RecordedFrame.ofJava(1, 5);
+    long grab = RecordedFrame.ofJava(2, 7);
+    String names =
+        "%016x\tLjava/nio/ByteBuffer;\tallocate\tByteBuffer.java\t300\nnonsense\n%016x\tLshop/Buffers;\tgrab\tBuffers.java\t7\n"
+            .formatted(jdk, grab);
+    ByteBuffer record =
+        RecordingFile.buffer(RecordingFormat.FRAME_BYTES + RecordingFormat.BURST_BYTES);
+    int burst = RecordingFormat.FRAME_BYTES;
+    long nanos = Recordings.START_NANOS + (long) (second * Recordings.SECOND);
+    record.putLong(burst + RecordingFormat.BURST_BEGIN_MONOTONIC_NS, nanos - 300_000_000);
+    record.putLong(burst + RecordingFormat.BURST_BEGIN_BYTES, 400_000_000);
+    record.putLong(burst + RecordingFormat.BURST_CHARGED_BYTES, 995_000_000);
+    record.putLong(burst + RecordingFormat.BURST_LIMIT_BYTES, 1_000_000_000);
+    record.putInt(burst + RecordingFormat.BURST_SITES, 2);
+    for (int i = 0; i < 2; i++) {
+      int site = burst + RecordingFormat.BURST_GROWN + i * RecordingFormat.GROWN_BYTES;
+      record.putLong(site + RecordingFormat.GROWN_LIVE_BYTES, (long) (bytes / 3));
+      record.put(site + RecordingFormat.GROWN_THREAD_NAME, thread.getBytes(US_ASCII));
+      record.putInt(site + RecordingFormat.GROWN_FRAMES, 2);
+      record.putLong(site + RecordingFormat.GROWN_STACK, jdk);
+      record.putLong(site + RecordingFormat.GROWN_STACK + Long.BYTES, grab);
+    }
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 0, Recordings.figures(1e6, 2e6, 400e6, 1e9));
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 400e6, 1e9));
+      Recordings.sample(file, 9, second, record);
+      byte[] text = names.getBytes(US_ASCII);
+      ByteBuffer named = RecordingFile.buffer(RecordingFormat.FRAME_BYTES + text.length);
+      named.put(RecordingFormat.FRAME_BYTES, text);
+      Recordings.sample(file, 10, second, named);
+    }
   }
 
   @Test
@@ -192,6 +287,7 @@ class ExitDiagnosisTest {
         List.of(),
         List.of(),
         Map.of(),
+        Optional.empty(),
         0,
         false);
   }
