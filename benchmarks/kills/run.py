@@ -80,6 +80,8 @@ def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
                 if end == "SIGKILL":
                     kill_in_the_middle(process, truth, room * 0.6)
                 process.wait(rest + 30 + 3 * seconds)
+            except subprocess.TimeoutExpired:
+                print(f"row {folder.name} did not end", file=sys.stderr)
             finally:
                 process.kill()
                 process.wait()
