@@ -14,7 +14,9 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-#define QUIET_PAUSE (50 * MILLISECOND)
+/* A look takes 10 to 30 us, mostly to wake up. From half of the limit on a burst has less room, so looks are closer. */
+#define QUIET_PAUSE (100 * MILLISECOND)
+#define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
 /* A rise that lasts longer is no sudden one: from then on it is looked at as seldom as quiet memory. */
 #define SUDDEN_TIME (15 * SECOND)
@@ -42,6 +44,7 @@ static struct {
 } baseline;
 
 static bool rising;
+static bool tight; /* whether half of the limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;    /* the latest time at which memory had not risen yet */
 static uint64_t highest;     /* the highest charged bytes of the rise */
@@ -83,12 +86,14 @@ void burst_second(const struct memory_reading *reading) {
   least_rise = least_rise_below(reading->limit_bytes);
   bool is_quiet = charged < before + least_rise / STEPS;
   before = charged;
+  tight = is_charged(reading) && charged > reading->limit_bytes / 2;
   if (rising || charged == RECORDING_UNKNOWN) return;
   if (is_quiet || now - baseline.monotonic_ns >= OLDEST_BASELINE) note_baseline(charged, now);
 }
 
 uint64_t burst_pause_ns(void) {
-  return rising && monotonic_ns() - begin_ns < SUDDEN_TIME ? RISING_PAUSE : QUIET_PAUSE;
+  if (rising && monotonic_ns() - begin_ns < SUDDEN_TIME) return RISING_PAUSE;
+  return tight || rising ? TIGHT_PAUSE : QUIET_PAUSE;
 }
 
 /* ---- The description ------------------------------------------------------------------------------------ */
@@ -224,8 +229,8 @@ static const struct recording_burst *follow(uint64_t charged, uint64_t limit, ui
   return grown;
 }
 
-const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known) {
-  uint64_t now = monotonic_ns();
+const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
+                                         uint64_t now) {
   if (!baseline.monotonic_ns || !call_sites_on()) return NULL;
   if (!rising && latest_samples_bytes() - baseline.sampled_bytes < least_rise / 2) {
     begin_ns = now;

@@ -180,11 +180,12 @@ static bool write_burst(const struct recording_burst *burst) {
  * the file is gone.
  */
 static bool look_until_next_second(uint64_t start, const struct memory_reading *reading) {
-  uint64_t end = start + ((monotonic_ns() - start) / SECOND + 1) * SECOND, now;
-  while ((now = monotonic_ns()) < end) {
+  uint64_t now = monotonic_ns(), end = start + ((now - start) / SECOND + 1) * SECOND;
+  while (now < end) {
     uint64_t pause = burst_pause_ns();
     wait_until(end - now < pause ? end : now + pause);
-    const struct recording_burst *burst = burst_look(&cgroup, reading);
+    now = monotonic_ns();
+    const struct recording_burst *burst = burst_look(&cgroup, reading, now);
     if (burst && !write_burst(burst)) return false;
   }
   return true;

@@ -205,9 +205,7 @@ class RecordingOfARealJvmTest {
 
       Process next = start(true, List.of(), limit.enter(), "exit");
       assertThat(next.waitFor()).isEqualTo(7);
-      assertThat(output(next))
-          .containsPattern(
-              "The previous run .* was OOM-killed at \\d\\d:");
+      assertThat(output(next)).containsPattern("The previous run .* was OOM-killed at \\d\\d:");
     } finally {
       limit.remove();
     }
