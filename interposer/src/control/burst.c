@@ -46,10 +46,10 @@ static struct {
 static bool rising;
 static bool tight; /* whether half of the limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
-static uint64_t begin_ns;    /* the latest time at which memory had not risen yet */
-static uint64_t highest;     /* the highest charged bytes of the rise */
-static uint64_t highest_ns;  /* the time at which memory last grew */
-static uint64_t described;   /* the charged bytes of the latest description */
+static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
+static uint64_t highest;    /* the highest charged bytes of the rise */
+static uint64_t highest_ns; /* the time at which memory last grew */
+static uint64_t described;  /* the charged bytes of the latest description */
 
 /* The latest description. `version` is odd while it is written. */
 static struct recording_burst description;
@@ -221,7 +221,8 @@ static const struct recording_burst *follow(uint64_t charged, uint64_t limit, ui
     highest = charged;
     highest_ns = now;
   }
-  const struct recording_burst *grown = difference(charged, described) >= least_rise / 64 ? describe(charged, limit, false) : NULL;
+  const struct recording_burst *grown =
+      difference(charged, described) >= least_rise / 64 ? describe(charged, limit, false) : NULL;
   if (now - highest_ns > STILL_TIME) {
     rising = false;
     note_baseline(charged, now);
@@ -289,9 +290,9 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
   memset(&method, 0, sizeof method);
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &method) != 0) return true;
   size_t room = capacity - named.bytes;
-  int length = snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame,
-                        method.class_signature, method.name, method.source,
-                        line_of(&method, (uint32_t)frame & UNKNOWN_BYTECODE));
+  int length =
+      snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame, method.class_signature,
+               method.name, method.source, line_of(&method, (uint32_t)frame & UNKNOWN_BYTECODE));
   if (length < 0 || (size_t)length >= room) return false;
   named.bytes += (size_t)length;
   named.frames[named.count++] = frame;

@@ -3,10 +3,10 @@
  * process before Java has polled once.
  *
  * Each second, while memory is quiet, the recorder's thread notes the charged bytes and the live bytes of each call
- * site. It polls the bytes of the latest samples, a word of memory, 10 times a second, above half of the limit 20 times.
- * If they have grown by as much as a rise, it reads the charged bytes; if these have grown too, memory rises, and the
- * thread describes the rise some 200 times a second. Allocations that are freed again do not raise the charged bytes,
- * and the difference of live bytes does not contain them.
+ * site. It polls the bytes of the latest samples, a word of memory, 10 times a second, above half of the limit 20
+ * times. If they have grown by as much as a rise, it reads the charged bytes; if these have grown too, memory rises,
+ * and the thread describes the rise some 200 times a second. Allocations that are freed again do not raise the charged
+ * bytes, and the difference of live bytes does not contain them.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).
@@ -37,8 +37,8 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
                                          uint64_t now);
 
 /*
- * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise. Returns the
- * bytes of all lines; 0 if none is new. Called by a thread of the JVM, which may wait for a safepoint.
+ * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise. Returns
+ * the bytes of all lines; 0 if none is new. Called by a thread of the JVM, which may wait for a safepoint.
  */
 size_t burst_names(char *text, size_t capacity);
 

@@ -135,7 +135,8 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 
 /* ---- The thread --------------------------------------------------------------------------------------- */
 
-/* Has the kernel charge the pages before memory is scarce, by a store to the end of each, which is no record's frame. */
+/* Has the kernel charge the pages before memory is scarce, by a store to the end of each, which is no record's frame.
+ */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;

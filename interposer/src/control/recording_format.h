@@ -99,7 +99,8 @@ struct recording_header {
   uint32_t checksum;
 };
 
-/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percent of the limit, 0 at the peak. */
+/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percent of the limit, 0 at
+ * the peak. */
 enum recording_record_kind {
   RECORDING_RECORD_SAMPLE = 1,
   RECORDING_RECORD_EXIT = 2,
@@ -194,7 +195,8 @@ struct recording_burst {
   uint32_t reserved;
   struct recording_grown grown[RECORDING_MOST_SITES];
 };
-_Static_assert(RECORDING_FRAME_BYTES + sizeof(struct recording_burst) <= RECORDING_BURST_SLOT_BYTES, "a slot holds a rise");
+_Static_assert(RECORDING_FRAME_BYTES + sizeof(struct recording_burst) <= RECORDING_BURST_SLOT_BYTES,
+               "a slot holds a rise");
 
 /* Returns the CRC-32 of zlib and java.util.zip.CRC32, continued from `before`, that of the bytes before (0: none). */
 static inline uint32_t recording_checksum(uint32_t before, const void *bytes, size_t length) {
