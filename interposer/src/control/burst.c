@@ -50,6 +50,7 @@ static uint64_t begin_ns;   /* the latest time at which memory had not risen yet
 static uint64_t highest;    /* the highest charged bytes of the rise */
 static uint64_t highest_ns; /* the time at which memory last grew */
 static uint64_t described;  /* the charged bytes of the latest description */
+static uint64_t sampled;    /* the bytes of all samples at the latest description */
 
 /* The latest description. `version` is odd while it is written. */
 static struct recording_burst description;
@@ -181,6 +182,7 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   description = *burst;
   __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
   described = burst->charged_bytes;
+  sampled = latest_samples_bytes();
   return &description;
 }
 
@@ -217,12 +219,15 @@ static const struct recording_burst *follow(uint64_t charged, uint64_t limit, ui
     note_baseline(charged, now);
     return end;
   }
-  if (charged >= highest + least_rise / STEPS / 2) {
-    highest = charged;
+  /* At the limit the charged bytes stand still while the kernel drops cached files for the memory that grows. */
+  bool is_full = limit != RECORDING_UNKNOWN && charged > limit - limit / 16;
+  bool is_sampled = is_full && latest_samples_bytes() - sampled >= least_rise / STEPS;
+  if (charged >= highest + least_rise / STEPS / 2 || is_sampled) {
+    highest = charged > highest ? charged : highest;
     highest_ns = now;
   }
-  const struct recording_burst *grown =
-      difference(charged, described) >= least_rise / 64 ? describe(charged, limit, false) : NULL;
+  bool has_changed = difference(charged, described) >= least_rise / 64 || is_sampled;
+  const struct recording_burst *grown = has_changed ? describe(charged, limit, false) : NULL;
   if (now - highest_ns > STILL_TIME) {
     rising = false;
     note_baseline(charged, now);

@@ -172,7 +172,7 @@ static bool write_burst(const struct recording_burst *burst) {
   record.realtime_ns = realtime_ns();
   record.monotonic_ns = monotonic_ns();
   if (!put(BURST, &record, RECORDING_FRAME_BYTES, (const char *)burst, sizeof *burst)) return false;
-  if (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 2) java_thread_wake();
+  if (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3) java_thread_wake();
   return true;
 }
 
