@@ -38,7 +38,7 @@ static struct {
   double live_bytes[MOST_SITES];
   uint32_t places;
   uint64_t monotonic_ns;
-  uint64_t charged_bytes;
+  uint64_t used_bytes;
   uint64_t sampled_bytes;
   uint64_t samples;
 } baseline;
@@ -47,10 +47,9 @@ static bool rising;
 static bool tight; /* whether half of the limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
-static uint64_t highest;    /* the highest charged bytes of the rise */
+static uint64_t highest;    /* the most memory of the rise */
 static uint64_t highest_ns; /* the time at which memory last grew */
-static uint64_t described;  /* the charged bytes of the latest description */
-static uint64_t sampled;    /* the bytes of all samples at the latest description */
+static uint64_t described;  /* the memory at the latest description */
 
 /* The latest description. `version` is odd while it is written. */
 static struct recording_burst description;
@@ -58,21 +57,22 @@ static uint32_t version;
 
 void burst_start(void) { latest_samples_keep(); }
 
-/* Returns whether the charged bytes count; without a limit the cgroup may be that of the whole machine. */
-static bool is_charged(const struct memory_reading *reading) {
-  return reading->limit_bytes != RECORDING_UNKNOWN && reading->charged_bytes != RECORDING_UNKNOWN;
-}
+/*
+ * Returns the memory that can rise. Charged bytes would not do: at the limit they stand still while the kernel drops
+ * cached files for the memory that grows.
+ */
+static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 /* ---- Quiet memory --------------------------------------------------------------------------------------- */
 
-static void note_baseline(uint64_t charged, uint64_t now) {
+static void note_baseline(uint64_t used, uint64_t now) {
   baseline.places = call_sites_places();
   baseline.sampled_bytes = latest_samples_bytes();
   baseline.samples = latest_samples_count();
   for (uint32_t i = 0; i < baseline.places; i++) {
     baseline.live_bytes[i] = call_site_live_bytes(i, &baseline.number[i]);
   }
-  baseline.charged_bytes = charged;
+  baseline.used_bytes = used;
   baseline.monotonic_ns = begin_ns = now;
 }
 
@@ -83,13 +83,14 @@ static uint64_t least_rise_below(uint64_t limit) {
 
 void burst_second(const struct memory_reading *reading) {
   static uint64_t before;
-  uint64_t now = monotonic_ns(), charged = is_charged(reading) ? reading->charged_bytes : reading->resident_bytes;
+  uint64_t now = monotonic_ns(), charged = reading->charged_bytes, used = used_bytes();
   least_rise = least_rise_below(reading->limit_bytes);
-  bool is_quiet = charged < before + least_rise / STEPS;
-  before = charged;
-  tight = is_charged(reading) && charged > reading->limit_bytes / 2;
-  if (rising || charged == RECORDING_UNKNOWN) return;
-  if (is_quiet || now - baseline.monotonic_ns >= OLDEST_BASELINE) note_baseline(charged, now);
+  bool is_quiet = used < before + least_rise / STEPS;
+  before = used;
+  tight =
+      reading->limit_bytes != RECORDING_UNKNOWN && charged != RECORDING_UNKNOWN && charged > reading->limit_bytes / 2;
+  if (rising || used == RECORDING_UNKNOWN) return;
+  if (is_quiet || now - baseline.monotonic_ns >= OLDEST_BASELINE) note_baseline(used, now);
 }
 
 uint64_t burst_pause_ns(void) {
@@ -181,16 +182,18 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   __atomic_thread_fence(__ATOMIC_RELEASE);
   description = *burst;
   __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
-  described = burst->charged_bytes;
-  sampled = latest_samples_bytes();
   return &description;
 }
 
-static const struct recording_burst *describe(uint64_t charged, uint64_t limit, bool is_freed) {
+static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
+                                              bool is_freed) {
+  uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;
+  uint64_t risen = used > baseline.used_bytes ? used - baseline.used_bytes : 0;
   static struct recording_burst burst;
   memset(&burst, 0, sizeof burst);
+  described = used;
   burst.begin_monotonic_ns = begin_ns;
-  burst.begin_bytes = baseline.charged_bytes;
+  burst.begin_bytes = charged > risen ? charged - risen : 0;
   burst.charged_bytes = charged;
   burst.limit_bytes = limit;
   if (!is_freed) {
@@ -204,33 +207,31 @@ static const struct recording_burst *describe(uint64_t charged, uint64_t limit, 
 /* ---- Looks ---------------------------------------------------------------------------------------------- */
 
 /* Returns whether a rise begins. */
-static bool begins(uint64_t charged, uint64_t now) {
-  uint64_t risen = charged > baseline.charged_bytes ? charged - baseline.charged_bytes : 0;
+static bool begins(uint64_t used, uint64_t now) {
+  uint64_t risen = used > baseline.used_bytes ? used - baseline.used_bytes : 0;
   if (risen < least_rise / STEPS) begin_ns = now;
   return risen >= least_rise;
 }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
 
-static const struct recording_burst *follow(uint64_t charged, uint64_t limit, uint64_t now) {
-  if (charged < baseline.charged_bytes + least_rise / 2) {
+static const struct recording_burst *follow(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
+                                            uint64_t now) {
+  if (used < baseline.used_bytes + least_rise / 2) {
     rising = false;
-    const struct recording_burst *end = describe(charged, limit, true);
-    note_baseline(charged, now);
+    const struct recording_burst *end = describe(used, cgroup, limit, true);
+    note_baseline(used, now);
     return end;
   }
-  /* At the limit the charged bytes stand still while the kernel drops cached files for the memory that grows. */
-  bool is_full = limit != RECORDING_UNKNOWN && charged > limit - limit / 16;
-  bool is_sampled = is_full && latest_samples_bytes() - sampled >= least_rise / STEPS;
-  if (charged >= highest + least_rise / STEPS / 2 || is_sampled) {
-    highest = charged > highest ? charged : highest;
+  if (used >= highest + least_rise / STEPS / 2) {
+    highest = used;
     highest_ns = now;
   }
-  bool has_changed = difference(charged, described) >= least_rise / 64 || is_sampled;
-  const struct recording_burst *grown = has_changed ? describe(charged, limit, false) : NULL;
+  bool has_changed = difference(used, described) >= least_rise / 64;
+  const struct recording_burst *grown = has_changed ? describe(used, cgroup, limit, false) : NULL;
   if (now - highest_ns > STILL_TIME) {
     rising = false;
-    note_baseline(charged, now);
+    note_baseline(used, now);
   }
   return grown;
 }
@@ -242,14 +243,14 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
     begin_ns = now;
     return NULL;
   }
-  uint64_t charged = is_charged(known) ? memory_charged(cgroup) : process_memory().resident;
-  if (charged == RECORDING_UNKNOWN) return NULL;
-  if (rising) return follow(charged, known->limit_bytes, now);
-  if (!begins(charged, now)) return NULL;
+  uint64_t used = used_bytes(), limit = known->limit_bytes;
+  if (used == RECORDING_UNKNOWN) return NULL;
+  if (rising) return follow(used, cgroup, limit, now);
+  if (!begins(used, now)) return NULL;
   rising = true;
-  highest = charged;
+  highest = used;
   highest_ns = now;
-  return describe(charged, known->limit_bytes, false);
+  return describe(used, cgroup, limit, false);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */

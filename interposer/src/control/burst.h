@@ -2,11 +2,11 @@
  * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
  * process before Java has polled once.
  *
- * Each second, while memory is quiet, the recorder's thread notes the charged bytes and the live bytes of each call
- * site. It polls the bytes of the latest samples, a word of memory, 10 times a second, above half of the limit 20
- * times. If they have grown by as much as a rise, it reads the charged bytes; if these have grown too, memory rises,
- * and the thread describes the rise some 200 times a second. Allocations that are freed again do not raise the charged
- * bytes, and the difference of live bytes does not contain them.
+ * Each second, while memory is quiet, the recorder's thread notes the process's resident memory of no file and the live
+ * bytes of each call site. It polls the bytes of the latest samples, a word of memory, 10 times a second, above half of
+ * the limit 20 times. If they have grown by as much as a rise, it reads the resident memory; if this has grown too,
+ * memory rises, and the thread describes the rise some 200 times a second. Allocations that are freed again do not
+ * raise the resident memory, and the difference of live bytes does not contain them.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).

@@ -185,7 +185,7 @@ struct recording_grown {
 struct recording_burst {
   /* The begin of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
-  /* Charged bytes (resident bytes without a cgroup) at the begin, and at the time of the record. */
+  /* Charged bytes at the time of the record without the rise, and with it; without a limit those of the process. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

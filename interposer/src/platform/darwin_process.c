@@ -61,9 +61,9 @@ static bool read_task(task_vm_info_data_t *info) {
 
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
-  if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+  if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
   /* private writable memory is not told, and is not more than this */
-  return (struct process_memory){info.virtual_size, info.resident_size, info.virtual_size};
+  return (struct process_memory){info.virtual_size, info.resident_size, info.internal, info.virtual_size};
 }
 
 /* Returns the bytes that are compressed, in memory or not. */

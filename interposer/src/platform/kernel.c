@@ -96,7 +96,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* The fields of statm are numbers of pages, see proc(5): size resident shared text lib data dirty */
 struct process_memory process_memory(void) {
-  enum { SIZE = 0, RESIDENT = 1, DATA = 5, FIELDS };
+  enum { SIZE = 0, RESIDENT = 1, SHARED = 2, DATA = 5, FIELDS };
   uint64_t bytes[FIELDS];
   char text[160];
   kernel_text("/proc/self/statm", text, sizeof text);
@@ -106,7 +106,11 @@ struct process_memory process_memory(void) {
     bytes[i] = pages == UNKNOWN ? UNKNOWN : pages * (uint64_t)getpagesize();
     field = field ? next_word(field) : NULL;
   }
-  return (struct process_memory){.addresses = bytes[SIZE], .resident = bytes[RESIDENT], .data = bytes[DATA]};
+  uint64_t resident = bytes[RESIDENT], shared = bytes[SHARED];
+  return (struct process_memory){.addresses = bytes[SIZE],
+                                 .resident = resident,
+                                 .anonymous = resident == UNKNOWN || shared > resident ? UNKNOWN : resident - shared,
+                                 .data = bytes[DATA]};
 }
 
 uint64_t process_swapped_bytes(void) {

@@ -41,6 +41,8 @@ size_t kernel_text(const char *path, char *text, size_t capacity);
 struct process_memory {
   uint64_t addresses;
   uint64_t resident;
+  /* Resident memory of no file. */
+  uint64_t anonymous;
   /* Private writable memory, resident or not. */
   uint64_t data;
 };
