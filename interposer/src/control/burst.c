@@ -135,7 +135,7 @@ static void copy_stack(struct recording_grown *grown) {
   while (first < count && !(is_java_frame(frames[first]) && has_bytecode(frames[first]))) first++;
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
-    grown->stack[grown->frames++] = frames[i];
+    if (frames[i] >> 62 != 3) grown->stack[grown->frames++] = frames[i]; /* the note of a call is no method */
   }
 }
 
@@ -257,7 +257,7 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 
-/* The frames of one rise whose lines were written; the thread of the JVM owns this. */
+/* The frames of one rise that were asked for; the thread of the JVM owns this. */
 static struct {
   uint64_t begin_ns;
   uint64_t frames[MOST_NAMES];
@@ -290,10 +290,12 @@ static uint32_t line_of(const struct mallometer_method *method, uint32_t bytecod
   return line;
 }
 
-/* Appends the line of a frame. Returns whether there was room. */
+/* Appends the line of a frame, which is asked for once: also if it has no name, or finds no room. Returns whether there
+ * was room. */
 static bool append(uint64_t frame, char *text, size_t capacity) {
   static struct mallometer_method method;
   memset(&method, 0, sizeof method);
+  named.frames[named.count++] = frame;
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &method) != 0) return true;
   size_t room = capacity - named.bytes;
   int length =
@@ -301,7 +303,6 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
                method.name, method.source, line_of(&method, (uint32_t)frame & UNKNOWN_BYTECODE));
   if (length < 0 || (size_t)length >= room) return false;
   named.bytes += (size_t)length;
-  named.frames[named.count++] = frame;
   return true;
 }
 
@@ -313,7 +314,7 @@ size_t burst_names(char *text, size_t capacity) {
     named.count = 0;
     named.bytes = 0;
   }
-  uint32_t before = named.count;
+  size_t before = named.bytes;
   for (uint32_t i = 0; i < burst.sites; i++) {
     for (uint32_t j = 0; j < burst.grown[i].frames && named.count < MOST_NAMES; j++) {
       uint64_t frame = burst.grown[i].stack[j];
@@ -321,5 +322,5 @@ size_t burst_names(char *text, size_t capacity) {
       if (!append(frame, text, capacity)) break;
     }
   }
-  return named.count > before ? named.bytes : 0;
+  return named.bytes > before ? named.bytes : 0;
 }

@@ -235,6 +235,7 @@ static void *record_until_the_end(void *unused) {
     burst_second(&reading);
     if (!look_until_next_second(start, &reading)) break;
   }
+  java_thread_end();
   own_thread_end();
   return unused;
 }

@@ -13,7 +13,7 @@
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
 
-enum { NONE, RUNNING };
+enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
 static uint32_t calls; /* changes at each wake */
 static bool ending;
@@ -44,7 +44,8 @@ static void *run(void *unused) {
     (*vm)->DetachCurrentThread(vm);
   }
   own_thread_end();
-  __atomic_store_n(&state, NONE, __ATOMIC_RELEASE);
+  /* A thread that the JVM refused is not started again. */
+  __atomic_store_n(&state, thread ? NONE : REFUSED, __ATOMIC_RELEASE);
   return unused;
 }
 
@@ -72,11 +73,11 @@ void java_thread_end(void) {
 
 void java_thread_end_and_wait(void) {
   java_thread_end();
-  for (unsigned i = 0; i < MOST_POLLS && __atomic_load_n(&state, __ATOMIC_ACQUIRE) != NONE; i++) {
+  for (unsigned i = 0; i < MOST_POLLS && __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RUNNING; i++) {
     wait_until(monotonic_ns() + POLL_NS);
   }
 }
 
 void java_thread_forked(void) { state = NONE; }
 
-size_t java_thread_footprint(void) { return __atomic_load_n(&state, __ATOMIC_RELAXED) == NONE ? 0 : stack_bytes; }
+size_t java_thread_footprint(void) { return __atomic_load_n(&state, __ATOMIC_RELAXED) == RUNNING ? stack_bytes : 0; }

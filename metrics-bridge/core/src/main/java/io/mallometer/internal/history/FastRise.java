@@ -49,7 +49,7 @@ record FastRise(
    *
    * @param bytes the growth of its live bytes, estimated from samples
    * @param thread the thread with most of its latest samples; empty if unknown
-   * @param frames its innermost Java frames as far as they have names, innermost first
+   * @param frames its innermost Java frames up to the first without a name, innermost first
    */
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
@@ -116,9 +116,11 @@ record FastRise(
     for (int i = 0; i < Math.min(count, RecordingFormat.MOST_FRAMES); i++) {
       StackFrame frame =
           names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
-      if (frame != null) {
-        frames.add(frame);
+      if (frame == null) {
+        // A frame behind it would be blamed for what this one does.
+        break;
       }
+      frames.add(frame);
     }
     return new GrownSite(
         burst.getLong(at + RecordingFormat.GROWN_LIVE_BYTES),

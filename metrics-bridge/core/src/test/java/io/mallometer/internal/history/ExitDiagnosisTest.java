@@ -128,6 +128,27 @@ class ExitDiagnosisTest {
   }
 
   @Test
+  void aFrameWithoutANameHasNoCallerBlamedForIt() {
+    long unnamed = RecordedFrame.ofJava(1, 5);
+    long caller = RecordedFrame.ofJava(2, 7);
+    ByteBuffer record =
+        RecordingFile.buffer(RecordingFormat.FRAME_BYTES + RecordingFormat.BURST_BYTES);
+    int burst = RecordingFormat.FRAME_BYTES;
+    int site = burst + RecordingFormat.BURST_GROWN;
+    record.putLong(burst + RecordingFormat.BURST_CHARGED_BYTES, 100_000_000);
+    record.putInt(burst + RecordingFormat.BURST_SITES, 1);
+    record.putLong(site + RecordingFormat.GROWN_LIVE_BYTES, 100_000_000);
+    record.putInt(site + RecordingFormat.GROWN_FRAMES, 2);
+    record.putLong(site + RecordingFormat.GROWN_STACK, unnamed);
+    record.putLong(site + RecordingFormat.GROWN_STACK + Long.BYTES, caller);
+    String line = "%016x\tLshop/Buffers;\tgrab\tBuffers.java\t7\n";
+
+    assertThat(FastRise.read(record, FastRise.names(line.formatted(caller))).sentence()).isEmpty();
+    assertThat(FastRise.read(record, FastRise.names(line.formatted(unnamed))).sentence())
+        .hasValueSatisfying(words -> assertThat(words).contains("Buffers.grab"));
+  }
+
+  @Test
   void anExitAfterABurstIsAnExit() throws Exception {
     burst(1.4, 900e6, "");
     try (RecordingFile file = new RecordingFile(path, 0)) {
