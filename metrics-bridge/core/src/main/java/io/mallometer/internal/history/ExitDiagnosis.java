@@ -12,10 +12,11 @@ import java.util.function.ToDoubleFunction;
  * The end of a recorded run, in words, as far as it is known.
  *
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
- * stopped with the machine. If the kernel's count of kills is higher than in the last record, which
- * is at most a second older than the end, the kernel killed it for the limit. Without that count,
- * memory near the limit makes it likely. A share of the limit is stated only if it agrees with the
- * cause: the last record of a process that was killed may be older than the rise that killed it.
+ * stopped with the machine. If the kernel's count of kills is higher than in the last record, and
+ * memory was near the limit or rose fast until the end, the kernel killed it for the limit. One of
+ * the two makes that likely: the count is of all processes of the cgroup, and also of the time
+ * until it is read. A share of the limit is stated only if it agrees with the cause: the last
+ * record of a process that was killed may be older than the rise that killed it.
  *
  * @param kind the kind of end
  * @param sentence what happened, without a final full stop
@@ -30,10 +31,13 @@ record ExitDiagnosis(Kind kind, String sentence) {
     EXITED,
     /** The run has no exit record, but its shutdown had begun. */
     KILLED_IN_SHUTDOWN,
-    /** The run has no exit record, and the kernel's count of kills because of the limit rose. */
+    /**
+     * The run has no exit record, the kernel's count of kills because of the limit rose, and the
+     * run's memory was near the limit or rose fast until the end.
+     */
     KILLED_BY_LIMIT,
-    /** The run has no exit record, and its memory was near the limit. */
-    NEAR_LIMIT,
+    /** The run has no exit record, and its memory was near the limit, or the kernel's count rose. */
+    LIKELY_KILLED_BY_LIMIT,
     /** The run has no exit record, and its memory was far from the limit, or had none. */
     WITHOUT_GOODBYE,
     /** The recording is empty. */
@@ -62,11 +66,17 @@ record ExitDiagnosis(Kind kind, String sentence) {
     if (life.exit().isPresent()) {
       return new ExitDiagnosis(Kind.EXITED, exited(life.exitCode()) + at(life, LIMIT) + memory);
     }
-    boolean killed = aftermath.oomKills() > last.cgroup().oomKills();
-    if (life.shutdown().isPresent() && !killed) {
-      return inShutdown(life, memory);
+    if (aftermath.oomKills() > last.cgroup().oomKills()) {
+      if (shareOfLimit(life) >= NEAR || rise(life).isPresent()) {
+        return killed(Kind.KILLED_BY_LIMIT, life, aftermath, memory);
+      }
+      if (life.shutdown().isEmpty()) {
+        return killed(Kind.LIKELY_KILLED_BY_LIMIT, life, aftermath, memory);
+      }
     }
-    return withoutGoodbye(life, aftermath, memory);
+    return life.shutdown().isPresent()
+        ? inShutdown(life, memory)
+        : withoutGoodbye(life, aftermath, memory);
   }
 
   private static String exited(int code) {
@@ -83,7 +93,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
   /** Returns why the run ended, in a word. */
   String reason() {
     return switch (kind) {
-      case KILLED_BY_LIMIT, NEAR_LIMIT -> PreviousRun.OOM;
+      case KILLED_BY_LIMIT, LIKELY_KILLED_BY_LIMIT -> PreviousRun.OOM;
       case KILLED_IN_SHUTDOWN, WITHOUT_GOODBYE -> "killed";
       case EXITED -> "exit";
       default -> "unknown";
@@ -102,7 +112,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
         switch (kind) {
           case RUNNING -> "is still running";
           case KILLED_BY_LIMIT -> "was OOM-killed";
-          case NEAR_LIMIT -> "was most likely OOM-killed";
+          case LIKELY_KILLED_BY_LIMIT -> "was most likely OOM-killed";
           case EXITED -> "ended";
           default -> "was killed or crashed";
         };
@@ -112,7 +122,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
         + how
         + " at "
         + (burst.isPresent() ? Words.time(end(life)) + " UTC" : Words.minute(end(life)))
-        + (kind == Kind.KILLED_BY_LIMIT ? nearLimit(life, "") : at(life, ""))
+        + (reason().equals(PreviousRun.OOM) ? nearLimit(life, "") : at(life, ""))
         + burst.map(line -> "; " + line).orElse("")
         + grown.map(most -> "; " + most).orElse("");
   }
@@ -146,28 +156,31 @@ record ExitDiagnosis(Kind kind, String sentence) {
             + memory);
   }
 
+  /** Returns a kill by the kernel, whose count rose. */
+  private static ExitDiagnosis killed(
+      Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
+    boolean sure = kind == Kind.KILLED_BY_LIMIT;
+    return new ExitDiagnosis(
+        kind,
+        (sure ? "was OOM-killed at " : "was most likely OOM-killed at ")
+            + Words.time(end(life))
+            + (life.shutdown().isPresent() ? " during its shutdown" : "")
+            + nearLimit(life, LIMIT)
+            + burst(life).map(line -> "; " + line).orElse("")
+            + " (the kernel's count of kills rose from "
+            + Words.number(life.last().cgroup().oomKills())
+            + " to "
+            + Words.number(aftermath.oomKills())
+            + (sure ? ")" : "; that may have been another process of the cgroup)")
+            + memory);
+  }
+
   private static ExitDiagnosis withoutGoodbye(
       RecordedLife life, PostMortem aftermath, String memory) {
-    double killsBefore = life.last().cgroup().oomKills();
     String story = burst(life).map(line -> "; " + line).orElse("") + memory;
-    if (aftermath.oomKills() > killsBefore) {
-      return new ExitDiagnosis(
-          Kind.KILLED_BY_LIMIT,
-          "was OOM-killed at "
-              + Words.time(end(life))
-              + (life.shutdown().isPresent() ? " during its shutdown" : "")
-              + nearLimit(life, LIMIT)
-              + burst(life).map(line -> "; " + line).orElse("")
-              + " (the kernel's count of processes that it killed for the limit rose from "
-              + Words.number(killsBefore)
-              + " to "
-              + Words.number(aftermath.oomKills())
-              + ")"
-              + memory);
-    }
     if (shareOfLimit(life) >= NEAR) {
       return new ExitDiagnosis(
-          Kind.NEAR_LIMIT,
+          Kind.LIKELY_KILLED_BY_LIMIT,
           "ended without an exit record"
               + at(life, LIMIT)
               + ", so it was most likely killed for exceeding it"

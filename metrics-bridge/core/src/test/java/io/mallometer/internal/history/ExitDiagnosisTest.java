@@ -38,7 +38,7 @@ class ExitDiagnosisTest {
     ExitDiagnosis ending =
         ExitDiagnosis.of(RecordedLife.read(Recordings.grownToTheLimit(path)), NOTHING_MORE);
 
-    assertThat(ending.kind()).isEqualTo(Kind.NEAR_LIMIT);
+    assertThat(ending.kind()).isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
     assertThat(ending.sentence())
         .isEqualTo(
             "ended without an exit record at 99 % of the limit of 2.0 GiB, so it was most likely"
@@ -56,9 +56,8 @@ class ExitDiagnosisTest {
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
     assertThat(ending.sentence())
         .startsWith(
-            "was OOM-killed at 12:40:00 at 99 % of the limit of 2.0 GiB (the kernel's count of"
-                + " processes")
-        .contains("rose from 0 to 1");
+            "was OOM-killed at 12:40:00 at 99 % of the limit of 2.0 GiB (the kernel's count of kills"
+                + " rose from 0 to 1)");
   }
 
   @Test
@@ -73,16 +72,39 @@ class ExitDiagnosisTest {
   }
 
   @Test
-  void aKillFarBelowTheLimitStatesNoShareOfAnOlderRecord() throws Exception {
+  void aKillOfSomebodyInTheCgroupIsNotCalledAKillOfThisProcess() throws Exception {
     ExitDiagnosis ending =
         ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), new PostMortem(false, false, 3.0));
 
+    assertThat(ending.kind()).isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
     assertThat(ending.sentence())
-        .startsWith("was OOM-killed at 12:00:01 (")
-        .contains("rose from 0 to 3")
+        .startsWith(
+            "was most likely OOM-killed at 12:00:01 (the kernel's count of kills rose from 0 to 3;"
+                + " that may have been another process of the cgroup)")
         .doesNotContain("%");
     assertThat(ending.inShort(RecordedLife.read(path)))
-        .isEqualTo("The previous run was OOM-killed at 12:00 UTC");
+        .isEqualTo("The previous run was most likely OOM-killed at 12:00 UTC");
+  }
+
+  @Test
+  void aKillDuringAShutdownFarBelowTheLimitLeavesItAShutdown() throws Exception {
+    shutdown(Recordings.figures(1e6, 2e6, 400e6, 1e9));
+    ExitDiagnosis ending =
+        ExitDiagnosis.of(RecordedLife.read(path), new PostMortem(false, false, 1.0));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
+    assertThat(ending.sentence()).startsWith("was ended during its shutdown, 30 s after");
+  }
+
+  @Test
+  void aKillDuringAShutdownNearTheLimitIsAKill() throws Exception {
+    shutdown(Recordings.figures(1e6, 2e6, 990e6, 1e9));
+    ExitDiagnosis ending =
+        ExitDiagnosis.of(RecordedLife.read(path), new PostMortem(false, false, 1.0));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+    assertThat(ending.sentence())
+        .startsWith("was OOM-killed at 12:00:40 during its shutdown at 99 %");
   }
 
   @Test
@@ -107,7 +129,7 @@ class ExitDiagnosisTest {
     burst(1.4, 900e6, "http-8");
 
     assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).kind())
-        .isEqualTo(Kind.NEAR_LIMIT);
+        .isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
   }
 
   @Test
@@ -259,6 +281,17 @@ class ExitDiagnosisTest {
 
   @Test
   void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
+    shutdown(Recordings.figures(1e6, 2e6, 4e6, 1e9));
+    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
+    assertThat(ending.sentence())
+        .startsWith(
+            "was ended during its shutdown, 30 s after it had begun, without an exit record");
+  }
+
+  /** Writes the begin of a shutdown and a sample 30 s later. */
+  private void shutdown(ByteBuffer last) throws IOException {
     try (RecordingFile file = Recordings.open(path)) {
       file.write(
           RecordingFormat.SHUTDOWN,
@@ -266,14 +299,8 @@ class ExitDiagnosisTest {
           Recordings.START.plusSeconds(10),
           Recordings.START_NANOS + 10 * Recordings.SECOND,
           new byte[0]);
-      Recordings.sample(file, 0, 40, Recordings.figures(1e6, 2e6, 4e6, 1e9));
+      Recordings.sample(file, 0, 40, last);
     }
-    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
-
-    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
-    assertThat(ending.sentence())
-        .startsWith(
-            "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
   /** Reading from the pipe would never end. */
