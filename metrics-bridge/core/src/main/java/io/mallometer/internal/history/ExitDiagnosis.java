@@ -36,7 +36,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
      * run's memory was near the limit or rose fast until the end.
      */
     KILLED_BY_LIMIT,
-    /** The run has no exit record, and its memory was near the limit, or the kernel's count rose. */
+    /**
+     * The run has no exit record, and its memory was near the limit, or the kernel's count rose.
+     */
     LIKELY_KILLED_BY_LIMIT,
     /** The run has no exit record, and its memory was far from the limit, or had none. */
     WITHOUT_GOODBYE,
@@ -200,9 +202,17 @@ record ExitDiagnosis(Kind kind, String sentence) {
     double risen =
         rise(life)
             .filter(rise -> rise.monotonicNanos() > life.last().monotonicNanos())
-            .map(FastRise::shareOfLimit)
+            .map(rise -> rise.shareOfLimit(fileBytes(life)))
             .orElse(Double.NaN);
     return Double.isNaN(risen) || risen < last ? last : risen;
+  }
+
+  /** Returns the latest known bytes of cached files, which the kernel drops first; 0 if unknown. */
+  private static double fileBytes(RecordedLife life) {
+    return life.samples().stream()
+        .mapToDouble(sample -> sample.cgroup().fileBytes())
+        .filter(bytes -> !Double.isNaN(bytes))
+        .reduce(0, (before, after) -> after);
   }
 
   /** Returns the share of the limit if it is near. */

@@ -131,9 +131,12 @@ record FastRise(
         List.copyOf(frames));
   }
 
-  /** Returns the share of the limit at the time of the description; {@code NaN} without a limit. */
-  double shareOfLimit() {
-    return chargedBytes / limitBytes;
+  /**
+   * Returns the share of the limit at the time of the description without the given bytes of cached
+   * files; {@code NaN} without a limit.
+   */
+  double shareOfLimit(double fileBytes) {
+    return Math.max(0, chargedBytes - fileBytes) / limitBytes;
   }
 
   /** Returns whether the rise lasted until a time, by the monotonic clock, or nearly so. */

@@ -133,6 +133,20 @@ class ExitDiagnosisTest {
   }
 
   @Test
+  void cachedFilesDoNotCountInTheShareOfABurst() throws Exception {
+    burst(1.4, 900e6, "http-8");
+    ByteBuffer before = Recordings.figures(1e6, 2e6, 400e6, 1e9);
+    before.putLong(RecordingFormat.SAMPLE_FILE_BYTES, 300_000_000);
+    try (RecordingFile file = new RecordingFile(path, RecordedLife.read(path).header().life())) {
+      Recordings.sample(file, 1, 0.5, before);
+    }
+    RecordedLife life = RecordedLife.read(path);
+
+    assertThat(ExitDiagnosis.of(life, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+    assertThat(ExitDiagnosis.of(life, NOTHING_MORE).sentence()).contains(" at 69 % of the limit");
+  }
+
+  @Test
   void aBurstLongBeforeTheEndIsNotItsCause() throws Exception {
     burst(-5, 900e6, "http-8");
 

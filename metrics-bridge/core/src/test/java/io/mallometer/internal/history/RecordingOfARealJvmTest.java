@@ -206,7 +206,8 @@ class RecordingOfARealJvmTest {
 
       Process next = start(true, List.of(), limit.enter(), "exit");
       assertThat(next.waitFor()).isEqualTo(7);
-      assertThat(output(next)).containsPattern("The previous run .* was (most likely )?OOM-killed at \\d\\d:");
+      assertThat(output(next))
+          .containsPattern("The previous run .* was (most likely )?OOM-killed at \\d\\d:");
     } finally {
       limit.remove();
     }
