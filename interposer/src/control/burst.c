@@ -18,6 +18,8 @@
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
+/* The pause while memory rises, in processor times of the latest look: looks take 2.5 % of a processor at most. */
+#define PAUSE_OF_COST 40u
 /* A rise that lasts longer is no sudden one: from then on it is looked at as seldom as quiet memory. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
@@ -31,6 +33,9 @@
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
+#define MOST_THREAD_NAMES 16u
+/* The call sites explain a rise if they grew by this part of it. */
+#define LEAST_EXPLAINED 4u
 
 /* The live bytes of each site when memory was last quiet. */
 static struct {
@@ -50,6 +55,9 @@ static uint64_t begin_ns;   /* the latest time at which memory had not risen yet
 static uint64_t highest;    /* the most memory of the rise */
 static uint64_t highest_ns; /* the time at which memory last grew */
 static uint64_t described;  /* the memory at the latest description */
+static bool is_explained;   /* whether the call sites explain the rise */
+static bool is_written;     /* whether the rise was described */
+static uint64_t look_ns;    /* the thread's processor time at the latest look at a rise */
 
 /* The latest description. `version` is odd while it is written. */
 static struct recording_burst description;
@@ -94,8 +102,10 @@ void burst_second(const struct memory_reading *reading) {
 }
 
 uint64_t burst_pause_ns(void) {
-  if (rising && monotonic_ns() - begin_ns < SUDDEN_TIME) return RISING_PAUSE;
-  return tight || rising ? TIGHT_PAUSE : QUIET_PAUSE;
+  uint64_t longest = tight || rising ? TIGHT_PAUSE : QUIET_PAUSE;
+  if (!rising || !is_explained || monotonic_ns() - begin_ns >= SUDDEN_TIME) return longest;
+  uint64_t pause = PAUSE_OF_COST * (thread_cpu_ns() - look_ns);
+  return pause < RISING_PAUSE ? RISING_PAUSE : pause < longest ? pause : longest;
 }
 
 /* ---- The description ------------------------------------------------------------------------------------ */
@@ -119,13 +129,17 @@ static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth
   burst->grown[at].live_bytes = growth;
 }
 
-static void choose_sites(struct recording_burst *burst) {
+/* Returns the growth of all sites. */
+static uint64_t choose_sites(struct recording_burst *burst) {
   uint32_t places = call_sites_places();
+  uint64_t sum = 0;
   for (uint32_t i = 0; i < places; i++) {
     uint32_t site;
     uint64_t growth = growth_at(i, &site);
+    sum += growth;
     if (growth > 0) insert(burst, site, growth);
   }
+  return sum;
 }
 
 /* Copies the innermost Java frames of a site's stack, or its innermost frames if it has no Java frames. */
@@ -160,6 +174,23 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
+/* The names of threads in this rise: a name takes a file of the kernel. */
+static struct {
+  uint32_t thread[MOST_THREAD_NAMES];
+  char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];
+  uint32_t count;
+} thread_names;
+
+static const char *name_of(uint32_t thread) {
+  uint32_t at = 0;
+  while (at < thread_names.count && thread_names.thread[at] != thread) at++;
+  if (at < thread_names.count) return thread_names.name[at];
+  at = thread_names.count < MOST_THREAD_NAMES ? thread_names.count++ : thread % MOST_THREAD_NAMES;
+  thread_names.thread[at] = thread;
+  thread_name_of(thread, thread_names.name[at]);
+  return thread_names.name[at];
+}
+
 static void find_threads(struct recording_burst *burst) {
   struct tally tallies[RECORDING_MOST_SITES] = {0};
   uint64_t last = latest_samples_count(), next = last > LATEST_SAMPLES ? last - LATEST_SAMPLES : 0;
@@ -172,8 +203,9 @@ static void find_threads(struct recording_burst *burst) {
     }
   }
   for (uint32_t i = 0; i < burst->sites; i++) {
-    burst->grown[i].thread = most_of(&tallies[i]);
-    if (burst->grown[i].thread) thread_name_of(burst->grown[i].thread, burst->grown[i].thread_name);
+    struct recording_grown *grown = &burst->grown[i];
+    grown->thread = most_of(&tallies[i]);
+    if (grown->thread) memcpy(grown->thread_name, name_of(grown->thread), sizeof grown->thread_name);
   }
 }
 
@@ -185,6 +217,7 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
+/* Describes the rise. Returns NULL if the call sites do not explain it: it is the Java heap, or mappings. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;
@@ -197,10 +230,12 @@ static const struct recording_burst *describe(uint64_t used, const struct memory
   burst.charged_bytes = charged;
   burst.limit_bytes = limit;
   if (!is_freed) {
-    choose_sites(&burst);
+    is_explained = choose_sites(&burst) >= risen / LEAST_EXPLAINED;
+    if (!is_explained) return NULL;
     for (uint32_t i = 0; i < burst.sites; i++) copy_stack(&burst.grown[i]);
     find_threads(&burst);
   }
+  is_written = true;
   return publish(&burst);
 }
 
@@ -219,7 +254,7 @@ static const struct recording_burst *follow(uint64_t used, const struct memory_c
                                             uint64_t now) {
   if (used < baseline.used_bytes + least_rise / 2) {
     rising = false;
-    const struct recording_burst *end = describe(used, cgroup, limit, true);
+    const struct recording_burst *end = is_written ? describe(used, cgroup, limit, true) : NULL;
     note_baseline(used, now);
     return end;
   }
@@ -245,9 +280,12 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
   }
   uint64_t used = used_bytes(), limit = known->limit_bytes;
   if (used == RECORDING_UNKNOWN) return NULL;
+  look_ns = thread_cpu_ns();
   if (rising) return follow(used, cgroup, limit, now);
   if (!begins(used, now)) return NULL;
   rising = true;
+  is_written = false;
+  thread_names.count = 0;
   highest = used;
   highest_ns = now;
   return describe(used, cgroup, limit, false);

@@ -1,0 +1,161 @@
+/*
+ * Fast rises of memory that the test sets: clocks, memory, call sites, samples and names of threads and methods are
+ * given here. Each case runs in a process of its own, since a rise leaves state behind.
+ */
+#include "control/burst.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "jvm/attach.h"
+#include "platform/clock.h"
+#include "platform/thread.h"
+#include "sample/call_sites.h"
+#include "sample/latest_samples.h"
+#include "sample/stack_tree.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define MS UINT64_C(1000000)
+#define LIMIT (1024 * MIB) /* so the least rise is 64 MiB */
+#define MOST_PLACES 16u
+
+static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
+static uint32_t places = 1, frames_of_a_site = 2, first_method, reads_of_names, reads_of_sites, questions;
+static size_t name_bytes = 4;
+
+uint64_t monotonic_ns(void) { return now_ns; }
+uint64_t thread_cpu_ns(void) { return cpu_ns; }
+struct process_memory process_memory(void) { return (struct process_memory){.anonymous = used}; }
+uint64_t memory_charged(const struct memory_cgroup *cgroup) {
+  (void)cgroup;
+  return used;
+}
+
+bool call_sites_on(void) { return true; }
+uint32_t call_sites_places(void) { return places; }
+double call_site_live_bytes(uint32_t place, uint32_t *number) {
+  reads_of_sites++;
+  *number = place;
+  return (double)live[place];
+}
+int call_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
+  for (uint32_t i = 0; i < frames_of_a_site && i < capacity; i++) {
+    frames[i] = java_frame(first_method + number * frames_of_a_site + i, 1);
+  }
+  return (int)frames_of_a_site;
+}
+
+void latest_samples_keep(void) {}
+uint64_t latest_samples_count(void) { return sampled / MIB; }
+uint64_t latest_samples_bytes(void) { return sampled; }
+bool latest_sample_read(uint64_t number, struct latest_sample *to) {
+  *to = (struct latest_sample){.number = number, .bytes = 1, .site = 0, .thread = 77};
+  return true;
+}
+void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
+  reads_of_names++;
+  snprintf(name, THREAD_NAME_BYTES, "thread-%" PRIu32, id);
+}
+
+int jvm_describe_method(uint32_t number, struct mallometer_method *out) {
+  questions++;
+  snprintf(out->class_signature, sizeof out->class_signature, "LC;");
+  memset(out->name, 'm', name_bytes);
+  snprintf(out->source, sizeof out->source, "%" PRIu32, number);
+  return 0;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------- */
+
+static struct memory_reading reading = {.limit_bytes = LIMIT, .charged_bytes = 100 * MIB};
+
+static const struct recording_burst *look(void) { return burst_look(NULL, &reading, now_ns); }
+
+static void quiet_seconds(unsigned seconds) {
+  for (unsigned i = 0; i < seconds; i++) {
+    burst_second(&reading);
+    now_ns += 1000 * MS;
+  }
+  burst_second(&reading);
+}
+
+/* Lets memory rise by what a call site allocates, and looks. */
+static const struct recording_burst *rise(uint64_t bytes, uint64_t of_site) {
+  used += bytes;
+  sampled += bytes;
+  live[0] += of_site;
+  now_ns += 5 * MS;
+  return look();
+}
+
+/* ---- Cases --------------------------------------------------------------------------------------------- */
+
+static void a_rise_is_described(void) {
+  quiet_seconds(2);
+  CHECK(!rise(40 * MIB, 40 * MIB));
+  const struct recording_burst *burst = rise(40 * MIB, 40 * MIB);
+  CHECK(burst);
+  CHECK_EQUAL(burst->sites, 1);
+  CHECK_EQUAL(burst->grown[0].live_bytes, 80 * MIB);
+  CHECK(strcmp(burst->grown[0].thread_name, "thread-77") == 0);
+  CHECK_EQUAL(burst_pause_ns(), 5 * MS);
+}
+
+static void a_costly_look_has_a_long_pause_after_it(void) {
+  quiet_seconds(2);
+  CHECK(rise(80 * MIB, 80 * MIB));
+  cpu_ns += MS / 4;
+  CHECK_EQUAL(burst_pause_ns(), 10 * MS);
+  cpu_ns += 100 * MS;
+  CHECK_EQUAL(burst_pause_ns(), 50 * MS);
+}
+
+static void the_name_of_a_thread_is_read_once(void) {
+  quiet_seconds(2);
+  for (int i = 0; i < 20; i++) rise(80 * MIB, 80 * MIB);
+  CHECK_EQUAL(reads_of_names, 1);
+}
+
+static void a_rise_of_something_else_is_not_described(void) {
+  quiet_seconds(2);
+  CHECK(!rise(80 * MIB, 10 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 50 * MS);
+  CHECK(rise(80 * MIB, 80 * MIB)); /* now the site has more than a quarter */
+  CHECK_EQUAL(burst_pause_ns(), 5 * MS);
+}
+
+static void nothing_is_written_at_the_end_of_such_a_rise(void) {
+  quiet_seconds(2);
+  CHECK(!rise(80 * MIB, 0));
+  used -= 80 * MIB;
+  CHECK(!look());
+  CHECK(rise(80 * MIB, 80 * MIB));
+  used -= 80 * MIB;
+  const struct recording_burst *freed = look();
+  CHECK(freed);
+  CHECK_EQUAL(freed->sites, 0);
+}
+
+int main(void) {
+  static void (*const cases[])(void) = {
+      a_rise_is_described,
+      a_costly_look_has_a_long_pause_after_it,
+      the_name_of_a_thread_is_read_once,
+      a_rise_of_something_else_is_not_described,
+      nothing_is_written_at_the_end_of_such_a_rise,
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+      cases[i]();
+      return 0;
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    if (status != 0) printf("case %zu failed\n", i + 1);
+    CHECK_EQUAL(status, 0);
+  }
+  return 0;
+}
