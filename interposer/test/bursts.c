@@ -11,6 +11,7 @@
 #include "check.h"
 #include "jvm/attach.h"
 #include "platform/clock.h"
+#include "platform/memory.h"
 #include "platform/thread.h"
 #include "sample/call_sites.h"
 #include "sample/latest_samples.h"
@@ -25,6 +26,7 @@ static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOS
 static uint32_t places = 1, frames_of_a_site = 2, first_method, reads_of_names, reads_of_sites, questions;
 static size_t name_bytes = 4;
 
+size_t memory_page_bytes(void) { return 4096; }
 uint64_t monotonic_ns(void) { return now_ns; }
 uint64_t thread_cpu_ns(void) { return cpu_ns; }
 struct process_memory process_memory(void) { return (struct process_memory){.anonymous = used}; }

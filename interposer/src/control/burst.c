@@ -7,6 +7,7 @@
 
 #include "jvm/attach.h"
 #include "platform/clock.h"
+#include "platform/memory.h"
 #include "platform/thread.h"
 #include "sample/call_sites.h"
 #include "sample/latest_samples.h"
@@ -34,6 +35,7 @@
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
+#define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 /* The call sites explain a rise if they grew by this part of it. */
 #define LEAST_EXPLAINED 4u
 
@@ -63,7 +65,29 @@ static uint64_t look_ns;    /* the thread's processor time at the latest look at
 static struct recording_burst description;
 static uint32_t version;
 
-void burst_start(void) { latest_samples_keep(); }
+/* What the description is made of, and its copy for the thread of the JVM. */
+static struct recording_burst draft, copy;
+static uint64_t frames_of_a_site[MOST_FRAMES];
+static struct mallometer_method method;
+
+/* The frames of one rise that were asked for; the thread of the JVM owns this. */
+static struct {
+  uint64_t begin_ns;
+  uint64_t frames[MOST_NAMES];
+  uint32_t count;
+  size_t bytes;
+} named;
+
+void burst_start(void) {
+  memory_touch(&baseline, sizeof baseline);
+  memory_touch(&description, sizeof description);
+  memory_touch(&draft, sizeof draft);
+  memory_touch(&copy, sizeof copy);
+  memory_touch(frames_of_a_site, sizeof frames_of_a_site);
+  memory_touch(&method, sizeof method);
+  memory_touch(&named, sizeof named);
+  latest_samples_keep();
+}
 
 /*
  * Returns the memory that can rise. Charged bytes would not do: at the limit they stand still while the kernel drops
@@ -144,7 +168,7 @@ static uint64_t choose_sites(struct recording_burst *burst) {
 
 /* Copies the innermost Java frames of a site's stack, or its innermost frames if it has no Java frames. */
 static void copy_stack(struct recording_grown *grown) {
-  static uint64_t frames[MOST_FRAMES];
+  uint64_t *frames = frames_of_a_site;
   int count = call_site_stack(grown->site, frames, MOST_FRAMES), first = 0;
   while (first < count && !(is_java_frame(frames[first]) && has_bytecode(frames[first]))) first++;
   if (first >= count) first = 0;
@@ -222,21 +246,21 @@ static const struct recording_burst *describe(uint64_t used, const struct memory
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;
   uint64_t risen = used > baseline.used_bytes ? used - baseline.used_bytes : 0;
-  static struct recording_burst burst;
-  memset(&burst, 0, sizeof burst);
+  struct recording_burst *burst = &draft;
+  memset(burst, 0, sizeof *burst);
   described = used;
-  burst.begin_monotonic_ns = begin_ns;
-  burst.begin_bytes = charged > risen ? charged - risen : 0;
-  burst.charged_bytes = charged;
-  burst.limit_bytes = limit;
+  burst->begin_monotonic_ns = begin_ns;
+  burst->begin_bytes = charged > risen ? charged - risen : 0;
+  burst->charged_bytes = charged;
+  burst->limit_bytes = limit;
   if (!is_freed) {
-    is_explained = choose_sites(&burst) >= risen / LEAST_EXPLAINED;
+    is_explained = choose_sites(burst) >= risen / LEAST_EXPLAINED;
     if (!is_explained) return NULL;
-    for (uint32_t i = 0; i < burst.sites; i++) copy_stack(&burst.grown[i]);
-    find_threads(&burst);
+    for (uint32_t i = 0; i < burst->sites; i++) copy_stack(&burst->grown[i]);
+    find_threads(burst);
   }
   is_written = true;
-  return publish(&burst);
+  return publish(burst);
 }
 
 /* ---- Looks ---------------------------------------------------------------------------------------------- */
@@ -293,16 +317,6 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-#define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
-
-/* The frames of one rise that were asked for; the thread of the JVM owns this. */
-static struct {
-  uint64_t begin_ns;
-  uint64_t frames[MOST_NAMES];
-  uint32_t count;
-  size_t bytes;
-} named;
-
 static bool copy_description(struct recording_burst *to) {
   uint32_t before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
   if (before % 2 != 0) return false;
@@ -331,7 +345,6 @@ static uint32_t line_of(const struct mallometer_method *method, uint32_t bytecod
 /* Appends the line of a frame, which is asked for once: also if it has no name, or finds no room. Returns whether there
  * was room. */
 static bool append(uint64_t frame, char *text, size_t capacity) {
-  static struct mallometer_method method;
   memset(&method, 0, sizeof method);
   named.frames[named.count++] = frame;
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &method) != 0) return true;
@@ -345,17 +358,17 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
 }
 
 size_t burst_names(char *text, size_t capacity) {
-  static struct recording_burst burst;
-  if (!copy_description(&burst)) return 0;
-  if (burst.begin_monotonic_ns != named.begin_ns) {
-    named.begin_ns = burst.begin_monotonic_ns;
+  const struct recording_burst *burst = &copy;
+  if (!copy_description(&copy)) return 0;
+  if (burst->begin_monotonic_ns != named.begin_ns) {
+    named.begin_ns = burst->begin_monotonic_ns;
     named.count = 0;
     named.bytes = 0;
   }
   size_t before = named.bytes;
-  for (uint32_t i = 0; i < burst.sites; i++) {
-    for (uint32_t j = 0; j < burst.grown[i].frames && named.count < MOST_NAMES; j++) {
-      uint64_t frame = burst.grown[i].stack[j];
+  for (uint32_t i = 0; i < burst->sites; i++) {
+    for (uint32_t j = 0; j < burst->grown[i].frames && named.count < MOST_NAMES; j++) {
+      uint64_t frame = burst->grown[i].stack[j];
       if (!is_java_frame(frame) || frame >> 62 == 3 || is_named(frame)) continue;
       if (!append(frame, text, capacity)) break;
     }

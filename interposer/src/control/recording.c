@@ -21,7 +21,9 @@
 #include "platform/files.h"
 #include "platform/kernel.h"
 #include "platform/libc.h"
+#include "platform/memory.h"
 #include "platform/wait.h"
+#include "sample/latest_samples.h"
 #include "sample/sampler.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -135,9 +137,12 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 
 /* ---- The thread --------------------------------------------------------------------------------------- */
 
+static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
+
 /* Has the kernel charge the pages before memory is scarce, by a store to the end of each, which is no record's frame.
  */
 static void touch_pages_of_bursts(void) {
+  memory_touch(names, sizeof names);
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
   }
@@ -145,13 +150,12 @@ static void touch_pages_of_bursts(void) {
 
 /* Writes the names of the methods of a rise; a thread of the JVM calls it. */
 static void write_names(void) {
-  static char text[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
-  size_t length = burst_names(text, sizeof text);
+  size_t length = burst_names(names, sizeof names);
   if (length == 0 || !is_recording()) return;
   struct recording_sample record = {.kind = RECORDING_RECORD_NAMES};
   record.realtime_ns = realtime_ns();
   record.monotonic_ns = monotonic_ns();
-  put(NAMES, &record, RECORDING_FRAME_BYTES, text, length);
+  put(NAMES, &record, RECORDING_FRAME_BYTES, names, length);
 }
 
 /* Keeps the thread that asks the JVM for names while there is a JVM and the library counts; never starts it near the
@@ -301,6 +305,7 @@ static void write_exit_record(int status) {
 void recording_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
   stack_bytes = 0;
+  latest_samples_forked();
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */

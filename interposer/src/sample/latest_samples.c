@@ -2,6 +2,7 @@
 #include "sample/latest_samples.h"
 
 #include "platform/clock.h"
+#include "platform/memory.h"
 #include "platform/thread.h"
 
 static struct latest_sample ring[LATEST_SAMPLES];
@@ -9,7 +10,12 @@ static bool kept;
 static uint64_t taken;
 static uint64_t taken_bytes;
 
-void latest_samples_keep(void) { __atomic_store_n(&kept, true, __ATOMIC_RELAXED); }
+void latest_samples_keep(void) {
+  memory_touch(ring, sizeof ring);
+  __atomic_store_n(&kept, true, __ATOMIC_RELEASE);
+}
+
+void latest_samples_forked(void) { __atomic_store_n(&kept, false, __ATOMIC_RELAXED); }
 
 /* The fence orders these stores after the mark, as in account/huge_requests.c. */
 __attribute__((noinline)) static void store(uint32_t site, uint64_t bytes) {

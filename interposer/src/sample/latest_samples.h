@@ -26,8 +26,11 @@ struct latest_sample {
   uint32_t thread;
 };
 
-/* Keeps samples from now on. */
+/* Keeps samples from now on. Writes to the pages of the ring first, so that no sample waits for one of them. */
 void latest_samples_keep(void);
+
+/* Keeps no samples in the child of a fork, which nothing records. */
+void latest_samples_forked(void);
 
 /* Stores a sample. Inside of malloc; preserves errno. */
 void latest_samples_add(uint32_t site, double bytes);
