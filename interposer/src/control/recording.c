@@ -399,4 +399,6 @@ void recording_describe(struct mallometer_recording_status *out) {
 
 size_t recording_footprint(void) { return stack_bytes + java_thread_footprint(); }
 
-uint64_t recording_overhead_ns(void) { return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED); }
+uint64_t recording_overhead_ns(void) {
+  return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED) + java_thread_overhead_ns();
+}

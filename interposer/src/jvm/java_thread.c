@@ -19,6 +19,8 @@ static uint32_t calls; /* changes at each wake */
 static bool ending;
 static size_t stack_bytes;
 static void (*wanted_work)(void);
+static uint64_t earlier_ns; /* the processor time of the threads before this one */
+static uint64_t spent_ns;   /* with this one's */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;
@@ -30,6 +32,7 @@ static void work_until_the_end(void) {
     }
     seen = now;
     wanted_work();
+    __atomic_store_n(&spent_ns, earlier_ns + thread_cpu_ns(), __ATOMIC_RELAXED);
   }
 }
 
@@ -52,6 +55,7 @@ static void *run(void *unused) {
 void java_thread_start(void (*work)(void)) {
   if (!jvm_attached() || __atomic_load_n(&state, __ATOMIC_ACQUIRE) != NONE) return;
   wanted_work = work;
+  earlier_ns = spent_ns;
   __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&ending, false, __ATOMIC_RELAXED);
   __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
@@ -79,5 +83,7 @@ void java_thread_end_and_wait(void) {
 }
 
 void java_thread_forked(void) { state = NONE; }
+
+uint64_t java_thread_overhead_ns(void) { return __atomic_load_n(&spent_ns, __ATOMIC_RELAXED); }
 
 size_t java_thread_footprint(void) { return __atomic_load_n(&state, __ATOMIC_RELAXED) == RUNNING ? stack_bytes : 0; }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing without an attached
@@ -25,6 +26,9 @@ void java_thread_end_and_wait(void);
 
 /* Forgets the thread in the child of a fork, which has none. */
 void java_thread_forked(void);
+
+/* Returns the processor time of the thread, and of those before it. */
+uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */
 size_t java_thread_footprint(void);
