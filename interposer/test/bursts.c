@@ -140,6 +140,21 @@ static void nothing_is_written_at_the_end_of_such_a_rise(void) {
   CHECK_EQUAL(freed->sites, 0);
 }
 
+static void cached_files_leave_room(void) {
+  reading.charged_bytes = 1000 * MIB;
+  reading.file_bytes = 800 * MIB;
+  CHECK(burst_leaves_room(&reading));
+  reading.file_bytes = 100 * MIB;
+  CHECK(!burst_leaves_room(&reading));
+  reading.file_bytes = RECORDING_UNKNOWN;
+  CHECK(!burst_leaves_room(&reading));
+  reading.charged_bytes = 700 * MIB;
+  CHECK(burst_leaves_room(&reading));
+  reading.charged_bytes = 1000 * MIB;
+  reading.limit_bytes = RECORDING_UNKNOWN;
+  CHECK(burst_leaves_room(&reading));
+}
+
 int main(void) {
   static void (*const cases[])(void) = {
       a_rise_is_described,
@@ -147,6 +162,7 @@ int main(void) {
       the_name_of_a_thread_is_read_once,
       a_rise_of_something_else_is_not_described,
       nothing_is_written_at_the_end_of_such_a_rise,
+      cached_files_leave_room,
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int status = 0;

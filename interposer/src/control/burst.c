@@ -125,6 +125,13 @@ void burst_second(const struct memory_reading *reading) {
   if (is_quiet || now - baseline.monotonic_ns >= OLDEST_BASELINE) note_baseline(used, now);
 }
 
+bool burst_leaves_room(const struct memory_reading *reading) {
+  uint64_t charged = reading->charged_bytes, files = reading->file_bytes;
+  if (charged == RECORDING_UNKNOWN || reading->limit_bytes == RECORDING_UNKNOWN) return true;
+  if (files != RECORDING_UNKNOWN) charged = charged > files ? charged - files : 0;
+  return charged / 4 < reading->limit_bytes / 5;
+}
+
 uint64_t burst_pause_ns(void) {
   uint64_t longest = tight || rising ? TIGHT_PAUSE : QUIET_PAUSE;
   if (!rising || !is_explained || monotonic_ns() - begin_ns >= SUDDEN_TIME) return longest;

@@ -30,6 +30,9 @@ void burst_start(void);
 /* Notes memory once a second. */
 void burst_second(const struct memory_reading *reading);
 
+/* Returns whether the limit is so far that a thread may start. Cached files do not count: the kernel drops them. */
+bool burst_leaves_room(const struct memory_reading *reading);
+
 /* Returns the time until the next look. */
 uint64_t burst_pause_ns(void);
 

@@ -162,11 +162,9 @@ static void write_names(void) {
  * limit. */
 static void keep_java_thread(const struct memory_reading *reading) {
   int now = process_state();
-  bool near = IS_NEAR_LIMIT(reading->charged_bytes, reading->limit_bytes) &&
-              reading->charged_bytes != RECORDING_UNKNOWN && reading->limit_bytes != RECORDING_UNKNOWN;
   if (now != MALLOMETER_STATE_COUNTING && now != MALLOMETER_STATE_DISABLED) {
     java_thread_end();
-  } else if (!near) {
+  } else if (burst_leaves_room(reading)) {
     java_thread_start(write_names);
   }
 }
