@@ -68,7 +68,7 @@ static uint32_t version;
 /* What the description is made of, and its copy for the thread of the JVM. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
-static struct mallometer_method method;
+static struct mallometer_method asked;
 
 /* The frames of one rise that were asked for; the thread of the JVM owns this. */
 static struct {
@@ -84,7 +84,7 @@ void burst_start(void) {
   memory_touch(&draft, sizeof draft);
   memory_touch(&copy, sizeof copy);
   memory_touch(frames_of_a_site, sizeof frames_of_a_site);
-  memory_touch(&method, sizeof method);
+  memory_touch(&asked, sizeof asked);
   memory_touch(&named, sizeof named);
   latest_samples_keep();
 }
@@ -352,13 +352,13 @@ static uint32_t line_of(const struct mallometer_method *method, uint32_t bytecod
 /* Appends the line of a frame, which is asked for once: also if it has no name, or finds no room. Returns whether there
  * was room. */
 static bool append(uint64_t frame, char *text, size_t capacity) {
-  memset(&method, 0, sizeof method);
+  memset(&asked, 0, sizeof asked);
   named.frames[named.count++] = frame;
-  if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &method) != 0) return true;
+  if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &asked) != 0) return true;
   size_t room = capacity - named.bytes;
   int length =
-      snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame, method.class_signature,
-               method.name, method.source, line_of(&method, (uint32_t)frame & UNKNOWN_BYTECODE));
+      snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame, asked.class_signature,
+               asked.name, asked.source, line_of(&asked, (uint32_t)frame & UNKNOWN_BYTECODE));
   if (length < 0 || (size_t)length >= room) return false;
   named.bytes += (size_t)length;
   return true;
