@@ -8,6 +8,7 @@ kills it for the limit, or until this script sends SIGKILL in the middle of the 
 
 import argparse
 import itertools
+import os
 import pathlib
 import re
 import shutil
@@ -67,7 +68,7 @@ def kill_in_the_middle(process, truth, wanted):
 def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
     recording, truth = folder / "recording", folder / "truth"
     room = (limit_mib - USED_AT_REST_MIB) << 20
-    cgroup = Cgroup(f"mallometer-kills-{folder.name}", limit_mib << 20)
+    cgroup = Cgroup(f"mallometer-kills-{os.getpid()}-{folder.name}", limit_mib << 20)
     environment = {"PATH": "/usr/bin:/bin"}
     if mode == "preloaded":
         environment |= {"LD_PRELOAD": str(LIBRARY), "MALLOMETER_RECORDING": str(recording)}
