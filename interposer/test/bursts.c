@@ -140,6 +140,58 @@ static void nothing_is_written_at_the_end_of_such_a_rise(void) {
   CHECK_EQUAL(freed->sites, 0);
 }
 
+static char text[12000];
+
+static bool has_name_of(uint32_t method) {
+  char source[20];
+  snprintf(source, sizeof source, "\t%" PRIu32 "\t", method);
+  return strstr(text, source);
+}
+
+/* Returns the bytes of the names after a rise at each site. */
+static size_t name_a_rise_at(uint32_t sites) {
+  places = sites;
+  for (uint32_t i = 1; i < sites; i++) live[i] += 80 * MIB;
+  CHECK(rise(80 * MIB, 80 * MIB));
+  memset(text + burst_names(text, sizeof text), 0, 1);
+  return strlen(text);
+}
+
+static void each_frame_is_asked_for_once(void) {
+  quiet_seconds(2);
+  CHECK(name_a_rise_at(3) > 0);
+  CHECK_EQUAL(questions, 6);
+  CHECK_EQUAL(burst_names(text, sizeof text), 0);
+  name_a_rise_at(4);
+  CHECK_EQUAL(questions, 8);
+}
+
+/* 16 sites of 20 frames with long names take more than the room. */
+static void the_innermost_frames_are_named_first(void) {
+  frames_of_a_site = 20;
+  name_bytes = 100;
+  quiet_seconds(2);
+  CHECK(name_a_rise_at(16) > sizeof text / 2);
+  for (uint32_t site = 0; site < 16; site++) {
+    for (uint32_t frame = 0; frame < 5; frame++) CHECK(has_name_of(site * 20 + frame));
+  }
+  uint32_t before = questions;
+  for (int i = 0; i < 10; i++) CHECK_EQUAL(burst_names(text, sizeof text), 0);
+  CHECK_EQUAL(questions, before);
+}
+
+static void later_sites_find_room(void) {
+  name_bytes = 200;
+  frames_of_a_site = 20;
+  quiet_seconds(2);
+  CHECK(name_a_rise_at(2) > 0);
+  CHECK(has_name_of(0));
+  first_method = 1000; /* as if other sites had grown more */
+  CHECK(name_a_rise_at(2) > 0);
+  CHECK(has_name_of(1000) && has_name_of(1020));
+  CHECK(!has_name_of(0));
+}
+
 static void cached_files_leave_room(void) {
   reading.charged_bytes = 1000 * MIB;
   reading.file_bytes = 800 * MIB;
@@ -162,6 +214,9 @@ int main(void) {
       the_name_of_a_thread_is_read_once,
       a_rise_of_something_else_is_not_described,
       nothing_is_written_at_the_end_of_such_a_rise,
+      each_frame_is_asked_for_once,
+      the_innermost_frames_are_named_first,
+      later_sites_find_room,
       cached_files_leave_room,
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

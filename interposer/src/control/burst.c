@@ -35,6 +35,8 @@
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
+/* The frames of each site that are named before the others of any. */
+#define FIRST_FRAMES 5u
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 /* The call sites explain a rise if they grew by this part of it. */
 #define LEAST_EXPLAINED 4u
@@ -349,11 +351,9 @@ static uint32_t line_of(const struct mallometer_method *method, uint32_t bytecod
   return line;
 }
 
-/* Appends the line of a frame, which is asked for once: also if it has no name, or finds no room. Returns whether there
- * was room. */
+/* Appends the line of a frame. Returns whether there was room; a frame without a name needs none. */
 static bool append(uint64_t frame, char *text, size_t capacity) {
   memset(&asked, 0, sizeof asked);
-  named.frames[named.count++] = frame;
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &asked) != 0) return true;
   size_t room = capacity - named.bytes;
   int length =
@@ -362,6 +362,31 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
   if (length < 0 || (size_t)length >= room) return false;
   named.bytes += (size_t)length;
   return true;
+}
+
+/*
+ * Appends the lines of some frames of all sites. Each frame is noted before it is asked for: it is asked for once, also
+ * if it has no name, or finds no room. Returns whether there was room for all.
+ */
+static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
+                          size_t capacity) {
+  bool is_full = false;
+  for (uint32_t i = 0; i < burst->sites; i++) {
+    for (uint32_t j = first; j < end && j < burst->grown[i].frames; j++) {
+      uint64_t frame = burst->grown[i].stack[j];
+      if (!is_java_frame(frame) || frame >> 62 == 3 || is_named(frame)) continue;
+      if (named.count == MOST_NAMES) return false;
+      named.frames[named.count++] = frame;
+      is_full = is_full || !append(frame, text, capacity);
+    }
+  }
+  return !is_full;
+}
+
+/* Appends the missing lines, those of the innermost frames of all sites first. */
+static bool append_missing(const struct recording_burst *burst, char *text, size_t capacity) {
+  bool has_room = append_frames(burst, 0, FIRST_FRAMES, text, capacity);
+  return append_frames(burst, FIRST_FRAMES, RECORDING_MOST_FRAMES, text, capacity) && has_room;
 }
 
 size_t burst_names(char *text, size_t capacity) {
@@ -373,12 +398,10 @@ size_t burst_names(char *text, size_t capacity) {
     named.bytes = 0;
   }
   size_t before = named.bytes;
-  for (uint32_t i = 0; i < burst->sites; i++) {
-    for (uint32_t j = 0; j < burst->grown[i].frames && named.count < MOST_NAMES; j++) {
-      uint64_t frame = burst->grown[i].stack[j];
-      if (!is_java_frame(frame) || frame >> 62 == 3 || is_named(frame)) continue;
-      if (!append(frame, text, capacity)) break;
-    }
-  }
-  return named.bytes > before ? named.bytes : 0;
+  if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
+  /* The lines of sites that left the description make room. */
+  named.count = 0;
+  named.bytes = 0;
+  append_missing(burst, text, capacity);
+  return named.bytes;
 }

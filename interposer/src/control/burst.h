@@ -41,8 +41,9 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
                                          uint64_t now);
 
 /*
- * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise. Returns
- * the bytes of all lines; 0 if none is new. Called by a thread of the JVM, which may wait for a safepoint.
+ * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise; if
+ * these take all room, the lines of the latest description replace them. Returns the bytes of all lines; 0 if none is
+ * new. Called by a thread of the JVM, which may wait for a safepoint.
  */
 size_t burst_names(char *text, size_t capacity);
 
