@@ -25,7 +25,7 @@ LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
 AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
 LINES = {"unsafe": "Buffers.grab", "direct": "Channels.open", "inflater": "ReportReader.read"}
 USED_AT_REST_MIB = 110  # of a JVM with a heap of 32 MiB and the agent, about
-SENTENCE = re.compile(r"in the last ([\d.]+) s (\S+) \(\S+\) allocated ([\d.]+) (\w+)(?: on (\S+?))?[ ;.]")
+SENTENCE = re.compile(r"in (?:the last )?([\d.]+) s(?:, [\d.]+ s before the end,)? (\S+) \(\S+\) allocated ([\d.]+) (\w+)(?: on (\S+?))?[ ;.]")
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ACCEPTED_ERROR = 0.2
 

@@ -105,6 +105,16 @@ static void a_rise_is_described(void) {
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
 }
 
+static void a_rise_begins_with_its_first_samples(void) {
+  quiet_seconds(2);
+  CHECK(!rise(2 * MIB, 2 * MIB));
+  uint64_t begin = now_ns;
+  for (int i = 0; i < 6; i++) CHECK(!rise(9 * MIB, 9 * MIB));
+  const struct recording_burst *burst = rise(9 * MIB, 9 * MIB);
+  CHECK(burst);
+  CHECK_EQUAL(burst->begin_monotonic_ns, begin);
+}
+
 static void a_costly_look_has_a_long_pause_after_it(void) {
   quiet_seconds(2);
   CHECK(rise(80 * MIB, 80 * MIB));
@@ -210,6 +220,7 @@ static void cached_files_leave_room(void) {
 int main(void) {
   static void (*const cases[])(void) = {
       a_rise_is_described,
+      a_rise_begins_with_its_first_samples,
       a_costly_look_has_a_long_pause_after_it,
       the_name_of_a_thread_is_read_once,
       a_rise_of_something_else_is_not_described,

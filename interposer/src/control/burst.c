@@ -307,8 +307,9 @@ static const struct recording_burst *follow(uint64_t used, const struct memory_c
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now) {
   if (!baseline.monotonic_ns || !call_sites_on()) return NULL;
-  if (!rising && latest_samples_bytes() - baseline.sampled_bytes < least_rise / 2) {
-    begin_ns = now;
+  uint64_t sampled = latest_samples_bytes() - baseline.sampled_bytes;
+  if (!rising && sampled < least_rise / 2) {
+    if (sampled < least_rise / STEPS) begin_ns = now;
     return NULL;
   }
   uint64_t used = used_bytes(), limit = known->limit_bytes;

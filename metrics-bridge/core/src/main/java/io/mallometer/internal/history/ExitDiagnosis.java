@@ -143,7 +143,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
 
   /** Returns the line that allocated in a fast rise before the end. */
   private static Optional<String> burst(RecordedLife life) {
-    return rise(life).flatMap(FastRise::sentence);
+    return rise(life).flatMap(rise -> rise.sentence(life.last().monotonicNanos()));
   }
 
   private static ExitDiagnosis inShutdown(RecordedLife life, String memory) {

@@ -42,6 +42,9 @@ record FastRise(
   /** A rise that was described so long before the end has nothing to do with it. */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
+  /** The time without a record of the rise from which on the rise had ended before the run. */
+  private static final long ENDED_NANOS = 1_000_000_000L;
+
   private static final SiteNaming NAMING = new SiteNaming(List.of());
 
   /**
@@ -146,9 +149,12 @@ record FastRise(
 
   /**
    * Returns the line that allocated most in the rise, such as {@code in the last 0.3 s Buffers.grab
-   * (Buffers.java:7) allocated 223 MiB on http-8}; empty if no line has a notable part of it.
+   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before, with the time
+   * since then. Empty if no line has a notable part of it.
+   *
+   * @param endNanos the time of the run's last record by the monotonic clock
    */
-  Optional<String> sentence() {
+  Optional<String> sentence(long endNanos) {
     Map<String, GrownLine> lines = new LinkedHashMap<>();
     for (GrownSite site : sites) {
       if (site.frames().isEmpty()) {
@@ -166,13 +172,18 @@ record FastRise(
         .max(Comparator.comparingLong(GrownLine::bytes))
         .filter(line -> line.bytes() >= LEAST_BYTES)
         .filter(line -> line.bytes() >= LEAST_SHARE * (chargedBytes - beginBytes))
-        .map(this::sentence);
+        .map(line -> sentence(line, endNanos - monotonicNanos));
   }
 
-  private String sentence(GrownLine line) {
-    return "in the last %.1f s %s%s allocated %s%s"
+  private String sentence(GrownLine line, long sinceNanos) {
+    double seconds = Math.max(0.1, (monotonicNanos - beginNanos) / 1e9);
+    String when =
+        sinceNanos < ENDED_NANOS
+            ? "in the last %.1f s".formatted(seconds)
+            : "in %.1f s, %.1f s before the end,".formatted(seconds, sinceNanos / 1e9);
+    return "%s %s%s allocated %s%s"
         .formatted(
-            Math.max(0.1, (monotonicNanos - beginNanos) / 1e9),
+            when,
             Words.shortName(line.name()),
             line.place(),
             Words.bytes(line.bytes()),

@@ -125,6 +125,15 @@ class ExitDiagnosisTest {
   }
 
   @Test
+  void aBurstThatEndedBeforeTheRunIsToldWithItsAge() throws Exception {
+    burst(-2.5, 900e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .contains(
+            "; in 0.3 s, 3.5 s before the end, Buffers.grab (Buffers.java:7) allocated 572 MiB");
+  }
+
+  @Test
   void aBurstNearTheLimitWithoutTheKernelsCountIsMostLikelyAKill() throws Exception {
     burst(1.4, 900e6, "http-8");
 
@@ -179,8 +188,8 @@ class ExitDiagnosisTest {
     record.putLong(site + RecordingFormat.GROWN_STACK + Long.BYTES, caller);
     String line = "%016x\tLshop/Buffers;\tgrab\tBuffers.java\t7\n";
 
-    assertThat(FastRise.read(record, FastRise.names(line.formatted(caller))).sentence()).isEmpty();
-    assertThat(FastRise.read(record, FastRise.names(line.formatted(unnamed))).sentence())
+    assertThat(FastRise.read(record, FastRise.names(line.formatted(caller))).sentence(0)).isEmpty();
+    assertThat(FastRise.read(record, FastRise.names(line.formatted(unnamed))).sentence(0))
         .hasValueSatisfying(words -> assertThat(words).contains("Buffers.grab"));
   }
 
