@@ -115,6 +115,20 @@ static void a_rise_begins_with_its_first_samples(void) {
   CHECK_EQUAL(burst->begin_monotonic_ns, begin);
 }
 
+static void fast_samples_are_followed_by_a_look_soon(void) {
+  quiet_seconds(2);
+  CHECK(!rise(5 * MIB, 5 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 100 * MS);
+  CHECK(!rise(8 * MIB, 8 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 5 * MS);
+  CHECK(!rise(1 * MIB, 1 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 100 * MS);
+  /* Memory that is freed again ends the hurry. */
+  sampled += 90 * MIB;
+  CHECK(!look());
+  CHECK_EQUAL(burst_pause_ns(), 100 * MS);
+}
+
 static void a_costly_look_has_a_long_pause_after_it(void) {
   quiet_seconds(2);
   CHECK(rise(80 * MIB, 80 * MIB));
@@ -221,6 +235,7 @@ int main(void) {
   static void (*const cases[])(void) = {
       a_rise_is_described,
       a_rise_begins_with_its_first_samples,
+      fast_samples_are_followed_by_a_look_soon,
       a_costly_look_has_a_long_pause_after_it,
       the_name_of_a_thread_is_read_once,
       a_rise_of_something_else_is_not_described,

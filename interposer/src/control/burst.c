@@ -53,6 +53,8 @@ static struct {
 } baseline;
 
 static bool rising;
+static bool is_hurried;    /* whether samples came so fast that the next look is soon */
+static uint64_t looked_at; /* the sampled bytes at the latest look, since the baseline */
 static bool tight; /* whether half of the limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
@@ -106,6 +108,7 @@ static void note_baseline(uint64_t used, uint64_t now) {
   for (uint32_t i = 0; i < baseline.places; i++) {
     baseline.live_bytes[i] = call_site_live_bytes(i, &baseline.number[i]);
   }
+  looked_at = 0;
   baseline.used_bytes = used;
   baseline.monotonic_ns = begin_ns = now;
 }
@@ -135,6 +138,7 @@ bool burst_leaves_room(const struct memory_reading *reading) {
 }
 
 uint64_t burst_pause_ns(void) {
+  if (is_hurried) return RISING_PAUSE;
   uint64_t longest = tight || rising ? TIGHT_PAUSE : QUIET_PAUSE;
   if (!rising || !is_explained || monotonic_ns() - begin_ns >= SUDDEN_TIME) return longest;
   uint64_t pause = PAUSE_OF_COST * (thread_cpu_ns() - look_ns);
@@ -310,8 +314,11 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
   uint64_t sampled = latest_samples_bytes() - baseline.sampled_bytes;
   if (!rising && sampled < least_rise / 2) {
     if (sampled < least_rise / STEPS) begin_ns = now;
+    is_hurried = sampled >= looked_at + least_rise / STEPS;
+    looked_at = sampled;
     return NULL;
   }
+  is_hurried = false;
   uint64_t used = used_bytes(), limit = known->limit_bytes;
   if (used == RECORDING_UNKNOWN) return NULL;
   look_ns = thread_cpu_ns();
