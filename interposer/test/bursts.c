@@ -129,6 +129,19 @@ static void fast_samples_are_followed_by_a_look_soon(void) {
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
 }
 
+static void memory_that_rests_has_a_baseline_every_ten_seconds(void) {
+  quiet_seconds(2);
+  reads_of_sites = 0;
+  quiet_seconds(20);
+  CHECK_EQUAL(reads_of_sites, 2);
+  sampled += MIB;
+  quiet_seconds(2);
+  CHECK_EQUAL(reads_of_sites, 3);
+  used -= MIB; /* frees */
+  quiet_seconds(2);
+  CHECK_EQUAL(reads_of_sites, 4);
+}
+
 static void a_costly_look_has_a_long_pause_after_it(void) {
   quiet_seconds(2);
   CHECK(rise(80 * MIB, 80 * MIB));
@@ -236,6 +249,7 @@ int main(void) {
       a_rise_is_described,
       a_rise_begins_with_its_first_samples,
       fast_samples_are_followed_by_a_look_soon,
+      memory_that_rests_has_a_baseline_every_ten_seconds,
       a_costly_look_has_a_long_pause_after_it,
       the_name_of_a_thread_is_read_once,
       a_rise_of_something_else_is_not_described,

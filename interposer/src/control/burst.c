@@ -99,6 +99,8 @@ void burst_start(void) {
  */
 static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
+static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
+
 /* ---- Quiet memory --------------------------------------------------------------------------------------- */
 
 static void note_baseline(uint64_t used, uint64_t now) {
@@ -111,6 +113,12 @@ static void note_baseline(uint64_t used, uint64_t now) {
   looked_at = 0;
   baseline.used_bytes = used;
   baseline.monotonic_ns = begin_ns = now;
+}
+
+/* Returns whether memory has changed since the baseline. A baseline reads the memory of all sites. */
+static bool has_changed(uint64_t used) {
+  return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
+         difference(used, baseline.used_bytes) >= least_rise / 64;
 }
 
 static uint64_t least_rise_below(uint64_t limit) {
@@ -127,7 +135,7 @@ void burst_second(const struct memory_reading *reading) {
   tight =
       reading->limit_bytes != RECORDING_UNKNOWN && charged != RECORDING_UNKNOWN && charged > reading->limit_bytes / 2;
   if (rising || used == RECORDING_UNKNOWN) return;
-  if (is_quiet || now - baseline.monotonic_ns >= OLDEST_BASELINE) note_baseline(used, now);
+  if (now - baseline.monotonic_ns >= OLDEST_BASELINE || (is_quiet && has_changed(used))) note_baseline(used, now);
 }
 
 bool burst_leaves_room(const struct memory_reading *reading) {
@@ -285,8 +293,6 @@ static bool begins(uint64_t used, uint64_t now) {
   return risen >= least_rise;
 }
 
-static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
-
 static const struct recording_burst *follow(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                             uint64_t now) {
   if (used < baseline.used_bytes + least_rise / 2) {
@@ -299,8 +305,8 @@ static const struct recording_burst *follow(uint64_t used, const struct memory_c
     highest = used;
     highest_ns = now;
   }
-  bool has_changed = difference(used, described) >= least_rise / 64;
-  const struct recording_burst *grown = has_changed ? describe(used, cgroup, limit, false) : NULL;
+  bool is_new = difference(used, described) >= least_rise / 64;
+  const struct recording_burst *grown = is_new ? describe(used, cgroup, limit, false) : NULL;
   if (now - highest_ns > STILL_TIME) {
     rising = false;
     note_baseline(used, now);
