@@ -274,8 +274,9 @@ static void take_a_burst(void) {
   for (uint64_t taken = 0; taken < bytes; taken += 65536) memset(malloc(65536), 1, 65536);
 }
 
+/* Takes and frees memory for as long as several looks take. */
 static void take_and_free(void) {
-  for (size_t taken = 0; taken < (size_t)8 << 30; taken += 65536) {
+  for (double end = seconds() + 0.5; seconds() < end;) {
     void *object = malloc(65536);
     memset(object, 1, 65536);
     free(object);
