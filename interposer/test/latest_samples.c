@@ -1,4 +1,4 @@
-/* The ring of the latest samples: what it keeps, that it takes no page during a burst, and that children keep nothing. */
+/* The ring of the latest samples: it keeps them, takes no page during a burst, and keeps nothing in children. */
 #include "sample/latest_samples.h"
 
 #include <sys/resource.h>
