@@ -59,7 +59,7 @@ static int records_of(const char *file, int region, struct recording_sample *lat
   return whole;
 }
 
-enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES };
+enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES, BURST };
 
 /* A record that Java hands over. */
 struct handed {
@@ -254,6 +254,56 @@ static void two_threads_write(void) {
   }
 }
 
+/* ---- Fast rises ---------------------------------------------------------------------------------------- */
+
+#define MIB ((uint64_t)1 << 20)
+#define MOST_BURST_BYTES (800 * MIB)
+
+/* Returns three times the least rise: that is 64 MiB, with a limit a 16th of it and at least 8 MiB. */
+static uint64_t burst_bytes(void) {
+  struct recording_sample latest;
+  await_samples(2);
+  seconds_of(path, &latest);
+  if (latest.limit_bytes == RECORDING_UNKNOWN) return 3 * 64 * MIB;
+  return 3 * (latest.limit_bytes / 16 > 8 * MIB ? latest.limit_bytes / 16 : 8 * MIB);
+}
+
+static void take_a_burst(void) {
+  uint64_t bytes = burst_bytes();
+  if (bytes > MOST_BURST_BYTES) return;
+  for (uint64_t taken = 0; taken < bytes; taken += 65536) memset(malloc(65536), 1, 65536);
+}
+
+/* Takes and frees memory for as long as several looks take. */
+static void take_and_free(void) {
+  for (double end = seconds() + 0.5; seconds() < end;) {
+    void *object = malloc(65536);
+    memset(object, 1, 65536);
+    free(object);
+  }
+}
+
+/* Copies the latest description of a rise. Returns whether there is one. */
+static bool rise_of(const char *file, struct recording_burst *latest) {
+  struct recording_region ring = header_of(file).regions[BURST];
+  uint64_t sequence = 0;
+  int descriptor = open(file, O_RDONLY);
+  for (uint32_t slot = 0; slot < ring.slots; slot++) {
+    static char bytes[RECORDING_BURST_SLOT_BYTES];
+    struct recording_sample frame;
+    CHECK_EQUAL(pread(descriptor, bytes, sizeof bytes, (off_t)(ring.offset + slot * sizeof bytes)), sizeof bytes);
+    memcpy(&frame, bytes, RECORDING_FRAME_BYTES);
+    if (frame.sequence <= sequence) continue;
+    if (frame.length != RECORDING_FRAME_BYTES + sizeof *latest) continue; /* it is being written */
+    if (frame.checksum != recording_checksum(0, bytes + 4, frame.length - 4)) continue;
+    CHECK_EQUAL(frame.kind, RECORDING_RECORD_BURST);
+    sequence = frame.sequence;
+    memcpy(latest, bytes + RECORDING_FRAME_BYTES, sizeof *latest);
+  }
+  close(descriptor);
+  return sequence > 0;
+}
+
 static void write_for_ever(void) {
   alarm(60); /* if it is not killed */
   for (uint32_t i = 0;; i++) {
@@ -273,6 +323,16 @@ static int as_child(const char *what) {
     return 0;
   }
   if (strcmp(what, "hold") == 0) hold_memory_for_ever();
+  if (strcmp(what, "burst") == 0) {
+    alarm(60); /* if it is not killed */
+    take_a_burst();
+    for (;;) pause();
+  }
+  if (strcmp(what, "churn") == 0) {
+    await_samples(2);
+    take_and_free();
+    raise(SIGKILL);
+  }
   if (strcmp(what, "refused") == 0) {
     struct mallometer_recording_status now = recording();
     puts(now.reason);
@@ -383,6 +443,39 @@ static void killed_while_writing(void) {
   }
   printf("%d torn, %d whole\n", torn, whole);
   CHECK(torn > 0 && whole > 0); /* otherwise this proves nothing */
+}
+
+/* The description has the site with its bytes within 30 % (6 standard errors), its stack and its thread. */
+static int burst(void) {
+  struct recording_burst rise = {0};
+  pid_t child = start_child("burst");
+  double bytes = (double)burst_bytes(), grown = 0;
+  for (int i = 0; i < 100 && bytes <= MOST_BURST_BYTES && grown <= bytes * 0.7; i++) {
+    pause_ms(100);
+    if (rise_of(path, &rise)) grown = (double)rise.grown[0].live_bytes;
+  }
+  kill(child, SIGKILL);
+  CHECK_EQUAL(WTERMSIG(status_of(child)), SIGKILL);
+  if (bytes > MOST_BURST_BYTES) {
+    printf("skipped: a rise of this limit takes %.0f MiB\n", bytes / 0x1p20);
+    return SKIPPED;
+  }
+  CHECK(rise.sites >= 1);
+  printf("%.0f of %.0f MiB in %u frames on %s\n", grown / 0x1p20, bytes / 0x1p20, rise.grown[0].frames,
+         rise.grown[0].thread_name);
+  CHECK(grown > bytes * 0.7);
+  CHECK(grown < bytes * 1.3);
+  CHECK(rise.grown[0].frames >= 2);
+  CHECK(strcmp(rise.grown[0].thread_name, "exe") == 0);
+  CHECK((double)rise.charged_bytes > (double)rise.begin_bytes + bytes / 2);
+  for (uint32_t i = 1; i < rise.sites; i++) CHECK(rise.grown[i].live_bytes <= rise.grown[i - 1].live_bytes);
+  return 0;
+}
+
+static void memory_that_is_freed_again_is_no_rise(void) {
+  struct recording_burst rise;
+  CHECK_EQUAL(run_child("churn"), 128 + SIGKILL);
+  CHECK(!rise_of(path, &rise));
 }
 
 static void stopped(void) {
@@ -555,6 +648,7 @@ static int run_case(const char *name) {
       {"killed", killed},
       {"writing", killed_while_writing},
       {"stopped", stopped},
+      {"churn", memory_that_is_freed_again_is_no_rise},
       {"exited", exited},
       {"children", children_do_not_write},
       {"uncounted", thread_is_not_counted},
@@ -572,6 +666,7 @@ static int run_case(const char *name) {
     }
   }
   if (strcmp(name, "full") == 0) return full_disk();
+  if (strcmp(name, "burst") == 0) return burst();
   return run_child(name); /* the child checks this itself */
 }
 

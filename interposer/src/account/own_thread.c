@@ -8,9 +8,11 @@
 
 #define STACK_BYTES ((size_t)128 << 10)
 
-size_t own_thread_start(void *(*run)(void *)) {
+size_t own_thread_start(void *(*run)(void *)) { return own_thread_start_with(run, STACK_BYTES); }
+
+size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes) {
   struct thread_block *own = thread_block_leave();
-  size_t stack = thread_start(run, STACK_BYTES);
+  size_t stack = thread_start(run, stack_bytes);
   thread_block_return(own);
   return stack;
 }

@@ -10,6 +10,9 @@
  */
 size_t own_thread_start(void *(*run)(void *));
 
+/* Starts such a thread with so many bytes of stack, for code of the JVM. */
+size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes);
+
 void own_thread_begin(const char *name);
 
 /* Called last by a thread that ends before the process. */

@@ -9,15 +9,21 @@
 #include <unistd.h>
 
 #include "account/own_thread.h"
+#include "control/burst.h"
 #include "control/log.h"
+#include "control/process.h"
 #include "control/recording_file.h"
 #include "control/snapshot.h"
+#include "jvm/attach.h"
+#include "jvm/java_thread.h"
 #include "platform/clock.h"
 #include "platform/executable.h"
 #include "platform/files.h"
 #include "platform/kernel.h"
 #include "platform/libc.h"
+#include "platform/memory.h"
 #include "platform/wait.h"
+#include "sample/latest_samples.h"
 #include "sample/sampler.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -27,7 +33,7 @@
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
 #define SECONDS_BETWEEN_SEARCHES 60
 
-enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, EXCEEDED, PROFILES, REGIONS };
+enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, EXCEEDED, PROFILES, BURST, NAMES, REGIONS };
 
 static const struct recording_region layout[REGIONS] = {
     [SECONDS] = {RECORDING_SAMPLES, sizeof(struct recording_sample), 12288, 600, 0, SECOND},
@@ -39,10 +45,14 @@ static const struct recording_region layout[REGIONS] = {
     [DOCUMENTS] = {RECORDING_MINUTES, RECORDING_DOCUMENT_BYTES, 339968, 60, 0, 60 * SECOND},
     [EXCEEDED] = {RECORDING_EXCEEDED, RECORDING_DOCUMENT_BYTES, 1323008, 24, 0, 0},
     [PROFILES] = {RECORDING_PROFILES, RECORDING_PROFILE_BYTES, 1716224, 5, 0, 0},
+    [BURST] = {RECORDING_BURST, RECORDING_BURST_SLOT_BYTES, 2064384, 2, 0, 0},
+    [NAMES] = {RECORDING_NAMES, RECORDING_NAMES_SLOT_BYTES, 2072576, 2, 0, 0},
 };
 _Static_assert(REGIONS <= RECORDING_REGIONS, "the header's table");
 _Static_assert(1323008 + 24 * RECORDING_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
-_Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
+_Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do not overlap");
+_Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
+_Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
 /* The thread that starts the recording writes these while `state` is STARTING; they are constant afterwards. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
@@ -127,9 +137,61 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 
 /* ---- The thread --------------------------------------------------------------------------------------- */
 
-/* Sleeps until the next full second since `start`. Seconds that have passed are skipped. */
-static void sleep_to_next_second(uint64_t start) {
-  wait_until(start + ((monotonic_ns() - start) / SECOND + 1) * SECOND);
+static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
+
+/* Has the kernel charge the pages before memory is scarce, by a store to the end of each, which is no record's frame.
+ */
+static void touch_pages_of_bursts(void) {
+  memory_touch(names, sizeof names);
+  for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
+    if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
+  }
+}
+
+/* Writes the names of the methods of a rise; a thread of the JVM calls it. */
+static void write_names(void) {
+  size_t length = burst_names(names, sizeof names);
+  if (length == 0 || !is_recording()) return;
+  struct recording_sample record = {.kind = RECORDING_RECORD_NAMES};
+  record.realtime_ns = realtime_ns();
+  record.monotonic_ns = monotonic_ns();
+  put(NAMES, &record, RECORDING_FRAME_BYTES, names, length);
+}
+
+/* Keeps the thread that asks the JVM for names while there is a JVM and the library counts; never starts it near the
+ * limit. */
+static void keep_java_thread(const struct memory_reading *reading) {
+  int now = process_state();
+  if (now != MALLOMETER_STATE_COUNTING && now != MALLOMETER_STATE_DISABLED) {
+    java_thread_end();
+  } else if (burst_leaves_room(reading)) {
+    java_thread_start(write_names);
+  }
+}
+
+static bool write_burst(const struct recording_burst *burst) {
+  struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
+  record.realtime_ns = realtime_ns();
+  record.monotonic_ns = monotonic_ns();
+  if (!put(BURST, &record, RECORDING_FRAME_BYTES, (const char *)burst, sizeof *burst)) return false;
+  if (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3) java_thread_wake();
+  return true;
+}
+
+/*
+ * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Returns false if
+ * the file is gone.
+ */
+static bool look_until_next_second(uint64_t start, const struct memory_reading *reading) {
+  uint64_t now = monotonic_ns(), end = start + ((now - start) / SECOND + 1) * SECOND;
+  while (now < end) {
+    uint64_t pause = burst_pause_ns();
+    wait_until(end - now < pause ? end : now + pause);
+    now = monotonic_ns();
+    const struct recording_burst *burst = burst_look(&cgroup, reading, now);
+    if (burst && !write_burst(burst)) return false;
+  }
+  return true;
 }
 
 /* Writes the sample to each ring that is due. Returns false if the file is gone. */
@@ -160,6 +222,8 @@ static void *record_until_the_end(void *unused) {
   own_thread_begin("mallometer-rec");
   uint64_t due[MINUTES + 1] = {0};
   uint64_t start = monotonic_ns();
+  burst_start();
+  touch_pages_of_bursts();
   struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
   for (uint64_t tick = 0;; tick++) {
     struct recording_sample record = {.kind = RECORDING_RECORD_SAMPLE};
@@ -169,8 +233,11 @@ static void *record_until_the_end(void *unused) {
     if (!write_due(&record, due)) break;
     sampler_measure();
     __atomic_store_n(&thread_ns, thread_cpu_ns(), __ATOMIC_RELAXED);
-    sleep_to_next_second(start);
+    keep_java_thread(&reading);
+    burst_second(&reading);
+    if (!look_until_next_second(start, &reading)) break;
   }
+  java_thread_end();
   own_thread_end();
   return unused;
 }
@@ -209,8 +276,8 @@ static int write_claimed(enum region region, uint32_t percent, const char *conte
 
 int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length) {
   enum region region = SHUTDOWN;
-  while (region < REGIONS && layout[region].kind != kind) region++;
-  if (region == REGIONS || (percent && region != PROFILES) || (length && !content)) return -EINVAL;
+  while (region <= PROFILES && layout[region].kind != kind) region++;
+  if (region > PROFILES || (percent && region != PROFILES) || (length && !content)) return -EINVAL;
   if (!is_recording()) return -ENODATA;
   if (__atomic_exchange_n(&claimed[region], true, __ATOMIC_ACQUIRE)) return -EBUSY;
   int result = write_claimed(region, percent, content, length);
@@ -236,6 +303,7 @@ static void write_exit_record(int status) {
 void recording_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
   stack_bytes = 0;
+  latest_samples_forked();
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */
@@ -327,6 +395,8 @@ void recording_describe(struct mallometer_recording_status *out) {
                            : "");
 }
 
-size_t recording_footprint(void) { return stack_bytes; }
+size_t recording_footprint(void) { return stack_bytes + java_thread_footprint(); }
 
-uint64_t recording_overhead_ns(void) { return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED); }
+uint64_t recording_overhead_ns(void) {
+  return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED) + java_thread_overhead_ns();
+}

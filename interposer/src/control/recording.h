@@ -34,7 +34,7 @@ void recording_describe(struct mallometer_recording_status *out);
 /* Ends the recording in the child of a fork. */
 void recording_forked(void);
 
-/* Returns the bytes of the thread's stack; 0 without a thread. */
+/* Returns the bytes of the stacks of the threads; 0 without a thread. */
 size_t recording_footprint(void);
 
 /* Returns the CPU time of the thread, in nanoseconds. */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC "mallometer-rec\n"
-#define RECORDING_FORMAT 2u
+#define RECORDING_FORMAT 3u
 /* The bytes of the whole file, a fixed size. */
 #define RECORDING_FILE_BYTES 2097152ul
 #define RECORDING_PAGE 4096u
@@ -37,7 +37,14 @@ enum recording_region_kind {
    * Call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the limit were last exceeded (slots 2 to
    * 4). The writer skips sequence numbers to reach the slot.
    */
-  RECORDING_PROFILES = 7
+  RECORDING_PROFILES = 7,
+  /* The call sites of the latest fast rise of memory (struct recording_burst), in two slots in turn. */
+  RECORDING_BURST = 8,
+  /*
+   * The Java methods in the stacks of that rise, in two slots in turn. A line has, separated by tabs, the frame in
+   * hexadecimal digits, the class as in class files, the method, its source file, and the line number.
+   */
+  RECORDING_NAMES = 9
 };
 
 struct recording_region {
@@ -53,7 +60,9 @@ struct recording_region {
 
 #define RECORDING_REGIONS 12
 #define RECORDING_DOCUMENT_BYTES 16384u
-#define RECORDING_PROFILE_BYTES 73728u
+#define RECORDING_PROFILE_BYTES 69632u
+#define RECORDING_BURST_SLOT_BYTES 4096u
+#define RECORDING_NAMES_SLOT_BYTES 12288u
 
 struct recording_header {
   /* "mallometer-rec\n", NUL-terminated. */
@@ -90,13 +99,16 @@ struct recording_header {
   uint32_t checksum;
 };
 
-/* Kinds of records. Java writes the last three. The flags of a profile are the percent of the limit, 0 at the peak. */
+/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percent of the limit, 0 at
+ * the peak. */
 enum recording_record_kind {
   RECORDING_RECORD_SAMPLE = 1,
   RECORDING_RECORD_EXIT = 2,
   RECORDING_RECORD_SHUTDOWN = 3,
   RECORDING_RECORD_TEXT = 4,
-  RECORDING_RECORD_PROFILE = 5
+  RECORDING_RECORD_PROFILE = 5,
+  RECORDING_RECORD_BURST = 6,
+  RECORDING_RECORD_NAMES = 7
 };
 
 /* Replaces the exit status where the C library does not tell it (musl). */
@@ -147,6 +159,44 @@ _Static_assert(sizeof(struct recording_sample) == 128, "a page holds a whole num
 #define RECORDING_FRAME_BYTES 40u
 _Static_assert(offsetof(struct recording_sample, allocations) == RECORDING_FRAME_BYTES,
                "the frame ends with the flags");
+
+#define RECORDING_MOST_SITES 16
+#define RECORDING_MOST_FRAMES 20
+#define RECORDING_THREAD_NAME_BYTES 16
+
+/* A call site whose live bytes grew in a fast rise of memory. */
+struct recording_grown {
+  /* Estimated growth of the site's live bytes since the rise began. */
+  uint64_t live_bytes;
+  /* The number of the site, as in mallometer_site. */
+  uint32_t site;
+  /* The thread with most of the site's latest sampled bytes: its number in the system, 0 if unknown. */
+  uint32_t thread;
+  /* The name of the thread, NUL-terminated; empty if unknown. */
+  char thread_name[RECORDING_THREAD_NAME_BYTES];
+  /* The stored frames. */
+  uint32_t frames;
+  uint32_t reserved;
+  /* The innermost Java frames, innermost first, as in mallometer_site_stack(); without any, the innermost frames. */
+  uint64_t stack[RECORDING_MOST_FRAMES];
+};
+
+/* A fast rise of memory: the content of its record, behind the frame. */
+struct recording_burst {
+  /* The begin of the rise, by CLOCK_MONOTONIC. */
+  uint64_t begin_monotonic_ns;
+  /* Charged bytes at the time of the record without the rise, and with it; without a limit those of the process. */
+  uint64_t begin_bytes;
+  uint64_t charged_bytes;
+  /* RECORDING_UNKNOWN without a limit. */
+  uint64_t limit_bytes;
+  /* The sites of the record, most growth first; 0: the memory was freed again. */
+  uint32_t sites;
+  uint32_t reserved;
+  struct recording_grown grown[RECORDING_MOST_SITES];
+};
+_Static_assert(RECORDING_FRAME_BYTES + sizeof(struct recording_burst) <= RECORDING_BURST_SLOT_BYTES,
+               "a slot holds a rise");
 
 /* Returns the CRC-32 of zlib and java.util.zip.CRC32, continued from `before`, that of the bytes before (0: none). */
 static inline uint32_t recording_checksum(uint32_t before, const void *bytes, size_t length) {

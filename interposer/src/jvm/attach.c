@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include "jvm/foreign_calls.h"
+#include "jvm/java_thread.h"
 #include "jvm/methods.h"
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
@@ -118,6 +119,7 @@ static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
   java_gate_close_and_wait();
+  java_thread_end_and_wait();
 }
 
 static void make_ids_of_loaded_classes(JNIEnv *thread) {
@@ -254,7 +256,10 @@ uint32_t jvm_correct_frames(uint64_t *frames, uint32_t count, uint32_t capacity)
   return at + foreign_calls_correct(may_ask ? tools : NULL, frames + at, count - at, capacity - at);
 }
 
+JavaVM *jvm_attached(void) { return jvm_state() == MALLOMETER_JAVA_ON ? vm : NULL; }
+
 void jvm_forked(void) {
+  java_thread_forked();
   java_gate_close();
   if (__atomic_load_n(&phase, __ATOMIC_RELAXED) != NOT_ATTACHED) phase = ENDED;
 }

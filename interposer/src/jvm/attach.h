@@ -30,6 +30,9 @@ void *jvm_symbol(const char *name);
 /* Returns an enum mallometer_java_state. */
 uint32_t jvm_state(void);
 
+/* Returns the JVM while it is attached; NULL otherwise. */
+JavaVM *jvm_attached(void);
+
 /* Returns the bytes of memory reserved. */
 size_t jvm_footprint(void);
 

@@ -61,9 +61,9 @@ static bool read_task(task_vm_info_data_t *info) {
 
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
-  if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+  if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
   /* private writable memory is not told, and is not more than this */
-  return (struct process_memory){info.virtual_size, info.resident_size, info.virtual_size};
+  return (struct process_memory){info.virtual_size, info.resident_size, info.internal, info.virtual_size};
 }
 
 /* Returns the bytes that are compressed, in memory or not. */
@@ -74,6 +74,12 @@ uint64_t process_swapped_bytes(void) {
 
 /* Darwin has no cgroups: the process is charged for its footprint. */
 void memory_cgroup_find(struct memory_cgroup *cgroup) { *cgroup = (struct memory_cgroup){0}; }
+
+uint64_t memory_charged(const struct memory_cgroup *cgroup) {
+  struct memory_reading reading;
+  memory_read(cgroup, &reading);
+  return reading.charged_bytes;
+}
 
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
   task_vm_info_data_t info;
@@ -171,6 +177,11 @@ void thread_name(char name[THREAD_NAME_BYTES]) {
   char whole[64];
   name[0] = '\0';
   if (pthread_getname_np(pthread_self(), whole, sizeof whole) == 0) strlcpy(name, whole, THREAD_NAME_BYTES);
+}
+
+void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
+  (void)id;
+  name[0] = '\0';
 }
 
 void thread_set_name(const char *name) { pthread_setname_np(name); }

@@ -96,7 +96,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* The fields of statm are numbers of pages, see proc(5): size resident shared text lib data dirty */
 struct process_memory process_memory(void) {
-  enum { SIZE = 0, RESIDENT = 1, DATA = 5, FIELDS };
+  enum { SIZE = 0, RESIDENT = 1, SHARED = 2, DATA = 5, FIELDS };
   uint64_t bytes[FIELDS];
   char text[160];
   kernel_text("/proc/self/statm", text, sizeof text);
@@ -106,7 +106,11 @@ struct process_memory process_memory(void) {
     bytes[i] = pages == UNKNOWN ? UNKNOWN : pages * (uint64_t)getpagesize();
     field = field ? next_word(field) : NULL;
   }
-  return (struct process_memory){.addresses = bytes[SIZE], .resident = bytes[RESIDENT], .data = bytes[DATA]};
+  uint64_t resident = bytes[RESIDENT], shared = bytes[SHARED];
+  return (struct process_memory){.addresses = bytes[SIZE],
+                                 .resident = resident,
+                                 .anonymous = resident == UNKNOWN || shared > resident ? UNKNOWN : resident - shared,
+                                 .data = bytes[DATA]};
 }
 
 uint64_t process_swapped_bytes(void) {
@@ -254,14 +258,19 @@ static uint64_t cgroup_number(const struct memory_cgroup *cgroup, size_t path_le
   return number_at(text);
 }
 
+uint64_t memory_charged(const struct memory_cgroup *cgroup) {
+  const char *name = cgroup->version == 2 ? "memory.current" : "memory.usage_in_bytes";
+  return cgroup->version ? cgroup_number(cgroup, strlen(cgroup->path), name) : UNKNOWN;
+}
+
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
   char text[1024];
   reading->resident_bytes = process_memory().resident;
-  reading->charged_bytes = reading->oom_kills = UNKNOWN;
+  reading->charged_bytes = memory_charged(cgroup);
+  reading->oom_kills = UNKNOWN;
   if (!cgroup->version) return;
   bool second_version = cgroup->version == 2;
   size_t length = strlen(cgroup->path);
-  reading->charged_bytes = cgroup_number(cgroup, length, second_version ? "memory.current" : "memory.usage_in_bytes");
   cgroup_file(cgroup, length, second_version ? "memory.events" : "memory.oom_control", text, sizeof text);
   reading->oom_kills = number_of(text, "oom_kill");
 }

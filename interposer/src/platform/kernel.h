@@ -41,6 +41,8 @@ size_t kernel_text(const char *path, char *text, size_t capacity);
 struct process_memory {
   uint64_t addresses;
   uint64_t resident;
+  /* Resident memory of no file. */
+  uint64_t anonymous;
   /* Private writable memory, resident or not. */
   uint64_t data;
 };
@@ -67,6 +69,9 @@ bool random_bytes(void *to, size_t bytes);
 
 /* Finds the memory cgroup of this process. */
 void memory_cgroup_find(struct memory_cgroup *cgroup);
+
+/* Returns the charged bytes; UINT64_MAX if the system does not tell. */
+uint64_t memory_charged(const struct memory_cgroup *cgroup);
 
 /* Reads all figures but the limit and the cached files, which stay unchanged, in one or two microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);

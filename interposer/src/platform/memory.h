@@ -21,6 +21,13 @@ size_t memory_page_bytes(void);
 /* Rounds up to whole pages. */
 size_t memory_whole_pages(size_t bytes);
 
+/* Makes the pages of the library's own variables resident. No other thread may change them meanwhile. */
+static inline void memory_touch(void *memory, size_t bytes) {
+  volatile char *at = memory;
+  for (size_t i = 0; i < bytes; i += memory_page_bytes()) at[i] = at[i];
+  at[bytes - 1] = at[bytes - 1];
+}
+
 /*
  * Returns zeroed memory between two pages without access, so that the kernel joins it to no neighbour. NULL, with
  * errno, if there is none. Makes system calls.

@@ -122,6 +122,14 @@ void thread_name(char name[THREAD_NAME_BYTES]) {
   errno = saved_errno;
 }
 
+void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
+  char path[48];
+  snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/comm", id);
+  name[0] = '\0';
+  size_t length = kernel_text(path, name, THREAD_NAME_BYTES);
+  if (length > 0 && name[length - 1] == '\n') name[length - 1] = '\0';
+}
+
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*

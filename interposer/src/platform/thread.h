@@ -51,6 +51,9 @@ bool thread_has_stored_registers(const struct waiting_thread *thread, const uint
 /* Copies the calling thread's name, NUL-terminated; empty if unknown. May be called where thread_id() may be. */
 void thread_name(char name[THREAD_NAME_BYTES]);
 
+/* Copies the name of another thread of this process; empty if the kernel does not tell. May change errno. */
+void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]);
+
 /* Names the calling thread; a longer name is cut off. */
 void thread_set_name(const char *name);
 

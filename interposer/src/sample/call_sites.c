@@ -8,6 +8,7 @@
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
 #include "sample/java_gate.h"
+#include "sample/latest_samples.h"
 #include "sample/live_samples.h"
 #include "sample/native_stack.h"
 #include "sample/stack_tree.h"
@@ -504,6 +505,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   struct live_sample live = {site, live_sample_birth(), sample->probability, sample->bytes};
   __atomic_store_n(&site_at(site)->latest, live.born, __ATOMIC_RELAXED);
   add_sample(&site_at(site)->allocated, sample->bytes, sample->probability);
+  latest_samples_add(site, (double)sample->bytes / sample->probability);
   sample_mover *mover = sample->move.alignment ? __atomic_load_n(&move_elsewhere, __ATOMIC_ACQUIRE) : NULL;
   void *moved = mover ? mover(sample, &live) : NULL;
   if (moved) {
@@ -696,6 +698,18 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   if (first == 0) call_sites_make_room();
   for (uint32_t i = first; i < count && copied < capacity; i++) sites[copied++] = row_of(&memory->sites[i]);
   return copied;
+}
+
+uint32_t call_sites_places(void) { return site_count(); }
+
+double call_site_live_bytes(uint32_t place, uint32_t *number) {
+  const struct site *site = &memory->sites[place];
+  double freed, allocated;
+  *number = __atomic_load_n(&site->number, __ATOMIC_RELAXED);
+  if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) return 0;
+  __atomic_load(&site->freed.bytes, &freed, __ATOMIC_ACQUIRE);
+  __atomic_load(&site->allocated.bytes, &allocated, __ATOMIC_ACQUIRE);
+  return allocated > freed ? allocated - freed : 0;
 }
 
 int call_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {

@@ -110,6 +110,14 @@ void call_sites_make_room(void);
 
 /* Copies rows, in no order; some rows have no site. Calls call_sites_make_room() before row 0. */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
+
+/*
+ * Returns the estimated live bytes of the site at a place, from 0 up to call_sites_places() - 1, and its number. Reads
+ * two cache lines, so that a thread can compare all sites often.
+ */
+uint32_t call_sites_places(void);
+double call_site_live_bytes(uint32_t place, uint32_t *number);
+
 int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {

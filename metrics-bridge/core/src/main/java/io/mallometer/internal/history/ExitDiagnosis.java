@@ -3,6 +3,7 @@ package io.mallometer.internal.history;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.PreviousRun;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
@@ -11,8 +12,11 @@ import java.util.function.ToDoubleFunction;
  * The end of a recorded run, in words, as far as it is known.
  *
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
- * stopped with the machine. Near the limit, or if the kernel's count of kills rose, the memory
- * limit is the likely cause.
+ * stopped with the machine. If the kernel's count of kills is higher than in the last record, and
+ * memory was near the limit or rose fast until the end, the kernel killed it for the limit. One of
+ * the two makes that likely: the count is of all processes of the cgroup, and also of the time
+ * until it is read. A share of the limit is stated only if it agrees with the cause: the last
+ * record of a process that was killed may be older than the rise that killed it.
  *
  * @param kind the kind of end
  * @param sentence what happened, without a final full stop
@@ -27,10 +31,15 @@ record ExitDiagnosis(Kind kind, String sentence) {
     EXITED,
     /** The run has no exit record, but its shutdown had begun. */
     KILLED_IN_SHUTDOWN,
-    /** The run has no exit record, and the kernel's count of kills because of the limit rose. */
+    /**
+     * The run has no exit record, the kernel's count of kills because of the limit rose, and the
+     * run's memory was near the limit or rose fast until the end.
+     */
     KILLED_BY_LIMIT,
-    /** The run has no exit record, and its memory was near the limit. */
-    NEAR_LIMIT,
+    /**
+     * The run has no exit record, and its memory was near the limit, or the kernel's count rose.
+     */
+    LIKELY_KILLED_BY_LIMIT,
     /** The run has no exit record, and its memory was far from the limit, or had none. */
     WITHOUT_GOODBYE,
     /** The recording is empty. */
@@ -39,6 +48,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
 
   /** The share of the limit from which on the limit is the likely cause of such an end. */
   private static final double NEAR = 0.9;
+
+  private static final String LIMIT = "the limit of ";
 
   private static final Duration WINDOW = Duration.ofHours(1);
 
@@ -52,15 +63,22 @@ record ExitDiagnosis(Kind kind, String sentence) {
     Sample last = life.last();
     String memory = memory(life);
     if (aftermath.inUse() && life.exit().isEmpty()) {
-      return new ExitDiagnosis(Kind.RUNNING, "is still running" + at(last) + memory);
+      return new ExitDiagnosis(Kind.RUNNING, "is still running" + at(life, LIMIT) + memory);
     }
     if (life.exit().isPresent()) {
-      return new ExitDiagnosis(Kind.EXITED, exited(life.exitCode()) + at(last) + memory);
+      return new ExitDiagnosis(Kind.EXITED, exited(life.exitCode()) + at(life, LIMIT) + memory);
     }
-    if (life.shutdown().isPresent()) {
-      return inShutdown(life, memory);
+    if (aftermath.oomKills() > last.cgroup().oomKills()) {
+      if (shareOfLimit(life) >= NEAR || rise(life).isPresent()) {
+        return killed(Kind.KILLED_BY_LIMIT, life, aftermath, memory);
+      }
+      if (life.shutdown().isEmpty()) {
+        return killed(Kind.LIKELY_KILLED_BY_LIMIT, life, aftermath, memory);
+      }
     }
-    return withoutGoodbye(last, aftermath, memory);
+    return life.shutdown().isPresent()
+        ? inShutdown(life, memory)
+        : withoutGoodbye(life, aftermath, memory);
   }
 
   private static String exited(int code) {
@@ -77,7 +95,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
   /** Returns why the run ended, in a word. */
   String reason() {
     return switch (kind) {
-      case KILLED_BY_LIMIT, NEAR_LIMIT -> PreviousRun.OOM;
+      case KILLED_BY_LIMIT, LIKELY_KILLED_BY_LIMIT -> PreviousRun.OOM;
       case KILLED_IN_SHUTDOWN, WITHOUT_GOODBYE -> "killed";
       case EXITED -> "exit";
       default -> "unknown";
@@ -96,17 +114,36 @@ record ExitDiagnosis(Kind kind, String sentence) {
         switch (kind) {
           case RUNNING -> "is still running";
           case KILLED_BY_LIMIT -> "was OOM-killed";
-          case NEAR_LIMIT -> "was most likely OOM-killed";
+          case LIKELY_KILLED_BY_LIMIT -> "was most likely OOM-killed";
           case EXITED -> "ended";
           default -> "was killed or crashed";
         };
     Optional<GrowthLine> grown = alarming() ? GrowthLine.most(life) : Optional.empty();
+    Optional<String> burst = alarming() ? burst(life) : Optional.empty();
     return "The previous run "
         + how
         + " at "
-        + Words.minute(life.last().time())
-        + at(life.last(), "")
+        + (burst.isPresent() ? Words.time(end(life)) + " UTC" : Words.minute(end(life)))
+        + (reason().equals(PreviousRun.OOM) ? nearLimit(life, "") : at(life, ""))
+        + burst.map(line -> "; " + line).orElse("")
         + grown.map(most -> "; " + most).orElse("");
+  }
+
+  /** Returns the time of the last record: of a sample, or of a fast rise after it. */
+  static Instant end(RecordedLife life) {
+    Instant last = life.last().time();
+    return rise(life).map(FastRise::time).filter(last::isBefore).orElse(last);
+  }
+
+  private static Optional<FastRise> rise(RecordedLife life) {
+    return life.exit().isPresent()
+        ? Optional.empty()
+        : life.rise().filter(rise -> rise.lastedUntil(life.last().monotonicNanos()));
+  }
+
+  /** Returns the line that allocated in a fast rise before the end. */
+  private static Optional<String> burst(RecordedLife life) {
+    return rise(life).flatMap(rise -> rise.sentence(life.last().monotonicNanos()));
   }
 
   private static ExitDiagnosis inShutdown(RecordedLife life, String memory) {
@@ -117,56 +154,81 @@ record ExitDiagnosis(Kind kind, String sentence) {
         "was ended during its shutdown"
             + words
             + " without an exit record"
-            + at(life.last())
+            + at(life, LIMIT)
             + memory);
   }
 
-  private static ExitDiagnosis withoutGoodbye(Sample last, PostMortem aftermath, String memory) {
-    double share = last.cgroup().shareOfLimit();
-    boolean near = share >= NEAR;
-    if (aftermath.oomKills() > last.cgroup().oomKills()) {
-      String count =
-          "the kernel's count of processes that it killed for the limit rose from "
-              + Words.number(last.cgroup().oomKills())
-              + " to "
-              + Words.number(aftermath.oomKills());
+  /** Returns a kill by the kernel, whose count rose. */
+  private static ExitDiagnosis killed(
+      Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
+    boolean sure = kind == Kind.KILLED_BY_LIMIT;
+    return new ExitDiagnosis(
+        kind,
+        (sure ? "was OOM-killed at " : "was most likely OOM-killed at ")
+            + Words.time(end(life))
+            + (life.shutdown().isPresent() ? " during its shutdown" : "")
+            + nearLimit(life, LIMIT)
+            + burst(life).map(line -> "; " + line).orElse("")
+            + " (the kernel's count of kills rose from "
+            + Words.number(life.last().cgroup().oomKills())
+            + " to "
+            + Words.number(aftermath.oomKills())
+            + (sure ? ")" : "; that may have been another process of the cgroup)")
+            + memory);
+  }
+
+  private static ExitDiagnosis withoutGoodbye(
+      RecordedLife life, PostMortem aftermath, String memory) {
+    String story = burst(life).map(line -> "; " + line).orElse("") + memory;
+    if (shareOfLimit(life) >= NEAR) {
       return new ExitDiagnosis(
-          Kind.KILLED_BY_LIMIT,
-          (near ? "was killed" : "ended without an exit record")
-              + at(last)
-              + " ("
-              + count
-              + ")"
-              + memory);
-    }
-    if (near) {
-      return new ExitDiagnosis(
-          Kind.NEAR_LIMIT,
+          Kind.LIKELY_KILLED_BY_LIMIT,
           "ended without an exit record"
-              + at(last)
+              + at(life, LIMIT)
               + ", so it was most likely killed for exceeding it"
-              + memory);
+              + story);
     }
     String cause =
         aftermath.machineRestarted()
             ? " (the machine was restarted, or this is another machine)"
             : " (kill -9, a crash, or the machine)";
     return new ExitDiagnosis(
-        Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(last) + cause + memory);
+        Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(life, LIMIT) + cause + story);
   }
 
-  private static String at(Sample last) {
-    return at(last, "the limit of ");
+  /** Returns the share of the limit by the last record, which may be that of a fast rise. */
+  private static double shareOfLimit(RecordedLife life) {
+    double last = life.last().cgroup().shareOfLimit();
+    double risen =
+        rise(life)
+            .filter(rise -> rise.monotonicNanos() > life.last().monotonicNanos())
+            .map(rise -> rise.shareOfLimit(fileBytes(life)))
+            .orElse(Double.NaN);
+    return Double.isNaN(risen) || risen < last ? last : risen;
   }
 
-  private static String at(Sample last, String limit) {
-    return Double.isNaN(last.cgroup().shareOfLimit())
+  /** Returns the latest known bytes of cached files, which the kernel drops first; 0 if unknown. */
+  private static double fileBytes(RecordedLife life) {
+    return life.samples().stream()
+        .mapToDouble(sample -> sample.cgroup().fileBytes())
+        .filter(bytes -> !Double.isNaN(bytes))
+        .reduce(0, (before, after) -> after);
+  }
+
+  /** Returns the share of the limit if it is near. */
+  private static String nearLimit(RecordedLife life, String limit) {
+    return shareOfLimit(life) >= NEAR ? at(life, limit) : "";
+  }
+
+  private static String at(RecordedLife life, String limit) {
+    double share = shareOfLimit(life);
+    return Double.isNaN(share)
         ? ""
         : " at "
-            + Words.share(last.cgroup().shareOfLimit())
+            + Words.share(share)
             + " of "
             + limit
-            + Words.bytes(last.cgroup().limitBytes());
+            + Words.bytes(life.last().cgroup().limitBytes());
   }
 
   private static String memory(RecordedLife life) {

@@ -41,6 +41,7 @@ import java.util.stream.Stream;
  * @param minutes the parts of the memory, each minute, oldest first
  * @param exceeded the parts whenever a share of the limit was exceeded
  * @param profiles gzipped call sites of kept moments, the latest of each kind
+ * @param rise the latest fast rise of memory; empty if there was none
  * @param tornRecords records that were left out because their checksums are wrong
  * @param truncated whether the file is shorter than its header says
  */
@@ -54,6 +55,7 @@ record RecordedLife(
     List<RecordedText> minutes,
     List<RecordedText> exceeded,
     Map<KeptMoment, byte[]> profiles,
+    Optional<FastRise> rise,
     int tornRecords,
     boolean truncated) {
 
@@ -211,6 +213,9 @@ record RecordedLife(
 
   /** Parses the regions. */
   private static final class Parser {
+    private static final int BURST_RECORD_BYTES =
+        RecordingFormat.FRAME_BYTES + RecordingFormat.BURST_BYTES;
+
     private final ByteBuffer file;
     private final TreeMap<Long, Sample> samples = new TreeMap<>();
     private Optional<ByteBuffer> exit = Optional.empty();
@@ -219,6 +224,8 @@ record RecordedLife(
     private List<RecordedText> minutes = List.of();
     private List<RecordedText> exceeded = List.of();
     private final Map<KeptMoment, byte[]> profiles = new EnumMap<>(KeptMoment.class);
+    private Optional<ByteBuffer> burst = Optional.empty();
+    private String names = "";
     private int torn;
 
     Parser(ByteBuffer file) {
@@ -238,6 +245,7 @@ record RecordedLife(
           minutes,
           exceeded,
           profiles,
+          burst.map(record -> FastRise.read(record, FastRise.names(names))),
           torn,
           file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES));
     }
@@ -280,6 +288,12 @@ record RecordedLife(
         case RecordingFormat.EXCEEDED -> exceeded = texts(region);
         case RecordingFormat.PROFILES ->
             records(region, RecordingFormat.FRAME_BYTES).forEach(this::profile);
+        case RecordingFormat.BURST -> burst = latest(region, BURST_RECORD_BYTES);
+        case RecordingFormat.NAMES ->
+            names =
+                latest(region, RecordingFormat.FRAME_BYTES)
+                    .map(record -> content(record))
+                    .orElse("");
         default -> {
           // A later version may have more kinds.
         }
@@ -307,16 +321,24 @@ record RecordedLife(
     }
 
     private static RecordedText text(ByteBuffer record) {
-      int bytes = record.getInt(RecordingFormat.SAMPLE_LENGTH) - RecordingFormat.FRAME_BYTES;
       return new RecordedText(
           Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)),
           record.getLong(RecordingFormat.SAMPLE_MONOTONIC_NS),
-          MemoryText.parse(
-              new String(
-                  record.array(),
-                  record.arrayOffset() + RecordingFormat.FRAME_BYTES,
-                  bytes,
-                  StandardCharsets.UTF_8)));
+          MemoryText.parse(content(record)));
+    }
+
+    /** Returns the text of a record behind its frame. */
+    private static String content(ByteBuffer record) {
+      return new String(
+          record.array(),
+          record.arrayOffset() + RecordingFormat.FRAME_BYTES,
+          record.getInt(RecordingFormat.SAMPLE_LENGTH) - RecordingFormat.FRAME_BYTES,
+          StandardCharsets.UTF_8);
+    }
+
+    private Optional<ByteBuffer> latest(RecordingRegion region, int shortest) {
+      List<ByteBuffer> records = records(region, shortest);
+      return records.isEmpty() ? Optional.empty() : Optional.of(records.get(records.size() - 1));
     }
 
     /** Returns the valid records of a region with a minimum length, by their sequence numbers. */

@@ -311,7 +311,7 @@ public final class Recorder {
       boolean isNews = previousRun.isEmpty();
       PostMortem aftermath = PostMortem.of(life, false);
       ExitDiagnosis ending = ExitDiagnosis.of(life, aftermath);
-      Instant end = life.empty() ? life.header().started() : life.last().time();
+      Instant end = life.empty() ? life.header().started() : ExitDiagnosis.end(life);
       previousRun =
           Optional.of(
               new PreviousRun(

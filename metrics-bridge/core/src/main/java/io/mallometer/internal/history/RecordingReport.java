@@ -430,7 +430,7 @@ public final class RecordingReport {
   private static String earlier(Path other) {
     try {
       RecordedLife life = RecordedLife.read(other);
-      Instant end = life.empty() ? life.header().started() : life.last().time();
+      Instant end = life.empty() ? life.header().started() : ExitDiagnosis.end(life);
       return "  %s  until %s: process %d %s%n"
           .formatted(
               other,

@@ -1,9 +1,11 @@
 package io.mallometer.internal.history;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.mallometer.internal.history.ExitDiagnosis.Kind;
+import io.mallometer.internal.symbol.RecordedFrame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -36,7 +38,7 @@ class ExitDiagnosisTest {
     ExitDiagnosis ending =
         ExitDiagnosis.of(RecordedLife.read(Recordings.grownToTheLimit(path)), NOTHING_MORE);
 
-    assertThat(ending.kind()).isEqualTo(Kind.NEAR_LIMIT);
+    assertThat(ending.kind()).isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
     assertThat(ending.sentence())
         .isEqualTo(
             "ended without an exit record at 99 % of the limit of 2.0 GiB, so it was most likely"
@@ -53,8 +55,9 @@ class ExitDiagnosisTest {
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
     assertThat(ending.sentence())
-        .startsWith("was killed at 99 % of the limit of 2.0 GiB (the kernel's count of processes")
-        .contains("rose from 0 to 1");
+        .startsWith(
+            "was OOM-killed at 12:40:00 at 99 % of the limit of 2.0 GiB (the kernel's count of kills"
+                + " rose from 0 to 1)");
   }
 
   @Test
@@ -73,10 +76,168 @@ class ExitDiagnosisTest {
     ExitDiagnosis ending =
         ended(Recordings.figures(100e6, 200e6, 400e6, 1e9), new PostMortem(false, false, 3.0));
 
+    assertThat(ending.kind()).isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
     assertThat(ending.sentence())
-        .startsWith("ended without an exit record at 40 % of the limit")
-        .contains("rose from 0 to 3")
-        .doesNotContain("was killed");
+        .startsWith(
+            "was most likely OOM-killed at 12:00:01 (the kernel's count of kills rose from 0 to 3;"
+                + " that may have been another process of the cgroup)")
+        .doesNotContain("%");
+    assertThat(ending.inShort(RecordedLife.read(path)))
+        .isEqualTo("The previous run was most likely OOM-killed at 12:00 UTC");
+  }
+
+  @Test
+  void aKillDuringAShutdownFarBelowTheLimitLeavesItAShutdown() throws Exception {
+    shutdown(Recordings.figures(1e6, 2e6, 400e6, 1e9));
+    ExitDiagnosis ending =
+        ExitDiagnosis.of(RecordedLife.read(path), new PostMortem(false, false, 1.0));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
+    assertThat(ending.sentence()).startsWith("was ended during its shutdown, 30 s after");
+  }
+
+  @Test
+  void aKillDuringAShutdownNearTheLimitIsAKill() throws Exception {
+    shutdown(Recordings.figures(1e6, 2e6, 990e6, 1e9));
+    ExitDiagnosis ending =
+        ExitDiagnosis.of(RecordedLife.read(path), new PostMortem(false, false, 1.0));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+    assertThat(ending.sentence())
+        .startsWith("was OOM-killed at 12:00:40 during its shutdown at 99 %");
+  }
+
+  @Test
+  void aBurstBeforeTheKillIsNamedWithItsLineBytesAndThread() throws Exception {
+    burst(1.4, 900e6, "http-8");
+    RecordedLife life = RecordedLife.read(path);
+    ExitDiagnosis ending = ExitDiagnosis.of(life, new PostMortem(false, false, 1));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+    assertThat(ending.sentence())
+        .startsWith(
+            "was OOM-killed at 12:00:01 at 99 % of the limit of 954 MiB; in the last 0.3 s"
+                + " Buffers.grab (Buffers.java:7) allocated 572 MiB on http-8 (the kernel's count");
+    assertThat(ending.inShort(life))
+        .isEqualTo(
+            "The previous run was OOM-killed at 12:00:01 UTC at 99 % of 954 MiB; in the last 0.3 s"
+                + " Buffers.grab (Buffers.java:7) allocated 572 MiB on http-8");
+  }
+
+  @Test
+  void aBurstThatEndedBeforeTheRunIsToldWithItsAge() throws Exception {
+    burst(-2.5, 900e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .contains(
+            "; in 0.3 s, 3.5 s before the end, Buffers.grab (Buffers.java:7) allocated 572 MiB");
+  }
+
+  @Test
+  void aBurstNearTheLimitWithoutTheKernelsCountIsMostLikelyAKill() throws Exception {
+    burst(1.4, 900e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).kind())
+        .isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
+  }
+
+  @Test
+  void cachedFilesDoNotCountInTheShareOfABurst() throws Exception {
+    burst(1.4, 900e6, "http-8");
+    ByteBuffer before = Recordings.figures(1e6, 2e6, 400e6, 1e9);
+    before.putLong(RecordingFormat.SAMPLE_FILE_BYTES, 300_000_000);
+    try (RecordingFile file = new RecordingFile(path, RecordedLife.read(path).header().life())) {
+      Recordings.sample(file, 1, 0.5, before);
+    }
+    RecordedLife life = RecordedLife.read(path);
+
+    assertThat(ExitDiagnosis.of(life, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+    assertThat(ExitDiagnosis.of(life, NOTHING_MORE).sentence()).contains(" at 69 % of the limit");
+  }
+
+  @Test
+  void aBurstLongBeforeTheEndIsNotItsCause() throws Exception {
+    burst(-5, 900e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .startsWith("ended without an exit record at 40 %")
+        .doesNotContain("Buffers");
+  }
+
+  @Test
+  void aLineWithASmallPartOfTheRiseIsNotNamed() throws Exception {
+    burst(1.4, 100e6, "http-8");
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .doesNotContain("Buffers");
+  }
+
+  @Test
+  void aFrameWithoutANameHasNoCallerBlamedForIt() {
+    long unnamed = RecordedFrame.ofJava(1, 5);
+    long caller = RecordedFrame.ofJava(2, 7);
+    ByteBuffer record =
+        RecordingFile.buffer(RecordingFormat.FRAME_BYTES + RecordingFormat.BURST_BYTES);
+    int burst = RecordingFormat.FRAME_BYTES;
+    int site = burst + RecordingFormat.BURST_GROWN;
+    record.putLong(burst + RecordingFormat.BURST_CHARGED_BYTES, 100_000_000);
+    record.putInt(burst + RecordingFormat.BURST_SITES, 1);
+    record.putLong(site + RecordingFormat.GROWN_LIVE_BYTES, 100_000_000);
+    record.putInt(site + RecordingFormat.GROWN_FRAMES, 2);
+    record.putLong(site + RecordingFormat.GROWN_STACK, unnamed);
+    record.putLong(site + RecordingFormat.GROWN_STACK + Long.BYTES, caller);
+    String line = "%016x\tLshop/Buffers;\tgrab\tBuffers.java\t7\n";
+
+    assertThat(FastRise.read(record, FastRise.names(line.formatted(caller))).sentence(0)).isEmpty();
+    assertThat(FastRise.read(record, FastRise.names(line.formatted(unnamed))).sentence(0))
+        .hasValueSatisfying(words -> assertThat(words).contains("Buffers.grab"));
+  }
+
+  @Test
+  void anExitAfterABurstIsAnExit() throws Exception {
+    burst(1.4, 900e6, "");
+    try (RecordingFile file = new RecordingFile(path, 0)) {
+      Recordings.sample(file, 3, 1.5, Recordings.figures(1e6, 2e6, 400e6, 1e9));
+    }
+
+    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+        .startsWith("exited with code 0 at 40 % of the limit")
+        .doesNotContain("Buffers");
+  }
+
+  /** Writes a rise by 595 MB up to the limit, of which two sites have the given bytes and more. */
+  private void burst(double second, double bytes, String thread) throws IOException {
+    long jdk = RecordedFrame.ofJava(1, 5);
+    long grab = RecordedFrame.ofJava(2, 7);
+    String names =
+        "%016x\tLjava/nio/ByteBuffer;\tallocate\tByteBuffer.java\t300\nnonsense\n%016x\tLshop/Buffers;\tgrab\tBuffers.java\t7\n"
+            .formatted(jdk, grab);
+    ByteBuffer record =
+        RecordingFile.buffer(RecordingFormat.FRAME_BYTES + RecordingFormat.BURST_BYTES);
+    int burst = RecordingFormat.FRAME_BYTES;
+    long nanos = Recordings.START_NANOS + (long) (second * Recordings.SECOND);
+    record.putLong(burst + RecordingFormat.BURST_BEGIN_MONOTONIC_NS, nanos - 300_000_000);
+    record.putLong(burst + RecordingFormat.BURST_BEGIN_BYTES, 400_000_000);
+    record.putLong(burst + RecordingFormat.BURST_CHARGED_BYTES, 995_000_000);
+    record.putLong(burst + RecordingFormat.BURST_LIMIT_BYTES, 1_000_000_000);
+    record.putInt(burst + RecordingFormat.BURST_SITES, 2);
+    for (int i = 0; i < 2; i++) {
+      int site = burst + RecordingFormat.BURST_GROWN + i * RecordingFormat.GROWN_BYTES;
+      record.putLong(site + RecordingFormat.GROWN_LIVE_BYTES, (long) (bytes / 3));
+      record.put(site + RecordingFormat.GROWN_THREAD_NAME, thread.getBytes(US_ASCII));
+      record.putInt(site + RecordingFormat.GROWN_FRAMES, 2);
+      record.putLong(site + RecordingFormat.GROWN_STACK, jdk);
+      record.putLong(site + RecordingFormat.GROWN_STACK + Long.BYTES, grab);
+    }
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 0, Recordings.figures(1e6, 2e6, 400e6, 1e9));
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 400e6, 1e9));
+      Recordings.sample(file, 9, second, record);
+      byte[] text = names.getBytes(US_ASCII);
+      ByteBuffer named = RecordingFile.buffer(RecordingFormat.FRAME_BYTES + text.length);
+      named.put(RecordingFormat.FRAME_BYTES, text);
+      Recordings.sample(file, 10, second, named);
+    }
   }
 
   @Test
@@ -143,6 +304,17 @@ class ExitDiagnosisTest {
 
   @Test
   void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
+    shutdown(Recordings.figures(1e6, 2e6, 4e6, 1e9));
+    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
+    assertThat(ending.sentence())
+        .startsWith(
+            "was ended during its shutdown, 30 s after it had begun, without an exit record");
+  }
+
+  /** Writes the begin of a shutdown and a sample 30 s later. */
+  private void shutdown(ByteBuffer last) throws IOException {
     try (RecordingFile file = Recordings.open(path)) {
       file.write(
           RecordingFormat.SHUTDOWN,
@@ -150,14 +322,8 @@ class ExitDiagnosisTest {
           Recordings.START.plusSeconds(10),
           Recordings.START_NANOS + 10 * Recordings.SECOND,
           new byte[0]);
-      Recordings.sample(file, 0, 40, Recordings.figures(1e6, 2e6, 4e6, 1e9));
+      Recordings.sample(file, 0, 40, last);
     }
-    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
-
-    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
-    assertThat(ending.sentence())
-        .startsWith(
-            "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
   /** Reading from the pipe would never end. */
@@ -192,6 +358,7 @@ class ExitDiagnosisTest {
         List.of(),
         List.of(),
         Map.of(),
+        Optional.empty(),
         0,
         false);
   }

@@ -150,7 +150,7 @@ class RecordedLifeTest {
     header.putInt(RecordingFormat.HEADER_FORMAT, 1);
 
     refused(
-        whole, "written in format 1 by another version of mallometer; this version reads format 2");
+        whole, "written in format 1 by another version of mallometer; this version reads format 3");
   }
 
   /** The header is sealed again, so that the nonsense passes the checksum. */

@@ -7,6 +7,7 @@ import io.mallometer.ChildJvm;
 import io.mallometer.internal.history.ExitDiagnosis.Kind;
 import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.model.KeptMoment;
+import io.mallometer.model.PreviousRun;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -185,8 +186,8 @@ class RecordingOfARealJvmTest {
 
       assertThat(life.last().cgroup().limitBytes()).isEqualTo(220 << 20);
       assertThat(life.last().cgroup().shareOfLimit()).isGreaterThan(0.85);
-      assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
-      assertThat(ending.sentence()).contains("rose from 0 to 1", "malloc live", "of 220 MiB");
+      assertThat(ending.reason()).isEqualTo(PreviousRun.OOM);
+      assertThat(ending.sentence()).contains("OOM-killed at ", "rose from 0 to 1", "malloc live");
       assertThat(life.exceeded())
           .extracting(text -> text.text().word("threshold-percent").orElse(""))
           .isNotEmpty()
@@ -206,8 +207,7 @@ class RecordingOfARealJvmTest {
       Process next = start(true, List.of(), limit.enter(), "exit");
       assertThat(next.waitFor()).isEqualTo(7);
       assertThat(output(next))
-          .containsPattern(
-              "The previous run .* (was killed|ended without an exit record) at \\d+ % of the");
+          .containsPattern("The previous run .* was (most likely )?OOM-killed at \\d\\d:");
     } finally {
       limit.remove();
     }

@@ -36,6 +36,8 @@ public final class Recordings {
         RecordingFormat.MINUTES, RecordingFormat.DOCUMENT_BYTES, 339_968, 60, 60_000_000_000L),
     new RecordingRegion(RecordingFormat.EXCEEDED, RecordingFormat.DOCUMENT_BYTES, 1_323_008, 24, 0),
     new RecordingRegion(RecordingFormat.PROFILES, RecordingFormat.PROFILE_BYTES, 1_716_224, 5, 0),
+    new RecordingRegion(RecordingFormat.BURST, RecordingFormat.BURST_SLOT_BYTES, 2_064_384, 2, 0),
+    new RecordingRegion(RecordingFormat.NAMES, RecordingFormat.NAMES_SLOT_BYTES, 2_072_576, 2, 0),
   };
 
   private Recordings() {}

@@ -1,0 +1,140 @@
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+
+/**
+ * Allocates until it is killed, after some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE}. The
+ * given bytes are allocated in the given time, and more at the same rate after it. The file gets the bytes allocated so
+ * far; the page survives the kill.
+ */
+final class Burst {
+
+  private Burst() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Pack.prepare();
+    LongBuffer truth;
+    try (FileChannel file =
+        FileChannel.open(
+            Path.of(arguments[4]),
+            StandardOpenOption.CREATE,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE)) {
+      truth = file.map(FileChannel.MapMode.READ_WRITE, 0, 4096).asLongBuffer();
+    }
+    Thread.sleep((long) (Double.parseDouble(arguments[1]) * 1000));
+    double bytesPerNano = Double.parseDouble(arguments[3]) / (Double.parseDouble(arguments[2]) * 1e9);
+    Thread burst = new Thread(() -> run(arguments[0], bytesPerNano, truth), "http-8");
+    burst.start();
+    burst.join();
+  }
+
+  private static void run(String kind, double bytesPerNano, LongBuffer truth) {
+    long begin = System.nanoTime();
+    long bytes = 0;
+    while (true) {
+      bytes +=
+          switch (kind) {
+            case "unsafe" -> Buffers.grab(65536);
+            case "direct" -> Channels.open(65536);
+            default -> ReportReader.read();
+          };
+      truth.put(0, bytes);
+      long early = (long) (bytes / bytesPerNano) - (System.nanoTime() - begin);
+      if (early > 1_000_000) {
+        LockSupport.parkNanos(early);
+      }
+    }
+  }
+}
+
+final class Buffers {
+
+  private static final sun.misc.Unsafe UNSAFE = unsafe();
+
+  private Buffers() {}
+
+  static int grab(int bytes) {
+    UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
+    return bytes;
+  }
+
+  private static sun.misc.Unsafe unsafe() {
+    try {
+      Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
+      field.setAccessible(true);
+      return (sun.misc.Unsafe) field.get(null);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
+
+final class Channels {
+
+  private static final List<ByteBuffer> OPEN = new ArrayList<>();
+
+  private Channels() {}
+
+  static int open(int bytes) {
+    OPEN.add(ByteBuffer.allocateDirect(bytes));
+    return bytes;
+  }
+}
+
+final class ReportReader {
+
+  /** zlib's state and window of an inflater. */
+  private static final int BYTES = 39_928;
+
+  private static final List<Inflater> OPEN = new ArrayList<>();
+  /** Shorter than the text, so that zlib needs its window for the rest. */
+  private static final byte[] INFLATED = new byte[40_000];
+
+  private ReportReader() {}
+
+  static int read() {
+    Inflater inflater = new Inflater();
+    inflater.setInput(Pack.PACKED);
+    try {
+      inflater.inflate(INFLATED);
+    } catch (java.util.zip.DataFormatException e) {
+      throw new AssertionError(e);
+    }
+    OPEN.add(inflater);
+    return BYTES;
+  }
+}
+
+final class Pack {
+
+  static final byte[] PACKED = pack();
+
+  private Pack() {}
+
+  static void prepare() throws IOException {
+    if (PACKED.length == 0) {
+      throw new IOException("nothing was packed");
+    }
+  }
+
+  private static byte[] pack() {
+    Deflater deflater = new Deflater();
+    deflater.setInput(new byte[60_000]);
+    deflater.finish();
+    byte[] packed = new byte[70_000];
+    int length = deflater.deflate(packed);
+    deflater.end();
+    return Arrays.copyOf(packed, length);
+  }
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Whether the report on a killed JVM names the line that allocated in a burst, with its bytes.
+
+Each row is a JVM in a memory cgroup of its own that allocates by Unsafe, direct buffers or inflaters until the kernel
+kills it for the limit, or until this script sends SIGKILL in the middle of the burst. The line and the bytes of
+`report RECORDING` are compared with the truth, which the JVM keeps in a mapped file. Needs root and memory cgroups.
+"""
+
+import argparse
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
+AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
+LINES = {"unsafe": "Buffers.grab", "direct": "Channels.open", "inflater": "ReportReader.read"}
+USED_AT_REST_MIB = 110  # of a JVM with a heap of 32 MiB and the agent, about
+SENTENCE = re.compile(r"in (?:the last )?([\d.]+) s(?:, [\d.]+ s before the end,)? (\S+) \(\S+\) allocated ([\d.]+) (\w+)(?: on (\S+?))?[ ;.]")
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+ACCEPTED_ERROR = 0.2
+
+
+class Cgroup:
+    """A memory cgroup of version 1 or 2."""
+
+    def __init__(self, name, limit):
+        first = pathlib.Path("/sys/fs/cgroup/memory")
+        self.version_1 = (first / "memory.limit_in_bytes").exists()
+        self.path = (first if self.version_1 else pathlib.Path("/sys/fs/cgroup")) / name
+        self.path.mkdir()
+        (self.path / ("memory.limit_in_bytes" if self.version_1 else "memory.max")).write_text(str(limit))
+        swap = self.path / ("memory.swappiness" if self.version_1 else "memory.swap.max")
+        if swap.exists():
+            swap.write_text("0")
+
+    def command(self, words):
+        return ["sh", "-c", f'echo $$ > {self.path}/cgroup.procs; exec "$@"', "sh", *words]
+
+    def remove(self):
+        for _ in range(100):
+            try:
+                self.path.rmdir()
+                return
+            except OSError:
+                time.sleep(0.05)
+
+
+def truth_of(file):
+    return struct.unpack(">q", file.read_bytes()[:8])[0] if file.exists() and file.stat().st_size else 0
+
+
+def kill_in_the_middle(process, truth, wanted):
+    while process.poll() is None and truth_of(truth) < wanted:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+
+
+def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
+    recording, truth = folder / "recording", folder / "truth"
+    room = (limit_mib - USED_AT_REST_MIB) << 20
+    cgroup = Cgroup(f"mallometer-kills-{os.getpid()}-{folder.name}", limit_mib << 20)
+    environment = {"PATH": "/usr/bin:/bin"}
+    if mode == "preloaded":
+        environment |= {"LD_PRELOAD": str(LIBRARY), "MALLOMETER_RECORDING": str(recording)}
+    words = [f"{jdk}/bin/java", f"-javaagent:{AGENT}=port=0,recording={recording}", "-Xmx32m", "-Xms32m", "-XX:+UseSerialGC",
+             "-XX:MaxDirectMemorySize=2g", "-cp", str(folder.parent / "classes"), "Burst", kind, str(rest), str(seconds), str(room), str(truth)]
+    try:
+        with open(folder / "output", "w", encoding="utf-8") as output:
+            process = subprocess.Popen(cgroup.command(words), env=environment, stdout=output, stderr=output)
+            try:
+                if end == "SIGKILL":
+                    kill_in_the_middle(process, truth, room * 0.6)
+                process.wait(rest + 30 + 3 * seconds)
+            except subprocess.TimeoutExpired:
+                print(f"row {folder.name} did not end", file=sys.stderr)
+            finally:
+                process.kill()
+                process.wait()
+        report = subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "report", str(recording)], capture_output=True,
+                                text=True, check=False).stdout
+    finally:
+        cgroup.remove()
+    (folder / "report").write_text(report, encoding="utf-8")
+    return judge(report, truth_of(truth), kind, end)
+
+
+def judge(report, true_bytes, kind, end):
+    """Returns what was named, the true and the stated bytes, and whether both are right."""
+    said = re.search(r"^This process (.*)$", report, re.M)
+    found = SENTENCE.search(said.group(1)) if said else None
+    if not found:
+        return "-", true_bytes, 0, False, said.group(1)[:90] if said else report[:90]
+    stated = float(found.group(3)) * UNITS[found.group(4)]
+    right = found.group(2) == LINES[kind] and true_bytes > 0 and abs(stated / true_bytes - 1) <= ACCEPTED_ERROR
+    right = right and (end == "SIGKILL") == ("OOM-killed" not in said.group(1))
+    return found.group(2), true_bytes, stated, right, said.group(1)[: found.end()]
+
+
+def cases(jdks, kills, sigkills):
+    """Returns the rows: every combination in turn, the ends spread over all of them."""
+    combinations = itertools.cycle(itertools.product((0.1, 0.3, 1, 3, 10), ("unsafe", "inflater", "direct"), ("attached", "preloaded"), jdks))
+    limits = itertools.cycle((192, 256, 384, 512))
+    for number in range(kills + sigkills):
+        # 7 has no common divisor with the number of combinations, so few rows meet all values.
+        for _ in range(7):
+            seconds, kind, mode, jdk = next(combinations)
+        yield jdk, mode, kind, seconds, next(limits), "SIGKILL" if number >= kills else "OOM kill"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jdk", action="append", required=True, help="home of a JDK; may be repeated")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--sigkills", type=int, default=20)
+    parser.add_argument("--rest", type=float, default=8, help="seconds between the start of a JVM and its burst")
+    parser.add_argument("--longest", type=float, default=10, help="leaves out longer bursts")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for recordings and reports")
+    parser.add_argument("--least", type=float, default=0.95, help="the least share of right rows")
+    options = parser.parse_args()
+    folder = options.keep or pathlib.Path(tempfile.mkdtemp(prefix="mallometer-kills-"))
+    (folder / "classes").mkdir(parents=True, exist_ok=True)
+    subprocess.run([f"{options.jdk[0]}/bin/javac", "-nowarn", "-d", str(folder / "classes"), str(HERE / "Burst.java")],
+                   check=True, stderr=subprocess.DEVNULL)
+    print("| JDK | mode | allocates by | burst | limit | end | line named | true | stated | right |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    right = rows = 0
+    for number, (jdk, mode, kind, seconds, limit, end) in enumerate(cases(options.jdk, options.kills, options.sigkills)):
+        if seconds > options.longest:
+            seconds = options.longest
+        here = folder / str(number)
+        here.mkdir()
+        name, true_bytes, stated, is_right, said = row(jdk, mode, kind, seconds, limit, end, options.rest, here)
+        rows += 1
+        right += is_right
+        print(f"| {pathlib.Path(jdk).name} | {mode} | {kind} | {seconds} s | {limit} MiB | {end} | {name} | {true_bytes / 2**20:.0f} MiB |"
+              f" {stated / 2**20:.0f} MiB | {'yes' if is_right else 'no: ' + said} |", flush=True)
+    print(f"\n{right} of {rows} right")
+    if not options.keep:
+        shutil.rmtree(folder)
+    return 0 if right >= options.least * rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

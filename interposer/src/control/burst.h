@@ -1,0 +1,51 @@
+/*
+ * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
+ * process before Java has polled once.
+ *
+ * Each second, if memory is quiet and has changed, the recorder's thread notes the process's resident memory of no file
+ * and the live bytes of each call site. It polls the bytes of the latest samples, a word of memory, 10 times a second,
+ * above half of the limit 20 times, and again after 5 ms if they have grown by an eighth of a rise. If they have grown
+ * by as much as a rise, it reads the resident memory; if this has grown too, memory rises, and the thread describes the
+ * rise up to 200 times a second, in 2.5 % of a processor at most. Allocations that are freed again do not raise the
+ * resident memory, and the difference of live bytes does not contain them. A rise of which the call sites explain less
+ * than a quarter is not described: it is the Java heap, or mappings.
+ *
+ * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
+ * from a thread that may wait for the JVM (jvm/java_thread.h).
+ *
+ * The recorder's thread calls all functions but burst_names().
+ */
+#ifndef MALLOMETER_CONTROL_BURST_H
+#define MALLOMETER_CONTROL_BURST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/recording_format.h"
+#include "platform/kernel.h"
+
+/* Begins to keep samples. */
+void burst_start(void);
+
+/* Notes memory once a second. */
+void burst_second(const struct memory_reading *reading);
+
+/* Returns whether the limit is so far that a thread may start. Cached files do not count: the kernel drops them. */
+bool burst_leaves_room(const struct memory_reading *reading);
+
+/* Returns the time until the next look. */
+uint64_t burst_pause_ns(void);
+
+/* Looks whether memory rises; `now` is monotonic_ns(). Returns the description that should be written; NULL: none. */
+const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
+                                         uint64_t now);
+
+/*
+ * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise; if
+ * these take all room, the lines of the latest description replace them. Returns the bytes of all lines; 0 if none is
+ * new. Called by a thread of the JVM, which may wait for a safepoint.
+ */
+size_t burst_names(char *text, size_t capacity);
+
+#endif

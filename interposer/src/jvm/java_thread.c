@@ -1,0 +1,89 @@
+/* The thread, and the word that it waits for. See java_thread.h. */
+#include "jvm/java_thread.h"
+
+#include <stdint.h>
+
+#include "account/own_thread.h"
+#include "jvm/attach.h"
+#include "platform/clock.h"
+#include "platform/wait.h"
+
+/* The JVM's guard pages and the pages that it keeps free for its own code take some 150 KiB of a thread's stack. */
+#define STACK_BYTES ((size_t)1 << 20)
+#define POLL_NS 1000000u
+#define MOST_POLLS 100u
+
+enum { NONE, RUNNING, REFUSED };
+static int state = NONE;
+static uint32_t calls; /* changes at each wake */
+static bool ending;
+static size_t stack_bytes;
+static void (*wanted_work)(void);
+static uint64_t earlier_ns; /* the processor time of the threads before this one */
+static uint64_t spent_ns;   /* with this one's */
+
+static void work_until_the_end(void) {
+  uint32_t seen = 0;
+  while (!__atomic_load_n(&ending, __ATOMIC_ACQUIRE)) {
+    uint32_t now = __atomic_load_n(&calls, __ATOMIC_ACQUIRE);
+    if (now == seen) {
+      wait_for_change(&calls, seen, WAIT_WITHOUT_LIMIT);
+      continue;
+    }
+    seen = now;
+    wanted_work();
+    __atomic_store_n(&spent_ns, earlier_ns + thread_cpu_ns(), __ATOMIC_RELAXED);
+  }
+}
+
+static void *run(void *unused) {
+  own_thread_begin("mallometer-nam");
+  JavaVM *vm = jvm_attached();
+  void *thread = NULL;
+  char name[] = "mallometer-names";
+  JavaVMAttachArgs description = {.version = JNI_VERSION_1_6, .name = name};
+  if (vm && (*vm)->AttachCurrentThreadAsDaemon(vm, &thread, &description) == JNI_OK) {
+    work_until_the_end();
+    (*vm)->DetachCurrentThread(vm);
+  }
+  own_thread_end();
+  /* A thread that the JVM refused is not started again. */
+  __atomic_store_n(&state, thread ? NONE : REFUSED, __ATOMIC_RELEASE);
+  return unused;
+}
+
+void java_thread_start(void (*work)(void)) {
+  if (!jvm_attached() || __atomic_load_n(&state, __ATOMIC_ACQUIRE) != NONE) return;
+  wanted_work = work;
+  earlier_ns = spent_ns;
+  __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&ending, false, __ATOMIC_RELAXED);
+  __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
+  stack_bytes = own_thread_start_with(run, STACK_BYTES);
+  if (!stack_bytes) __atomic_store_n(&state, NONE, __ATOMIC_RELEASE);
+}
+
+void java_thread_wake(void) {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RUNNING) return;
+  __atomic_fetch_add(&calls, 1, __ATOMIC_RELEASE);
+  wait_wake(&calls);
+}
+
+void java_thread_end(void) {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RUNNING) return;
+  __atomic_store_n(&ending, true, __ATOMIC_RELEASE);
+  java_thread_wake();
+}
+
+void java_thread_end_and_wait(void) {
+  java_thread_end();
+  for (unsigned i = 0; i < MOST_POLLS && __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RUNNING; i++) {
+    wait_until(monotonic_ns() + POLL_NS);
+  }
+}
+
+void java_thread_forked(void) { state = NONE; }
+
+uint64_t java_thread_overhead_ns(void) { return __atomic_load_n(&spent_ns, __ATOMIC_RELAXED); }
+
+size_t java_thread_footprint(void) { return __atomic_load_n(&state, __ATOMIC_RELAXED) == RUNNING ? stack_bytes : 0; }

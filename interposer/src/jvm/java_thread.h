@@ -1,0 +1,36 @@
+/*
+ * A thread of the library that the JVM knows: it may ask the JVM for names, and may wait there for a safepoint. No
+ * other thread of the library waits for it.
+ *
+ * It is attached as a daemon, so the JVM's end does not wait for it, and sleeps until it is woken.
+ */
+#ifndef MALLOMETER_JVM_JAVA_THREAD_H
+#define MALLOMETER_JVM_JAVA_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing without an attached
+ * JVM. Only from one thread of the library. Allocates.
+ */
+void java_thread_start(void (*work)(void));
+
+/* Wakes the thread. Not inside of malloc. Does nothing without the thread. */
+void java_thread_wake(void);
+
+/* Makes the thread leave the JVM and end. The first returns at once, the second waits a tenth of a second at most. */
+void java_thread_end(void);
+void java_thread_end_and_wait(void);
+
+/* Forgets the thread in the child of a fork, which has none. */
+void java_thread_forked(void);
+
+/* Returns the processor time of the thread, and of those before it. */
+uint64_t java_thread_overhead_ns(void);
+
+/* Returns the bytes of the thread's stack; 0 without a thread. */
+size_t java_thread_footprint(void);
+
+#endif

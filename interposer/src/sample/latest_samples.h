@@ -1,0 +1,47 @@
+/*
+ * The latest samples, in the order in which they were taken: call site, bytes, time and thread of each.
+ *
+ * A sample stores its entry in a ring of plain memory, without a system call or a lock. A writer takes a number, marks
+ * the entry as being written, fills it and marks it with the number; a reader that finds the same number before and
+ * after its copy has a whole entry. The ring stays untouched until latest_samples_keep().
+ */
+#ifndef MALLOMETER_SAMPLE_LATEST_SAMPLES_H
+#define MALLOMETER_SAMPLE_LATEST_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LATEST_SAMPLES 4096u /* a power of two */
+
+struct latest_sample {
+  /* The number of the sample, from 1; 0 while it is written. */
+  uint64_t number;
+  /* CLOCK_MONOTONIC at the latest tick. */
+  uint64_t monotonic_ns;
+  /* The bytes that the sample stands for. */
+  uint64_t bytes;
+  uint32_t site;
+  /* The system's number of the thread; 0 if it is not known without a system call. */
+  uint32_t thread;
+};
+
+/* Keeps samples from now on. Writes to the pages of the ring first, so that no sample waits for one of them. */
+void latest_samples_keep(void);
+
+/* Keeps no samples in the child of a fork, which nothing records. */
+void latest_samples_forked(void);
+
+/* Stores a sample. Inside of malloc; preserves errno. */
+void latest_samples_add(uint32_t site, double bytes);
+
+/* Returns the number of the latest sample; 0 before the first. */
+uint64_t latest_samples_count(void);
+
+/* Returns the bytes that all kept samples stand for. */
+uint64_t latest_samples_bytes(void);
+
+/* Copies the sample of a number. Returns false if it was overwritten, or is being written. */
+bool latest_sample_read(uint64_t number, struct latest_sample *to);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * Fast rises of memory that the test sets: clocks, memory, call sites, samples and names of threads and methods are
+ * given here. Each case runs in a process of its own, since a rise leaves state behind.
+ */
+#include "control/burst.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "jvm/attach.h"
+#include "platform/clock.h"
+#include "platform/memory.h"
+#include "platform/thread.h"
+#include "sample/call_sites.h"
+#include "sample/latest_samples.h"
+#include "sample/stack_tree.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define MS UINT64_C(1000000)
+#define LIMIT (1024 * MIB) /* so the least rise is 64 MiB */
+#define MOST_PLACES 16u
+
+static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
+static uint32_t places = 1, frames_of_a_site = 2, first_method, reads_of_names, reads_of_sites, questions;
+static size_t name_bytes = 4;
+
+size_t memory_page_bytes(void) { return 4096; }
+uint64_t monotonic_ns(void) { return now_ns; }
+uint64_t thread_cpu_ns(void) { return cpu_ns; }
+struct process_memory process_memory(void) { return (struct process_memory){.anonymous = used}; }
+uint64_t memory_charged(const struct memory_cgroup *cgroup) {
+  (void)cgroup;
+  return used;
+}
+
+bool call_sites_on(void) { return true; }
+uint32_t call_sites_places(void) { return places; }
+double call_site_live_bytes(uint32_t place, uint32_t *number) {
+  reads_of_sites++;
+  *number = place;
+  return (double)live[place];
+}
+int call_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
+  for (uint32_t i = 0; i < frames_of_a_site && i < capacity; i++) {
+    frames[i] = java_frame(first_method + number * frames_of_a_site + i, 1);
+  }
+  return (int)frames_of_a_site;
+}
+
+void latest_samples_keep(void) {}
+uint64_t latest_samples_count(void) { return sampled / MIB; }
+uint64_t latest_samples_bytes(void) { return sampled; }
+bool latest_sample_read(uint64_t number, struct latest_sample *to) {
+  *to = (struct latest_sample){.number = number, .bytes = 1, .site = 0, .thread = 77};
+  return true;
+}
+void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
+  reads_of_names++;
+  snprintf(name, THREAD_NAME_BYTES, "thread-%" PRIu32, id);
+}
+
+int jvm_describe_method(uint32_t number, struct mallometer_method *out) {
+  questions++;
+  snprintf(out->class_signature, sizeof out->class_signature, "LC;");
+  memset(out->name, 'm', name_bytes);
+  snprintf(out->source, sizeof out->source, "%" PRIu32, number);
+  return 0;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------- */
+
+static struct memory_reading reading = {.limit_bytes = LIMIT, .charged_bytes = 100 * MIB};
+
+static const struct recording_burst *look(void) { return burst_look(NULL, &reading, now_ns); }
+
+static void quiet_seconds(unsigned seconds) {
+  for (unsigned i = 0; i < seconds; i++) {
+    burst_second(&reading);
+    now_ns += 1000 * MS;
+  }
+  burst_second(&reading);
+}
+
+/* Lets memory rise by what a call site allocates, and looks. */
+static const struct recording_burst *rise(uint64_t bytes, uint64_t of_site) {
+  used += bytes;
+  sampled += bytes;
+  live[0] += of_site;
+  now_ns += 5 * MS;
+  return look();
+}
+
+/* ---- Cases --------------------------------------------------------------------------------------------- */
+
+static void a_rise_is_described(void) {
+  quiet_seconds(2);
+  CHECK(!rise(40 * MIB, 40 * MIB));
+  const struct recording_burst *burst = rise(40 * MIB, 40 * MIB);
+  CHECK(burst);
+  CHECK_EQUAL(burst->sites, 1);
+  CHECK_EQUAL(burst->grown[0].live_bytes, 80 * MIB);
+  CHECK(strcmp(burst->grown[0].thread_name, "thread-77") == 0);
+  CHECK_EQUAL(burst_pause_ns(), 5 * MS);
+}
+
+static void a_rise_begins_with_its_first_samples(void) {
+  quiet_seconds(2);
+  CHECK(!rise(2 * MIB, 2 * MIB));
+  uint64_t begin = now_ns;
+  for (int i = 0; i < 6; i++) CHECK(!rise(9 * MIB, 9 * MIB));
+  const struct recording_burst *burst = rise(9 * MIB, 9 * MIB);
+  CHECK(burst);
+  CHECK_EQUAL(burst->begin_monotonic_ns, begin);
+}
+
+static void fast_samples_are_followed_by_a_look_soon(void) {
+  quiet_seconds(2);
+  CHECK(!rise(5 * MIB, 5 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 100 * MS);
+  CHECK(!rise(8 * MIB, 8 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 5 * MS);
+  CHECK(!rise(1 * MIB, 1 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 100 * MS);
+  /* Memory that is freed again ends the hurry. */
+  sampled += 90 * MIB;
+  CHECK(!look());
+  CHECK_EQUAL(burst_pause_ns(), 100 * MS);
+}
+
+static void memory_that_rests_has_a_baseline_every_ten_seconds(void) {
+  quiet_seconds(2);
+  reads_of_sites = 0;
+  quiet_seconds(20);
+  CHECK_EQUAL(reads_of_sites, 2);
+  sampled += MIB;
+  quiet_seconds(2);
+  CHECK_EQUAL(reads_of_sites, 3);
+  used -= MIB; /* frees */
+  quiet_seconds(2);
+  CHECK_EQUAL(reads_of_sites, 4);
+}
+
+static void a_costly_look_has_a_long_pause_after_it(void) {
+  quiet_seconds(2);
+  CHECK(rise(80 * MIB, 80 * MIB));
+  cpu_ns += MS / 4;
+  CHECK_EQUAL(burst_pause_ns(), 10 * MS);
+  cpu_ns += 100 * MS;
+  CHECK_EQUAL(burst_pause_ns(), 50 * MS);
+}
+
+static void the_name_of_a_thread_is_read_once(void) {
+  quiet_seconds(2);
+  for (int i = 0; i < 20; i++) rise(80 * MIB, 80 * MIB);
+  CHECK_EQUAL(reads_of_names, 1);
+}
+
+static void a_rise_of_something_else_is_not_described(void) {
+  quiet_seconds(2);
+  CHECK(!rise(80 * MIB, 10 * MIB));
+  CHECK_EQUAL(burst_pause_ns(), 50 * MS);
+  CHECK(rise(80 * MIB, 80 * MIB)); /* now the site has more than a quarter */
+  CHECK_EQUAL(burst_pause_ns(), 5 * MS);
+}
+
+static void nothing_is_written_at_the_end_of_such_a_rise(void) {
+  quiet_seconds(2);
+  CHECK(!rise(80 * MIB, 0));
+  used -= 80 * MIB;
+  CHECK(!look());
+  CHECK(rise(80 * MIB, 80 * MIB));
+  used -= 80 * MIB;
+  const struct recording_burst *freed = look();
+  CHECK(freed);
+  CHECK_EQUAL(freed->sites, 0);
+}
+
+static char text[12000];
+
+static bool has_name_of(uint32_t method) {
+  char source[20];
+  snprintf(source, sizeof source, "\t%" PRIu32 "\t", method);
+  return strstr(text, source);
+}
+
+/* Returns the bytes of the names after a rise at each site. */
+static size_t name_a_rise_at(uint32_t sites) {
+  places = sites;
+  for (uint32_t i = 1; i < sites; i++) live[i] += 80 * MIB;
+  CHECK(rise(80 * MIB, 80 * MIB));
+  memset(text + burst_names(text, sizeof text), 0, 1);
+  return strlen(text);
+}
+
+static void each_frame_is_asked_for_once(void) {
+  quiet_seconds(2);
+  CHECK(name_a_rise_at(3) > 0);
+  CHECK_EQUAL(questions, 6);
+  CHECK_EQUAL(burst_names(text, sizeof text), 0);
+  name_a_rise_at(4);
+  CHECK_EQUAL(questions, 8);
+}
+
+/* 16 sites of 20 frames with long names take more than the room. */
+static void the_innermost_frames_are_named_first(void) {
+  frames_of_a_site = 20;
+  name_bytes = 100;
+  quiet_seconds(2);
+  CHECK(name_a_rise_at(16) > sizeof text / 2);
+  for (uint32_t site = 0; site < 16; site++) {
+    for (uint32_t frame = 0; frame < 5; frame++) CHECK(has_name_of(site * 20 + frame));
+  }
+  uint32_t before = questions;
+  for (int i = 0; i < 10; i++) CHECK_EQUAL(burst_names(text, sizeof text), 0);
+  CHECK_EQUAL(questions, before);
+}
+
+static void later_sites_find_room(void) {
+  name_bytes = 200;
+  frames_of_a_site = 20;
+  quiet_seconds(2);
+  CHECK(name_a_rise_at(2) > 0);
+  CHECK(has_name_of(0));
+  first_method = 1000; /* as if other sites had grown more */
+  CHECK(name_a_rise_at(2) > 0);
+  CHECK(has_name_of(1000) && has_name_of(1020));
+  CHECK(!has_name_of(0));
+}
+
+static void cached_files_leave_room(void) {
+  reading.charged_bytes = 1000 * MIB;
+  reading.file_bytes = 800 * MIB;
+  CHECK(burst_leaves_room(&reading));
+  reading.file_bytes = 100 * MIB;
+  CHECK(!burst_leaves_room(&reading));
+  reading.file_bytes = RECORDING_UNKNOWN;
+  CHECK(!burst_leaves_room(&reading));
+  reading.charged_bytes = 700 * MIB;
+  CHECK(burst_leaves_room(&reading));
+  reading.charged_bytes = 1000 * MIB;
+  reading.limit_bytes = RECORDING_UNKNOWN;
+  CHECK(burst_leaves_room(&reading));
+}
+
+int main(void) {
+  static void (*const cases[])(void) = {
+      a_rise_is_described,
+      a_rise_begins_with_its_first_samples,
+      fast_samples_are_followed_by_a_look_soon,
+      memory_that_rests_has_a_baseline_every_ten_seconds,
+      a_costly_look_has_a_long_pause_after_it,
+      the_name_of_a_thread_is_read_once,
+      a_rise_of_something_else_is_not_described,
+      nothing_is_written_at_the_end_of_such_a_rise,
+      each_frame_is_asked_for_once,
+      the_innermost_frames_are_named_first,
+      later_sites_find_room,
+      cached_files_leave_room,
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+      cases[i]();
+      return 0;
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    if (status != 0) printf("case %zu failed\n", i + 1);
+    CHECK_EQUAL(status, 0);
+  }
+  return 0;
+}

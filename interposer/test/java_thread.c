@@ -1,0 +1,95 @@
+/* The thread of the JVM, with a JVM that the test gives: its work, its processor time, its end, and a refusal. */
+#include "jvm/java_thread.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "account/own_thread.h"
+#include "check.h"
+#include "jvm/attach.h"
+#include "platform/clock.h"
+#include "platform/wait.h"
+
+#define STACK_BYTES ((size_t)1 << 20)
+
+static int attached, detached, starts, works;
+static jint answer = JNI_OK;
+
+static jint JNICALL attach_as_daemon(JavaVM *vm, void **thread, void *arguments) {
+  (void)vm, (void)arguments;
+  *thread = answer == JNI_OK ? &attached : NULL;
+  __atomic_fetch_add(&attached, 1, __ATOMIC_RELAXED);
+  return answer;
+}
+
+static jint JNICALL detach(JavaVM *vm) {
+  (void)vm;
+  __atomic_fetch_add(&detached, 1, __ATOMIC_RELAXED);
+  return JNI_OK;
+}
+
+static const struct JNIInvokeInterface_ functions = {.AttachCurrentThreadAsDaemon = attach_as_daemon,
+                                                     .DetachCurrentThread = detach};
+static JavaVM java = &functions;
+
+JavaVM *jvm_attached(void) { return &java; }
+
+size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes) {
+  pthread_t thread;
+  starts++;
+  CHECK_EQUAL(pthread_create(&thread, NULL, run, NULL), 0);
+  pthread_detach(thread);
+  return stack_bytes;
+}
+void own_thread_begin(const char *name) { (void)name; }
+void own_thread_end(void) {}
+
+uint64_t monotonic_ns(void) { return (uint64_t)(seconds() * 1e9); }
+uint64_t thread_cpu_ns(void) { return 1000; }
+void wait_until(uint64_t time_ns) {
+  (void)time_ns;
+  usleep(1000);
+}
+void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
+  (void)longest_ns;
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == seen) usleep(100);
+}
+void wait_wake(const uint32_t *word) { (void)word; }
+
+static void work(void) { __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED); }
+
+static void await(uint64_t wanted) {
+  for (int i = 0; i < 100000 && java_thread_overhead_ns() < wanted; i++) usleep(100);
+  CHECK_EQUAL(java_thread_overhead_ns(), wanted);
+}
+
+static void end(void) {
+  for (int i = 0; i < 100 && java_thread_footprint() > 0; i++) java_thread_end_and_wait();
+  CHECK_EQUAL(java_thread_footprint(), 0);
+}
+
+int main(void) {
+  CHECK_EQUAL(java_thread_overhead_ns(), 0);
+  for (unsigned run = 1; run <= 2; run++) {
+    java_thread_start(work);
+    java_thread_start(work);
+    CHECK_EQUAL(starts, run);
+    CHECK_EQUAL(java_thread_footprint(), STACK_BYTES);
+    java_thread_wake();
+    await(1000 * run);
+    CHECK_EQUAL(works, run);
+    end();
+    CHECK_EQUAL(detached, run);
+  }
+  /* A JVM that refuses the thread is not asked again. */
+  answer = JNI_ERR;
+  java_thread_start(work);
+  for (int i = 0; i < 100000 && java_thread_footprint() > 0; i++) usleep(100);
+  java_thread_start(work);
+  CHECK_EQUAL(starts, 3);
+  CHECK_EQUAL(attached, 3);
+  CHECK_EQUAL(detached, 2);
+  java_thread_wake();
+  CHECK_EQUAL(works, 2);
+  return 0;
+}

@@ -1,0 +1,199 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.symbol.SiteNaming;
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.StackFrame;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The latest fast rise of memory in a recording, which the library describes while it lasts.
+ *
+ * @param time the time of the description
+ * @param monotonicNanos the same by the monotonic clock
+ * @param beginNanos the begin of the rise by the monotonic clock
+ * @param beginBytes the charged bytes at the begin; without a limit the resident bytes
+ * @param chargedBytes the charged bytes at the time of the description
+ * @param limitBytes the limit; {@code NaN} if there is none
+ * @param sites the call sites that grew, most growth first; empty if the memory was freed again
+ */
+record FastRise(
+    Instant time,
+    long monotonicNanos,
+    long beginNanos,
+    double beginBytes,
+    double chargedBytes,
+    double limitBytes,
+    List<GrownSite> sites) {
+
+  /** The least growth of a line that is named. */
+  private static final long LEAST_BYTES = 4 << 20;
+
+  /** The least part of the rise that a line must have to be named. */
+  private static final double LEAST_SHARE = 0.25;
+
+  /** A rise that was described so long before the end has nothing to do with it. */
+  private static final long LATEST_NANOS = 5_000_000_000L;
+
+  /** The time without a record of the rise from which on the rise had ended before the run. */
+  private static final long ENDED_NANOS = 1_000_000_000L;
+
+  private static final SiteNaming NAMING = new SiteNaming(List.of());
+
+  /**
+   * A call site that grew.
+   *
+   * @param bytes the growth of its live bytes, estimated from samples
+   * @param thread the thread with most of its latest samples; empty if unknown
+   * @param frames its innermost Java frames up to the first without a name, innermost first
+   */
+  record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
+
+  /** The growth of all call sites of one name: the frame that names them, and their thread. */
+  private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
+
+    /** Adds a site of the same name. Sites come in the order of their growth. */
+    GrownLine with(GrownSite site) {
+      return new GrownLine(name, bytes + site.bytes(), frame, thread);
+    }
+
+    String place() {
+      return frame
+          .filter(known -> !known.source().isEmpty())
+          .map(known -> " (" + known.source() + (known.line() > 0 ? ":" + known.line() : "") + ")")
+          .orElse("");
+    }
+  }
+
+  /** Returns the frame of each line of the names, by the bits of the frame. Skips other lines. */
+  static Map<Long, StackFrame> names(String text) {
+    Map<Long, StackFrame> frames = new HashMap<>();
+    for (String line : text.split("\n")) {
+      String[] words = line.split("\t", -1);
+      try {
+        if (words.length == 5) {
+          String name = words[1].replaceFirst("^L", "").replaceFirst(";$", "").replace('/', '.');
+          frames.put(
+              Long.parseUnsignedLong(words[0], 16),
+              StackFrame.ofJava(name, words[2], words[3], Integer.parseInt(words[4])));
+        }
+      } catch (NumberFormatException e) {
+        // The line is of no frame.
+      }
+    }
+    return frames;
+  }
+
+  /** Reads a record, whose length was checked. */
+  static FastRise read(ByteBuffer record, Map<Long, StackFrame> names) {
+    ByteBuffer burst =
+        record
+            .slice(RecordingFormat.FRAME_BYTES, RecordingFormat.BURST_BYTES)
+            .order(record.order());
+    long limit = burst.getLong(RecordingFormat.BURST_LIMIT_BYTES);
+    List<GrownSite> sites = new ArrayList<>();
+    int count = burst.getInt(RecordingFormat.BURST_SITES);
+    for (int i = 0; i < Math.min(count, RecordingFormat.MOST_SITES); i++) {
+      sites.add(site(burst, RecordingFormat.BURST_GROWN + i * RecordingFormat.GROWN_BYTES, names));
+    }
+    return new FastRise(
+        Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)),
+        record.getLong(RecordingFormat.SAMPLE_MONOTONIC_NS),
+        burst.getLong(RecordingFormat.BURST_BEGIN_MONOTONIC_NS),
+        burst.getLong(RecordingFormat.BURST_BEGIN_BYTES),
+        burst.getLong(RecordingFormat.BURST_CHARGED_BYTES),
+        limit == RecordingFormat.UNKNOWN ? Double.NaN : limit,
+        List.copyOf(sites));
+  }
+
+  private static GrownSite site(ByteBuffer burst, int at, Map<Long, StackFrame> names) {
+    List<StackFrame> frames = new ArrayList<>();
+    int count = burst.getInt(at + RecordingFormat.GROWN_FRAMES);
+    for (int i = 0; i < Math.min(count, RecordingFormat.MOST_FRAMES); i++) {
+      StackFrame frame =
+          names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
+      if (frame == null) {
+        // A frame behind it would be blamed for what this one does.
+        break;
+      }
+      frames.add(frame);
+    }
+    return new GrownSite(
+        burst.getLong(at + RecordingFormat.GROWN_LIVE_BYTES),
+        RecordingBytes.text(
+            burst,
+            at + RecordingFormat.GROWN_THREAD_NAME,
+            RecordingFormat.GROWN_THREAD_NAME_LENGTH),
+        List.copyOf(frames));
+  }
+
+  /**
+   * Returns the share of the limit at the time of the description without the given bytes of cached
+   * files; {@code NaN} without a limit.
+   */
+  double shareOfLimit(double fileBytes) {
+    return Math.max(0, chargedBytes - fileBytes) / limitBytes;
+  }
+
+  /** Returns whether the rise lasted until a time, by the monotonic clock, or nearly so. */
+  boolean lastedUntil(long endNanos) {
+    return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;
+  }
+
+  /**
+   * Returns the line that allocated most in the rise, such as {@code in the last 0.3 s Buffers.grab
+   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before, with the time
+   * since then. Empty if no line has a notable part of it.
+   *
+   * @param endNanos the time of the run's last record by the monotonic clock
+   */
+  Optional<String> sentence(long endNanos) {
+    Map<String, GrownLine> lines = new LinkedHashMap<>();
+    for (GrownSite site : sites) {
+      if (site.frames().isEmpty()) {
+        continue;
+      }
+      String name = NAMING.name(site.frames());
+      GrownLine known = lines.get(name);
+      lines.put(
+          name,
+          known != null
+              ? known.with(site)
+              : new GrownLine(name, site.bytes(), frame(site, name), site.thread()));
+    }
+    return lines.values().stream()
+        .max(Comparator.comparingLong(GrownLine::bytes))
+        .filter(line -> line.bytes() >= LEAST_BYTES)
+        .filter(line -> line.bytes() >= LEAST_SHARE * (chargedBytes - beginBytes))
+        .map(line -> sentence(line, endNanos - monotonicNanos));
+  }
+
+  private String sentence(GrownLine line, long sinceNanos) {
+    double seconds = Math.max(0.1, (monotonicNanos - beginNanos) / 1e9);
+    String when =
+        sinceNanos < ENDED_NANOS
+            ? "in the last %.1f s".formatted(seconds)
+            : "in %.1f s, %.1f s before the end,".formatted(seconds, sinceNanos / 1e9);
+    return "%s %s%s allocated %s%s"
+        .formatted(
+            when,
+            Words.shortName(line.name()),
+            line.place(),
+            Words.bytes(line.bytes()),
+            line.thread().isEmpty() ? "" : " on " + line.thread());
+  }
+
+  /** Returns the frame that gives a site its name. */
+  private static Optional<StackFrame> frame(GrownSite site, String name) {
+    return site.frames().stream()
+        .filter(frame -> NAMING.name(List.of(frame)).equals(name))
+        .findFirst();
+  }
+}
