@@ -1,5 +1,5 @@
 /*
- * Five native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
+ * Six native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
  * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
  * start. Only the class loader that loads the library by its path can use them; the path leads to the copy that the
  * process has.
@@ -15,6 +15,7 @@
 #include "mallometer.h"
 /* This must follow mallometer.h, whose functions it lists. */
 #include "abi_functions.h"
+#include "jvm/loaded_classes.h"
 #include "platform/glibc_versions.h"
 #include "platform/memory.h"
 #include "platform/visibility.h"
@@ -27,6 +28,7 @@ EXPORT jint METHOD(call)(JNIEnv *, jclass, jlong, jlong, jlong, jlong, jlong, jl
 EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
 EXPORT jlong METHOD(address)(JNIEnv *, jclass, jobject);
 EXPORT void METHOD(free)(JNIEnv *, jclass, jobject);
+EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
 
 /* Returns whether this copy is the one that counts: the path may lead to a file that has replaced it. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
@@ -68,4 +70,10 @@ EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
   size_t bytes = (size_t)(*thread)->GetDirectBufferCapacity(thread, buffer);
   memory_unmap((*thread)->GetDirectBufferAddress(thread, buffer), bytes);
+}
+
+/* Returns the initialized classes whose signature ends with one of `endings`; NULL if the JVM does not list them. */
+EXPORT jobjectArray METHOD(classes)(JNIEnv *thread, jclass class, jobjectArray endings) {
+  (void)class;
+  return loaded_classes(thread, endings);
 }

@@ -10,6 +10,7 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Setting;
@@ -106,6 +107,11 @@ public final class FakeMallometer extends Mallometer {
   /** Sets the figures of the allocator. */
   public void setAllocator(AllocatorStatistics statistics) {
     library.setAllocator(statistics);
+  }
+
+  /** Sets the pools of other libraries. */
+  public void setPools(PoolReport pools) {
+    library.pools(pools);
   }
 
   /** Sets the call sites that are read next. */

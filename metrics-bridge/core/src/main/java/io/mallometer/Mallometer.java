@@ -27,6 +27,7 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.Phase;
 import io.mallometer.model.PreviousRun;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
@@ -593,6 +594,15 @@ public class Mallometer implements AutoCloseable {
         poll();
       }
       return report;
+    }
+
+    /**
+     * Returns the latest look at the pools of other libraries, such as Netty's; empty if none was
+     * found. The next look comes within ten seconds, in place of a minute.
+     */
+    public Optional<PoolReport> pools() {
+      engine.pools().ask();
+      return snapshot().pools();
     }
 
     /**

@@ -43,6 +43,11 @@ final class Allocator implements Described.OfAllocator {
   }
 
   @Override
+  public @Nullable Row getPools() {
+    return Row.of(mallometer.scraped().pools());
+  }
+
+  @Override
   public Row trim() {
     return Row.of(mallometer.allocator().trim());
   }

@@ -8,6 +8,7 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.Observation;
 import io.mallometer.model.OwnerReport;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ScopeCounts;
@@ -148,6 +149,13 @@ final class Described {
         value = "The latest requests above the size MALLOMETER_HUGE, oldest first",
         rows = HugeAllocation.class)
     List<Row> getHugeAllocations();
+
+    @Description(
+        value =
+            "Pools of other libraries, such as Netty's, and the lines whose buffers keep their"
+                + " chunks; null if none was found",
+        rows = PoolReport.class)
+    @Nullable Row getPools();
 
     @Description(
         value =

@@ -46,6 +46,10 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.
 
   @Nullable Long getHugeAllocationCount();
 
+  @Nullable Long getPoolSizeBytes();
+
+  @Nullable Long getPoolUsedBytes();
+
   Map<String, Long> getResidentParts();
 
   @Nullable Long getThpBytes();

@@ -10,6 +10,7 @@ import io.mallometer.model.FigureTree;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
@@ -201,6 +202,8 @@ public final class Meter {
       new Part<>(CALL_SITES, SiteSummary.class, all -> all.sites().orElse(null));
   private static final Part<LeakSummary> LEAKS =
       new Part<>(LEAK_DETECTOR, LeakSummary.class, all -> all.leaks().orElse(null));
+  private static final Part<PoolReport> POOLS =
+      new Part<>(NATIVE_MEMORY, PoolReport.class, all -> all.pools().orElse(null));
   private static final Part<Diagnosis> DIAGNOSIS =
       new Part<>(NATIVE_MEMORY, Diagnosis.class, Snapshot::diagnosis);
   private static final Part<Limit> LIMIT =
@@ -326,7 +329,7 @@ public final class Meter {
         Stream.concat(
                 ROWS.stream(),
                 Stream.of(
-                        COUNTERS, BASELINE, SELF, SAMPLING, STATISTICS, MEMORY, HUGE_PAGES, CGROUP)
+                        COUNTERS, BASELINE, SELF, SAMPLING, STATISTICS, MEMORY, HUGE_PAGES, CGROUP, POOLS)
                     .flatMap(Part::stated))
             .toList();
 

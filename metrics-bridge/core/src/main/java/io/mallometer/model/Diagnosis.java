@@ -112,7 +112,7 @@ public record Diagnosis(
   /** A finding: a topic that was examined, and its result. */
   public record Finding(
       @Figure(
-              "What it is about: limit, previous, leaks, growth, retained, budget, "
+              "What it is about: limit, previous, leaks, growth, pools, retained, budget, "
                   + "unexplained or counting")
           String topic,
       @Figure("The state that it asks for") State state,

@@ -36,6 +36,9 @@ public record Snapshot(
     @Figure(
             "Call sites by verdict, some seconds older than the rest; empty if the use of objects is not seen")
         Optional<LeakSummary> leaks,
+    @Figure(
+            "Pools of other libraries, up to a minute older than the rest; empty if none was found")
+        Optional<PoolReport> pools,
     Diagnosis diagnosis,
     @Figure("The version of the application, such as '2.3.1'; empty if it is not known")
         Optional<String> applicationVersion) {
@@ -66,6 +69,7 @@ public record Snapshot(
         hugeAllocations,
         Optional.empty(),
         Optional.empty(),
+        Optional.empty(),
         Diagnosis.none(time),
         Optional.empty());
   }
@@ -77,32 +81,37 @@ public record Snapshot(
 
   /** Returns this snapshot with the memory figures of the operating system. */
   public Snapshot with(ProcessMemory known) {
-    return with(known, allocator, sites, leaks, diagnosis, applicationVersion);
+    return with(known, allocator, sites, leaks, pools, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the figures of the allocator. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
-    return with(memory, known, sites, leaks, diagnosis, applicationVersion);
+    return with(memory, known, sites, leaks, pools, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the largest libraries and call sites. */
   public Snapshot with(SiteSummary known) {
-    return with(memory, allocator, Optional.of(known), leaks, diagnosis, applicationVersion);
+    return with(memory, allocator, Optional.of(known), leaks, pools, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the suspects. */
   public Snapshot with(LeakSummary known) {
-    return with(memory, allocator, sites, Optional.of(known), diagnosis, applicationVersion);
+    return with(memory, allocator, sites, Optional.of(known), pools, diagnosis, applicationVersion);
+  }
+
+  /** Returns this snapshot with the pools of other libraries. */
+  public Snapshot withPools(Optional<PoolReport> known) {
+    return with(memory, allocator, sites, leaks, known, diagnosis, applicationVersion);
   }
 
   /** Returns this snapshot with the diagnosis on the process. */
   public Snapshot with(Diagnosis known) {
-    return with(memory, allocator, sites, leaks, known, applicationVersion);
+    return with(memory, allocator, sites, leaks, pools, known, applicationVersion);
   }
 
   /** Returns this snapshot with the version of the application. */
   public Snapshot withApplicationVersion(Optional<String> known) {
-    return with(memory, allocator, sites, leaks, diagnosis, known);
+    return with(memory, allocator, sites, leaks, pools, diagnosis, known);
   }
 
   private Snapshot with(
@@ -110,6 +119,7 @@ public record Snapshot(
       Optional<AllocatorStatistics> allocator,
       Optional<SiteSummary> sites,
       Optional<LeakSummary> leaks,
+      Optional<PoolReport> pools,
       Diagnosis diagnosis,
       Optional<String> version) {
     return new Snapshot(
@@ -122,6 +132,7 @@ public record Snapshot(
         hugeAllocations,
         sites,
         leaks,
+        pools,
         diagnosis,
         version);
   }

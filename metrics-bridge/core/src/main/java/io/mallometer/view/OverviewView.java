@@ -73,6 +73,7 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
+    mallometer.allocator().pools(); // a viewer sees a new look sooner
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(
         SELF.pid(),

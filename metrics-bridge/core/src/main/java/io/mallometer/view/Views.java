@@ -14,6 +14,7 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.SiteChanges;
@@ -59,6 +60,7 @@ public final class Views {
           "cgroup",
           "budget",
           "allocator",
+          "pools",
           "history",
           "sites",
           "leaks",
@@ -182,6 +184,7 @@ public final class Views {
           case "cgroup" -> new View.Of(memory.cgroup());
           case "budget" -> new View.Of(memory.budget());
           case "allocator" -> new View.Of(snapshot.allocator());
+          case "pools" -> new View.Of(mallometer.allocator().pools());
           case "diagnosis" -> new View.Of(snapshot.diagnosis());
           case "overview" -> overview();
           case "history" -> history();
@@ -386,6 +389,7 @@ public final class Views {
         Map.entry("history", HistoryView.class),
         Map.entry("leaks []", SiteVerdict.class),
         Map.entry("nativememory", NativeMemoryView.class),
+        Map.entry("pools", PoolReport.class),
         Map.entry("owner-report", OwnerReport.class),
         Map.entry("owners", OwnersView.class),
         Map.entry("overview", OverviewView.class),

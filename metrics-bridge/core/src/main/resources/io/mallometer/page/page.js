@@ -866,6 +866,20 @@
       hugeAllocations.map(huge => [moment(huge.time), bytes(huge.bytes), `${huge.threadName} (${huge.threadId})`]), [2]);
   }
 
+  function showPools({pools = {pools: []}}) {
+    const panel = element('pools');
+    const known = pools.pools;
+    panel.hidden = known.length === 0;
+    const suspects = known.flatMap(pool => pool.holders).filter(holder => holder.suspect);
+    fill(element('pool-sentences'), [known.map(pool => pool.sentence), suspects.map(holder => holder.sentence)], () => [
+      ...known.map(pool => make('p', {}, `${pool.sentence}.`)),
+      ...suspects.map(holder => make('p', {}, make('strong', {}, 'Suspect: '), `${holder.sentence}.`)),
+    ]);
+    table(element('pool-table'), ['Line', 'Buffers', 'Bytes', 'Interval', 'Chunks at least', 'Watched for'],
+      known.flatMap(pool => pool.holders).map(holder => [holder.line, count(holder.buffers.value), bytes(holder.bytes.value),
+        `${bytes(holder.bytes.low)} to ${bytes(holder.bytes.high)}`, count(holder.chunks), duration(holder.oldestSeconds)]));
+  }
+
   function showBudget(budget = {lines: []}) {
     empty('budget', budget.lines.length > 0 ? '' : 'Not read yet.');
     setText(element('budget-verdict'), budget.verdict ? `${budget.verdict}.` : '');
@@ -974,6 +988,7 @@
     showLimit(overview);
     showSizes(overview.snapshot.process);
     showAllocator(overview.snapshot, overview.trimAllowed);
+    showPools(overview.snapshot);
     showBudget(overview.snapshot.memory?.budget);
     showOwn(overview.snapshot);
     showLeakState(overview);

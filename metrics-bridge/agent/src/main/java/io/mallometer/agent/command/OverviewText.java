@@ -35,6 +35,7 @@ final class OverviewText {
     text.breakdown();
     text.cgroup();
     text.allocator();
+    text.pools();
     text.sites();
     text.changes();
     return text.text.toString();
@@ -152,6 +153,18 @@ final class OverviewText {
         Words.bytes(allocator.at("trimmableBytes").number()));
     for (Json advice : allocator.at("advice").list()) {
       line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());
+    }
+  }
+
+  private void pools() {
+    for (Json pool : overview.view(Overview.ROOT).at("pools", "pools").list()) {
+      line("");
+      line("Pool: %s", pool.at("sentence").text());
+      for (Json holder : pool.at("holders").list()) {
+        if (!holder.at("sentence").text().isEmpty()) {
+          line("  suspect: %s", holder.at("sentence").text());
+        }
+      }
     }
   }
 

@@ -18,6 +18,7 @@ import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
@@ -130,9 +131,10 @@ public final class DiagnosisRules {
   private static final int MOST_LISTED = 12;
 
   private static final String HEAP = "heap";
+  private static final String POOLS = "pools";
 
   /** The topics whose sentence is about the memory used instead of its growth. */
-  private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous");
+  private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous", POOLS);
 
   private final DiagnosisInput input;
   private final Snapshot snapshot;
@@ -175,6 +177,7 @@ public final class DiagnosisRules {
     rules.judgeSuspects();
     rules.judgeGrowth();
     rules.judgeGrowingRows();
+    rules.judgeHeldBuffers();
     rules.judgeLimit();
     rules.judgePreviousRun();
     rules.reportCounting();
@@ -500,6 +503,20 @@ public final class DiagnosisRules {
     return site.verdict() == Verdict.GROWING || Double.isNaN(idle)
         ? site.growth().liveBytes()
         : idle;
+  }
+
+  /** Applies the rule on buffers of another library's pool that are held longer and longer. */
+  private void judgeHeldBuffers() {
+    snapshot.pools().stream()
+        .flatMap(report -> report.pools().stream())
+        .flatMap(pool -> pool.holders().stream())
+        .filter(PoolReport.Holder::suspect)
+        .forEach(
+            holder ->
+                found(
+                    POOLS,
+                    holder.bytes().value() >= UNUSED_BYTES ? State.WATCH : State.HEALTHY,
+                    holder.sentence()));
   }
 
   // ---- Growth

@@ -12,6 +12,7 @@ import io.mallometer.internal.monitor.MonitorJournal;
 import io.mallometer.internal.monitor.Trimmer;
 import io.mallometer.internal.owner.OwnerSearches;
 import io.mallometer.internal.owner.ProcessWalkConditions;
+import io.mallometer.internal.pool.PoolWatch;
 import io.mallometer.internal.process.GarbageCollections;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
@@ -45,6 +46,7 @@ public final class Engine {
   private final Trimmer trimmer;
   private final AllocatorReader allocator;
   private final OwnerSearches owners;
+  private final PoolWatch pools;
   private final MonitorJournal monitorBook;
   private final HeldDiagnosis heldDiagnosis;
   private final Poller poller;
@@ -58,6 +60,7 @@ public final class Engine {
     this.sources = sources;
     this.callSites = new CallSiteReader(library, clock, nanoTime);
     this.leaks = new LeakWatch(library, callSites, clock, nanoTime, GarbageCollections::ofThisJvm);
+    this.pools = new PoolWatch(library, callSites, clock, nanoTime);
     this.recorder = new Recorder(library, nanoTime);
     this.profiles = new ProfileKeeper(callSites, recorder::keep, clock);
     this.trimmer =
@@ -89,6 +92,7 @@ public final class Engine {
                 new MemoryReader(memory, library, clock),
                 allocator,
                 profiles,
+                new PoolReader(pools),
                 callSites,
                 new LeakReader(leaks, library),
                 new VersionReader(sources.version())),
@@ -173,6 +177,11 @@ public final class Engine {
   /** Returns the searches of the Java heap. */
   public OwnerSearches owners() {
     return owners;
+  }
+
+  /** Returns the watch of other libraries' pools. */
+  public PoolWatch pools() {
+    return pools;
   }
 
   /** Notes that the application starts, or has started. */

@@ -153,6 +153,11 @@ public class AbsentLibrary implements NativeLibrary {
   }
 
   @Override
+  public Optional<List<Class<?>>> initializedClasses(List<String> endings) {
+    return Optional.empty();
+  }
+
+  @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
     return List.of();
   }

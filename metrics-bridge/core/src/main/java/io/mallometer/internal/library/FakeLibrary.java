@@ -4,6 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
@@ -29,6 +30,7 @@ public class FakeLibrary extends AbsentLibrary {
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private volatile Optional<String> applicationVersion = Optional.empty();
   private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
+  private volatile Optional<PoolReport> pools = Optional.empty();
   private volatile List<HugeAllocation> hugeAllocations = List.of();
   private volatile Optional<CallSites> callSites = Optional.empty();
   private final AtomicInteger trims = new AtomicInteger();
@@ -64,6 +66,11 @@ public class FakeLibrary extends AbsentLibrary {
   /** Sets the allocator's figures of the next poll. */
   public void setAllocator(AllocatorStatistics statistics) {
     this.allocator = Optional.of(statistics);
+  }
+
+  /** Sets the pools of other libraries. */
+  public void pools(PoolReport report) {
+    this.pools = Optional.of(report);
   }
 
   /** Sets the call sites. */
@@ -106,6 +113,7 @@ public class FakeLibrary extends AbsentLibrary {
     return counted
         .with(memory)
         .with(present ? allocator : Optional.empty())
+        .withPools(pools)
         .withApplicationVersion(applicationVersion);
   }
 

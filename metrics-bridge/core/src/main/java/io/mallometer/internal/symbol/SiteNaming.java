@@ -3,6 +3,7 @@ package io.mallometer.internal.symbol;
 import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -160,15 +161,24 @@ public final class SiteNaming {
    * @param frames its stack, innermost first
    */
   public String name(List<StackFrame> frames) {
-    StackFrame naming = firstOfJava(frames, frame -> isApplication(frame) && !isLambda(frame));
-    naming = naming == null ? firstOfJava(frames, this::isApplication) : naming;
-    naming = naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
+    StackFrame naming = firstNaming(frames);
     naming = naming == null ? firstNative(frames) : naming;
     naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
     if (naming == null) {
       return UNKNOWN;
     }
     return isStartUp(naming, frames) ? startUp(naming) : shortName(naming);
+  }
+
+  /** Returns the Java frame that names a stack; empty if it has none outside of the JDK. */
+  public Optional<StackFrame> frame(List<StackFrame> frames) {
+    return Optional.ofNullable(firstNaming(frames));
+  }
+
+  private @Nullable StackFrame firstNaming(List<StackFrame> frames) {
+    StackFrame naming = firstOfJava(frames, frame -> isApplication(frame) && !isLambda(frame));
+    naming = naming == null ? firstOfJava(frames, this::isApplication) : naming;
+    return naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
   }
 
   /** Returns whether main is the only frame of the application, and has other code do the work. */

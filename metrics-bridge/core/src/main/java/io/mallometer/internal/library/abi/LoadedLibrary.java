@@ -417,6 +417,21 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   @Override
+  public Optional<List<Class<?>>> initializedClasses(List<String> endings) {
+    if (!DirectCalls.linked() && !DirectCalls.callsByAddress()) {
+      return Optional.empty();
+    }
+    String[] signatures =
+        endings.stream().map(name -> name.replace('.', '/') + ";").toArray(String[]::new);
+    try {
+      Class<?>[] found = DirectCalls.classes(signatures);
+      return found == null ? Optional.empty() : Optional.of(List.of(found));
+    } catch (LinkageError e) {
+      return Optional.empty(); // the library that counts is another build
+    }
+  }
+
+  @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
     Abi.Event event = new Abi.Event(Structs.allocate(Abi.Event.BYTES));
     int count =

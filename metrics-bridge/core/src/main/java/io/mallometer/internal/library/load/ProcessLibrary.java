@@ -122,6 +122,11 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   @Override
+  public Optional<List<Class<?>>> initializedClasses(List<String> endings) {
+    return current.initializedClasses(endings);
+  }
+
+  @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
     return current.stackOf(request);
   }

@@ -1,0 +1,95 @@
+package io.mallometer.internal.pool;
+
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.PoolReport.Holder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Sentences about pools. */
+final class PoolText {
+
+  private PoolText() {}
+
+  /** Returns what a pool has, and the line that keeps most of it. */
+  static String sentence(PoolReading reading, List<Holder> holders) {
+    PoolReading.Figures figures = reading.figures();
+    StringBuilder text = new StringBuilder();
+    text.append(
+        Double.isNaN(figures.bytes()) ? "Pools" : Words.bytes(figures.bytes()));
+    if (!Double.isNaN(figures.chunks())) {
+      text.append(" in ").append(count(figures.chunks(), "chunk"));
+    }
+    text.append(" of ").append(reading.library());
+    text.append(reading.kind().isEmpty() ? "" : " (" + reading.kind() + ")");
+    if (!Double.isNaN(figures.usedBytes())) {
+      text.append(", ").append(Words.bytes(figures.usedBytes())).append(" used");
+    }
+    if (figures.cachedBytes() > 0) {
+      text.append(", ").append(Words.bytes(figures.cachedBytes())).append(" of that cached");
+    }
+    mostHeld(holders).ifPresent(holder -> text.append("; ").append(keeps(holder)));
+    if (!reading.reason().isEmpty()) {
+      text.append("; ").append(reading.reason());
+    }
+    return text.toString();
+  }
+
+  /** Returns the first line whose buffers were watched for a minute. */
+  private static Optional<Holder> mostHeld(List<Holder> holders) {
+    return holders.stream()
+        .filter(holder -> holder.oldestSeconds() >= HoldTime.MINUTE_NANOS / 1e9)
+        .findFirst();
+  }
+
+  private static String keeps(Holder holder) {
+    return "%s from %s keep at least %s"
+        .formatted(buffers(holder.buffers()), shortLine(holder.line()), chunks(holder));
+  }
+
+  private static String chunks(Holder holder) {
+    return holder.chunks() == 1 ? "one of them" : holder.chunks() + " of them";
+  }
+
+  private static String buffers(Estimate buffers) {
+    return buffers.variance() > 0
+        ? "%s (%s to %s) buffers"
+            .formatted(
+                grouped(buffers.value()), grouped(buffers.low()), grouped(buffers.high()))
+        : count(buffers.value(), "buffer");
+  }
+
+  /** Returns the finding on buffers that are held longer and longer. */
+  static String suspect(String line, int late, int releasedLate, double oldestSeconds) {
+    return ("Buffers from %s are held longer and longer: of the tracked ones that lived for a"
+            + " minute %d are held, for up to %s, %s released, and more arrive")
+        .formatted(
+            shortLine(line),
+            late,
+            Words.duration(Duration.ofMillis(Math.round(oldestSeconds * 1e3))),
+            releasedLate == 0 ? "none was" : releasedLate == 1 ? "one was" : releasedLate + " were");
+  }
+
+  /** Returns {@code Store.keep (Store.java:48)} for {@code com.acme.Store.keep(Store.java:48)}. */
+  static String shortLine(String line) {
+    int place = line.indexOf('(');
+    return place < 0
+        ? Words.shortName(line)
+        : Words.shortName(line.substring(0, place)) + " " + line.substring(place);
+  }
+
+  private static String count(double number, String thing) {
+    return grouped(number) + " " + thing + (number == 1 ? "" : "s");
+  }
+
+  /** Returns a number of three digits, such as {@code 2,050}, grouped by commas. */
+  static String grouped(double number) {
+    double unit = number < 1000 ? 1 : Math.pow(10, Math.floor(Math.log10(number)) - 2);
+    StringBuilder digits = new StringBuilder(Words.number(Math.rint(number / unit) * unit));
+    for (int i = digits.length() - 3; i > 0; i -= 3) {
+      digits.insert(i, ',');
+    }
+    return digits.toString();
+  }
+}

@@ -1,0 +1,254 @@
+package io.mallometer.internal.pool;
+
+import io.mallometer.internal.history.SiteReadings;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.symbol.SiteNaming;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.PoolReport;
+import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.Pool;
+import io.mallometer.model.StackFrame;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Looks at the pools of all known libraries: once a minute, and every ten seconds while somebody
+ * asks. A look lists the loaded classes, and reads new buffers for 20 ms at most; a long one makes
+ * the next one later. Used by the poller's thread; only {@link #ask} and {@link #latest} are
+ * for any thread.
+ */
+public final class PoolWatch {
+
+  /** The pause between two looks. */
+  public static final long PACE_NANOS = 60_000_000_000L;
+
+  /** The pause while somebody asks. */
+  static final long ASKED_NANOS = 10_000_000_000L;
+
+  private static final long LONGEST_READING_NANOS = 20_000_000L;
+
+  /** The pause after a look as a multiple of its time: at most 0.2 % of a processor. */
+  private static final long REST = 500;
+
+  /** The most lines of a pool that are shown. */
+  private static final int MOST_HOLDERS = 10;
+
+  private static final int MOST_SITES = 9;
+
+  private final NativeLibrary library;
+  private final SiteReadings sites;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final List<PoolLibrary> libraries;
+  private final Map<String, HoldTime> holdTimes = new HashMap<>();
+
+  private volatile SiteNaming naming = new SiteNaming(List.of());
+  private volatile Optional<PoolReport> latest = Optional.empty();
+  private volatile boolean asked;
+  private boolean everLooked;
+  private long firstLook;
+  private long next;
+  private long nextIfAsked;
+
+  /** Creates a watch that has looked at nothing. */
+  public PoolWatch(
+      NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
+    this.library = library;
+    this.sites = sites;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.libraries = List.of(new NettyPools(this::lineOf));
+  }
+
+  /** Names lines by the classes of the application's packages from now on. */
+  public void nameBy(List<String> applicationPackages) {
+    naming = new SiteNaming(applicationPackages);
+  }
+
+  /** Returns the latest report; empty if no pool was found. */
+  public Optional<PoolReport> latest() {
+    return latest;
+  }
+
+  /** Makes the next look come sooner. */
+  public void ask() {
+    asked = true;
+  }
+
+  /** Looks if a look is due. */
+  public void look() {
+    long now = nanoTime.getAsLong();
+    if (everLooked && now - (asked ? nextIfAsked : next) < 0) {
+      return;
+    }
+    asked = false;
+    if (!everLooked) {
+      everLooked = true;
+      firstLook = now;
+    }
+    try {
+      latest = report(new Look(now, LONGEST_READING_NANOS, nanoTime));
+    } finally {
+      long end = nanoTime.getAsLong();
+      next = now + Math.max(PACE_NANOS, REST * (end - now));
+      nextIfAsked = now + Math.max(ASKED_NANOS, REST * (end - now));
+    }
+  }
+
+  private Optional<PoolReport> report(Look look) {
+    List<PoolReading> readings = new ArrayList<>();
+    List<String> names =
+        libraries.stream().flatMap(one -> one.classes().stream()).distinct().toList();
+    Optional<List<Class<?>>> found = library.initializedClasses(names);
+    if (found.isPresent()) {
+      for (PoolLibrary one : libraries) {
+        readings.addAll(one.read(found.get(), look));
+      }
+    }
+    double seconds = (nanoTime.getAsLong() - look.began()) / 1e9;
+    if (readings.isEmpty()) {
+      holdTimes.clear();
+      return Optional.empty();
+    }
+    List<Pool> pools = new ArrayList<>();
+    for (PoolReading reading : readings) {
+      pools.add(pool(reading, look.began()));
+    }
+    pools.sort(Comparator.comparingDouble((Pool pool) -> known(pool.bytes())).reversed());
+    return Optional.of(
+        new PoolReport(
+            clock.instant(),
+            seconds,
+            pools.stream().mapToDouble(pool -> known(pool.bytes())).sum(),
+            pools.stream().mapToDouble(pool -> known(pool.usedBytes())).sum(),
+            pools));
+  }
+
+  private static double known(double bytes) {
+    return Double.isNaN(bytes) ? 0 : bytes;
+  }
+
+  private Pool pool(PoolReading reading, long now) {
+    List<Holder> holders = holders(reading, now);
+    List<CallSite> chunkSites = chunkSites(reading.chunkClasses());
+    PoolReading.Figures figures = reading.figures();
+    return new Pool(
+        reading.library(),
+        reading.packageName(),
+        reading.kind(),
+        figures.chunks(),
+        figures.bytes(),
+        figures.usedBytes(),
+        figures.cachedBytes(),
+        chunkSites.isEmpty()
+            ? Double.NaN
+            : chunkSites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
+        chunkSites.stream().limit(MOST_SITES).map(CallSite::number).toList(),
+        reading.interval(),
+        reading.reason(),
+        PoolText.sentence(reading, holders),
+        holders);
+  }
+
+  /** Returns the call sites with a chunk's allocation on their stack. */
+  private List<CallSite> chunkSites(List<String> chunkClasses) {
+    if (!library.present()) {
+      return List.of();
+    }
+    return sites.notOlderThan(Duration.ofMinutes(1), 1).sites().stream()
+        .filter(site -> site.frames().stream().anyMatch(frame -> isOfChunk(frame, chunkClasses)))
+        .filter(site -> site.liveBytes().value() > 0)
+        .toList();
+  }
+
+  private static boolean isOfChunk(StackFrame frame, List<String> chunkClasses) {
+    return frame.kind() == StackFrame.Kind.JAVA
+        && chunkClasses.stream().anyMatch(frame.owner()::startsWith);
+  }
+
+  private List<Holder> holders(PoolReading reading, long now) {
+    String pool = reading.packageName() + " " + reading.kind() + " ";
+    Map<String, List<TrackedBuffer>> byLine = byLine(reading.buffers().live());
+    byLine(reading.buffers().released())
+        .forEach(
+            (line, released) ->
+                holdTimes
+                    .computeIfAbsent(pool + line, name -> new HoldTime())
+                    .released(released, now));
+    holdTimes.values().forEach(time -> time.released(List.of(), now));
+    holdTimes.values().removeIf(HoldTime::isEmpty);
+    List<Holder> holders = new ArrayList<>();
+    byLine.forEach(
+        (line, live) ->
+            holders.add(
+                holder(
+                    line,
+                    live,
+                    holdTimes.getOrDefault(pool + line, new HoldTime()),
+                    reading.interval(),
+                    now)));
+    holders.sort(
+        Comparator.comparing(Holder::suspect)
+            .thenComparingDouble(holder -> holder.bytes().value())
+            .reversed());
+    return holders.subList(0, Math.min(MOST_HOLDERS, holders.size()));
+  }
+
+  private static Map<String, List<TrackedBuffer>> byLine(List<TrackedBuffer> buffers) {
+    Map<String, List<TrackedBuffer>> byLine = new LinkedHashMap<>();
+    buffers.forEach(
+        buffer -> byLine.computeIfAbsent(buffer.line(), line -> new ArrayList<>()).add(buffer));
+    return byLine;
+  }
+
+  private Holder holder(
+      String line, List<TrackedBuffer> live, HoldTime time, int interval, long now) {
+    double bytes = 0;
+    double squares = 0;
+    long oldest = 0;
+    for (TrackedBuffer buffer : live) {
+      double weighted = (double) buffer.capacity() * interval;
+      bytes += weighted;
+      squares += weighted * weighted;
+      oldest = Math.max(oldest, now - buffer.firstSeen());
+    }
+    double counted = live.size() * (double) interval;
+    boolean exact = interval == 1;
+    boolean suspect = time.grows(live, firstLook, now);
+    return new Holder(
+        line,
+        new Estimate(counted, exact ? 0 : counted * interval, live.size()),
+        new Estimate(bytes, exact ? 0 : squares, live.size()),
+        live.size(),
+        (int) live.stream().mapToInt(TrackedBuffer::chunk).distinct().count(),
+        oldest / 1e9,
+        time.releasedLate(),
+        suspect,
+        suspect
+            ? PoolText.suspect(line, HoldTime.late(live, now), time.releasedLate(), oldest / 1e9)
+            : "");
+  }
+
+  private String lineOf(List<StackTraceElement> stack) {
+    List<StackFrame> frames =
+        stack.stream()
+            .map(
+                frame ->
+                    StackFrame.ofJava(
+                        frame.getClassName(),
+                        frame.getMethodName(),
+                        frame.getFileName() == null ? "" : frame.getFileName(),
+                        Math.max(0, frame.getLineNumber())))
+            .toList();
+    return naming.frame(frames).orElse(frames.get(0)).toString();
+  }
+}

@@ -1,0 +1,85 @@
+package io.mallometer.model;
+
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
+import java.time.Instant;
+import java.util.List;
+
+/** The pools of libraries that hand out parts of large native chunks, such as Netty's. */
+public record PoolReport(
+    @Figure("When the pools were looked at") Instant time,
+    @Figure(value = "How long that took", unit = SECONDS) double lookSeconds,
+    @Figure(
+            value = "Native bytes of all pools together",
+            unit = BYTES,
+            meter = "native.pool.size",
+            attribute = "PoolSizeBytes")
+        double bytes,
+    @Figure(
+            value =
+                "Bytes that the pools have handed out or cache for threads, of the pools that report them",
+            unit = BYTES,
+            meter = "native.pool.used",
+            attribute = "PoolUsedBytes")
+        double usedBytes,
+    @Figure("The pools, most bytes first") List<Pool> pools) {
+
+  /**
+   * The pools of one kind of one copy of a library. Buffers are estimated from those that the
+   * library itself tracks.
+   */
+  public record Pool(
+      @Figure("The library, such as Netty") String library,
+      @Figure("The package of this copy of it, such as io.netty") String packageName,
+      @Figure("The kind of its pools: pooled or adaptive") String kind,
+      @Figure(value = "The number of chunks; unknown for adaptive pools", unit = COUNT)
+          double chunks,
+      @Figure(value = "The bytes of the chunks", unit = BYTES) double bytes,
+      @Figure(
+              value =
+                  "Bytes that were handed out and not returned, those that threads cache included;"
+                      + " unknown for adaptive pools",
+              unit = BYTES)
+          double usedBytes,
+      @Figure(value = "Used bytes that no buffer has, because threads cache them", unit = BYTES)
+          double cachedBytes,
+      @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
+          double siteBytes,
+      @Figure("The numbers of these call sites, most live bytes first, at most nine")
+          List<Integer> sites,
+      @Figure(value = "The library tracks one buffer in so many; 0 if it tracks none", unit = COUNT)
+          int samplingInterval,
+      @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
+      @Figure("All of this in one sentence") String sentence,
+      @Figure("The lines that allocated live buffers, suspects first, then most bytes first")
+          List<Holder> holders) {
+
+    public Pool {
+      sites = List.copyOf(sites);
+      holders = List.copyOf(holders);
+    }
+  }
+
+  /** A line whose buffers are live. */
+  public record Holder(
+      @Figure("The class, method and line that allocated the buffers") String line,
+      @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
+      @Figure(value = "Their bytes", unit = BYTES) Estimate bytes,
+      @Figure(value = "How many of them are tracked", unit = COUNT) int tracked,
+      @Figure(value = "In how many chunks tracked buffers are: a lower bound", unit = COUNT)
+          int chunks,
+      @Figure(value = "How long the oldest tracked buffer has been watched", unit = SECONDS)
+          double oldestSeconds,
+      @Figure(
+              value = "Tracked buffers that were released after a minute or more, in the last hour",
+              unit = COUNT)
+          int releasedLate,
+      @Figure("Whether the buffers are held longer and longer") boolean suspect,
+      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence) {}
+
+  public PoolReport {
+    pools = List.copyOf(pools);
+  }
+}
