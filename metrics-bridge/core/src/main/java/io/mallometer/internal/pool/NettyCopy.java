@@ -123,9 +123,6 @@ final class NettyCopy {
 
   /** Names the member or the module that prevents the reading. */
   private String reason(Throwable failure) {
-    if (failure instanceof VirtualMachineError fatal) {
-      throw fatal;
-    }
     String text = String.valueOf(failure.getMessage());
     return failure instanceof IllegalAccessException
         ? "%s is closed to mallometer: %s".formatted(packageName, text)
@@ -550,9 +547,6 @@ final class NettyCopy {
     }
 
     private static IllegalStateException unreadable(Throwable cause) {
-      if (cause instanceof VirtualMachineError fatal) {
-        throw fatal;
-      }
       return new IllegalStateException("a record of a buffer cannot be read: " + cause, cause);
     }
   }

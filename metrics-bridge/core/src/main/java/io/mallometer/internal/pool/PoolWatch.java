@@ -36,8 +36,11 @@ public final class PoolWatch {
 
   private static final long LONGEST_READING_NANOS = 20_000_000L;
 
-  /** The pause after a look as a multiple of its time: at most 0.2 % of a processor. */
-  private static final long REST = 500;
+  /** The pause after a look as a multiple of its time: at most 0.5 % of a processor. */
+  private static final long REST = 200;
+
+  /** The longest pause: on a busy machine a look takes long without using a processor. */
+  private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
   /** The most lines of a pool that are shown. */
   private static final int MOST_HOLDERS = 10;
@@ -98,9 +101,9 @@ public final class PoolWatch {
     try {
       latest = report(new Look(now, LONGEST_READING_NANOS, nanoTime));
     } finally {
-      long end = nanoTime.getAsLong();
-      next = now + Math.max(PACE_NANOS, REST * (end - now));
-      nextIfAsked = now + Math.max(ASKED_NANOS, REST * (end - now));
+      long rest = Math.min(LONGEST_PAUSE_NANOS, REST * (nanoTime.getAsLong() - now));
+      next = now + Math.max(PACE_NANOS, rest);
+      nextIfAsked = now + Math.max(ASKED_NANOS, rest);
     }
   }
 

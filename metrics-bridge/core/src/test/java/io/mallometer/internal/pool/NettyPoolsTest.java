@@ -1,0 +1,320 @@
+package io.mallometer.internal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.mallometer.model.CallSite;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.Pool;
+import io.mallometer.model.StackFrame;
+import java.io.IOException;
+import java.lang.module.Configuration;
+import java.lang.module.ModuleFinder;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.FutureTask;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests the reader of Netty's pools with published versions of Netty. */
+class NettyPoolsTest {
+
+  private static final String NETTY = "io.netty";
+  private static final int BYTES = 8192;
+
+  @ParameterizedTest
+  @CsvSource({
+    "4.1.121.Final, io.netty, pooled",
+    "4.1.140.Final, io.netty, pooled",
+    "4.1.140.Final, io.netty, adaptive",
+    "'', io.netty, pooled",
+    "'', io.netty, adaptive",
+    "4.2.20.Final, io.netty, pooled",
+    "4.2.20.Final, io.netty, adaptive",
+    "grpc-shaded, io.grpc.netty.shaded.io.netty, pooled"
+  })
+  void heldBuffersAreNamedWithTheirLineInEachVersion(
+      String version, String packageName, String kind) throws Exception {
+    try (NettyLoader loader = NettyLoader.of(version)) {
+      NettyLoader.Use use = loader.use(packageName, kind).level("PARANOID");
+      use.keep(300, BYTES);
+      use.release(100);
+      use.keepOnHeap(20, BYTES);
+      Set<String> before = loader.defined();
+      Watched watched = new Watched(loader);
+
+      Pool pool = watched.pool();
+
+      assertThat(pool.reason()).isEmpty();
+      assertThat(pool.packageName()).isEqualTo(packageName);
+      assertThat(pool.kind()).isEqualTo(kind);
+      assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
+      assertThat(pool.samplingInterval()).isEqualTo(1);
+      Holder holder = pool.holders().get(0);
+      assertThat(holder.line()).matches(".*\\.NettyUse\\.keep\\(NettyUse\\.java:\\d+\\)");
+      assertThat(holder.buffers().value()).isEqualTo(200);
+      assertThat(holder.bytes().value()).isEqualTo(200.0 * BYTES);
+      assertThat(holder.chunks()).isBetween(1, 20);
+      if (kind.equals("pooled")) {
+        assertThat(pool.usedBytes()).isBetween(200.0 * BYTES, 310.0 * BYTES);
+        assertThat(pool.usedBytes() - pool.cachedBytes()).isCloseTo(200.0 * BYTES, within(9e4));
+        assertThat(pool.chunks()).isGreaterThanOrEqualTo(holder.chunks());
+      }
+      assertThat(loader.defined()).as("a look loads no class").isEqualTo(before);
+      Reference.reachabilityFence(use);
+    }
+  }
+
+  @Test
+  void whatTheDetectorSamplesIsWeightedAndHasAnInterval() throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled");
+      use.keep(20_000, 256);
+
+      Pool pool = new Watched(loader).pool();
+
+      // 156 are expected to be tracked, with a standard error of 12.5.
+      Estimate buffers = pool.holders().get(0).buffers();
+      assertThat(pool.samplingInterval()).isEqualTo(128);
+      assertThat(buffers.value()).isBetween(20_000 - 6 * 1_600.0, 20_000 + 6 * 1_600.0);
+      assertThat(buffers.low()).isBetween(buffers.value() * 0.75, buffers.value() * 0.9);
+      assertThat(buffers.high()).isBetween(buffers.value() * 1.1, buffers.value() * 1.35);
+      Reference.reachabilityFence(use);
+    }
+  }
+
+  @Test
+  void aDisabledDetectorIsTheReasonAndTheSizesStay() throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled").level("DISABLED");
+      use.keep(100, BYTES);
+
+      Pool pool = new Watched(loader).pool();
+
+      assertThat(pool.reason()).isEqualTo("Netty's leak detector is disabled, so no buffer is tracked");
+      assertThat(pool.sentence()).endsWith(pool.reason());
+      assertThat(pool.holders()).isEmpty();
+      assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
+    }
+  }
+
+  @Test
+  void forgottenBuffersThatACollectionFreedAreHeldByNothing() throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
+      use.keep(50, BYTES);
+      Watched watched = new Watched(loader);
+      assertThat(watched.pool().holders().get(0).tracked()).isEqualTo(50);
+
+      use.forget();
+      int left = 50;
+      for (int i = 0; i < 50 && left > 0; i++) {
+        System.gc();
+        List<Holder> holders = watched.pool().holders();
+        left = holders.isEmpty() ? 0 : holders.get(0).tracked();
+      }
+
+      assertThat(left).isZero();
+    }
+  }
+
+  @Test
+  void aLoaderThatTheApplicationDroppedIsCollected() throws Exception {
+    Watched watched = new Watched();
+    // Netty leaves values in the thread that allocates, which hold its class loader.
+    FutureTask<WeakReference<ClassLoader>> use = new FutureTask<>(() -> usedAndDropped(watched));
+    Thread thread = new Thread(use);
+    thread.start();
+    WeakReference<ClassLoader> loader = use.get();
+    thread.join();
+    watched.forgetLoaders();
+    for (int i = 0; i < 50 && !loader.refersTo(null); i++) {
+      System.gc();
+      System.runFinalization();
+    }
+    assertThat(loader.refersTo(null)).isTrue();
+  }
+
+  private static WeakReference<ClassLoader> usedAndDropped(Watched watched) throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
+      use.keep(10, BYTES);
+      watched.add(loader);
+      assertThat(watched.pool().holders()).hasSize(1);
+      use.release(10);
+      return new WeakReference<>(loader);
+    }
+  }
+
+  @Test
+  void twoCopiesAreTwoPools() throws Exception {
+    try (NettyLoader one = NettyLoader.of("");
+        NettyLoader other = NettyLoader.of("4.1.140.Final")) {
+      NettyLoader.Use ten = one.use(NETTY, "pooled").level("PARANOID");
+      NettyLoader.Use twenty = other.use(NETTY, "pooled").level("PARANOID");
+      ten.keep(10, BYTES);
+      twenty.keep(20, BYTES);
+
+      List<Pool> pools = new Watched(one, other).lookAfter(Duration.ZERO).orElseThrow().pools();
+
+      assertThat(pools).extracting(Pool::reason).containsExactly("", "");
+      assertThat(pools)
+          .extracting(pool -> pool.holders().get(0).tracked())
+          .containsExactlyInAnyOrder(10, 20);
+      Reference.reachabilityFence(ten);
+      Reference.reachabilityFence(twenty);
+    }
+  }
+
+  @Test
+  void theCallSitesOfItsChunksBelongToAPool() throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
+      use.keep(10, BYTES);
+      Watched watched = new Watched(loader);
+      watched.add(site(7, "io.netty.buffer.PoolArena$DirectArena", 4_000));
+      watched.add(site(8, "io.grpc.netty.shaded.io.netty.buffer.PoolArena$DirectArena", 4_000));
+      watched.add(site(9, "io.netty.buffer.PoolArena$DirectArena", 0));
+
+      Pool pool = watched.pool();
+
+      assertThat(pool.sites()).containsExactly(7);
+      assertThat(pool.siteBytes()).isEqualTo(4_000);
+      Reference.reachabilityFence(use);
+    }
+  }
+
+  private static CallSite site(int number, String owner, double bytes) {
+    Estimate live = new Estimate(bytes, 0, 1);
+    return new CallSite(
+        number,
+        List.of(StackFrame.ofJava(owner, "newChunk", "PoolArena.java", 1)),
+        "site",
+        "[java]",
+        1,
+        live,
+        live,
+        live,
+        live,
+        Double.NaN,
+        Double.NaN,
+        CallSite.Ages.UNKNOWN);
+  }
+
+  // ---- Abuse
+
+  private static final String BUFFER = "fake.buffer";
+  private static final String UTIL = "fake.util";
+
+  @Test
+  void aLibraryOfTheSameClassNamesWithoutTheFieldsIsOffWithAReason(@TempDir Path directory)
+      throws Exception {
+    Path classes =
+        compiled(
+            directory,
+            "package %s; public class AbstractByteBuf { }".formatted(BUFFER),
+            "package %s; public class ResourceLeakDetector { }".formatted(UTIL));
+    try (NettyLoader loader = NettyLoader.ofDirectory(classes)) {
+      initialize(loader);
+
+      Pool pool = new Watched(loader).pool();
+
+      assertThat(pool.packageName()).isEqualTo("fake");
+      assertThat(pool.reason())
+          .startsWith("this version of Netty is not known: NoSuchFieldException")
+          .contains("leakDetector");
+      assertThat(pool.holders()).isEmpty();
+    }
+  }
+
+  @Test
+  void aLibraryWhoseMembersThrowIsOffWithAReason(@TempDir Path directory) throws Exception {
+    Path classes =
+        compiled(
+            directory,
+            "package %s; public class AbstractByteBuf { static fake.util.ResourceLeakDetector leakDetector = new fake.util.ResourceLeakDetector(); }"
+                .formatted(BUFFER),
+            "package %s; public class ResourceLeakDetector { public enum Level { SIMPLE } public static Level getLevel() { throw new StackOverflowError(); } static Object of = Level.SIMPLE; }"
+                .formatted(UTIL));
+    try (NettyLoader loader = NettyLoader.ofDirectory(classes)) {
+      initialize(loader);
+
+      Pool pool = new Watched(loader).pool();
+
+      assertThat(pool.reason()).contains("StackOverflowError");
+    }
+  }
+
+  @Test
+  void aClosedModuleIsOffWithAReason(@TempDir Path directory) throws Exception {
+    Path classes =
+        compiled(
+            directory,
+            "module fake { }",
+            "package %s; public class AbstractByteBuf { static fake.util.ResourceLeakDetector leakDetector; }"
+                .formatted(BUFFER),
+            "package %s; public class ResourceLeakDetector { }".formatted(UTIL));
+    Configuration configuration =
+        ModuleLayer.boot()
+            .configuration()
+            .resolve(
+                ModuleFinder.of(classes),
+                ModuleFinder.of(),
+                Set.of("fake"));
+    ClassLoader loader =
+        ModuleLayer.boot()
+            .defineModulesWithOneLoader(configuration, ClassLoader.getPlatformClassLoader())
+            .findLoader("fake");
+    List<Class<?>> found =
+        List.of(
+            Class.forName("fake.buffer.AbstractByteBuf", true, loader),
+            Class.forName("fake.util.ResourceLeakDetector", true, loader));
+    NettyPools pools = new NettyPools(stack -> "line");
+
+    List<PoolReading> readings = pools.read(found, new Look(0, 1_000_000_000, System::nanoTime));
+
+    assertThat(readings).hasSize(1);
+    assertThat(readings.get(0).reason())
+        .startsWith("fake is closed to mallometer")
+        .contains("module fake does not open fake.buffer");
+  }
+
+  private static void initialize(NettyLoader loader) throws ClassNotFoundException {
+    Class.forName(BUFFER + ".AbstractByteBuf", true, loader);
+    Class.forName(UTIL + ".ResourceLeakDetector", true, loader);
+    try {
+      Class.forName(UTIL + ".ResourceLeakDetector$Level", true, loader);
+    } catch (ClassNotFoundException e) {
+      // Not every fake has it.
+    }
+  }
+
+  private static Path compiled(Path directory, String... sources) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("-d", directory.resolve("out").toString()));
+    for (int i = 0; i < sources.length; i++) {
+      String name =
+          sources[i].startsWith("module")
+              ? "module-info"
+              : sources[i].contains("class ResourceLeakDetector")
+                  ? "ResourceLeakDetector"
+                  : "AbstractByteBuf";
+      Path file = directory.resolve(name + ".java");
+      Files.writeString(file, sources[i]);
+      arguments.add(file.toString());
+    }
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    assertThat(compiler.run(null, null, null, arguments.toArray(String[]::new))).isZero();
+    return directory.resolve("out");
+  }
+}

@@ -1,0 +1,104 @@
+package io.mallometer.internal.pool;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A program that uses one copy of Netty. A {@link NettyLoader} defines it beside that copy, whatever
+ * its package, so it calls Netty by reflection.
+ */
+public final class NettyUse {
+
+  private final String packageName;
+  private final Object allocator;
+  private final List<Object> kept = new ArrayList<>();
+
+  /** Uses the default allocator of a kind, or a new one of a kind without a default. */
+  public NettyUse(String packageName, String kind) throws ReflectiveOperationException {
+    this.packageName = packageName;
+    Class<?> type =
+        Class.forName(
+            packageName
+                + (kind.equals("pooled")
+                    ? ".buffer.PooledByteBufAllocator"
+                    : ".buffer.AdaptiveByteBufAllocator"));
+    this.allocator =
+        kind.equals("pooled")
+            ? type.getField("DEFAULT").get(null)
+            : type.getConstructor().newInstance();
+  }
+
+  /** Sets the level of the leak detector. */
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  public void level(String name) throws ReflectiveOperationException {
+    Class<?> detector = Class.forName(packageName + ".util.ResourceLeakDetector");
+    Class<Enum> level = (Class<Enum>) Class.forName(detector.getName() + "$Level");
+    detector.getMethod("setLevel", level).invoke(null, Enum.valueOf(level, name));
+  }
+
+  /** Allocates native buffers and keeps them. */
+  public void keep(int count, int bytes) throws ReflectiveOperationException {
+    for (int i = 0; i < count; i++) {
+      kept.add(method(allocator, "directBuffer", int.class).invoke(allocator, bytes)); // KEEP
+    }
+  }
+
+  /** Allocates buffers on the heap and keeps them. */
+  public void keepOnHeap(int count, int bytes) throws ReflectiveOperationException {
+    for (int i = 0; i < count; i++) {
+      kept.add(method(allocator, "heapBuffer", int.class).invoke(allocator, bytes));
+    }
+  }
+
+  /** Releases the oldest buffers. */
+  public void release(int count) throws ReflectiveOperationException {
+    for (int i = 0; i < count; i++) {
+      Object buffer = kept.remove(0);
+      method(buffer, "release").invoke(buffer);
+    }
+  }
+
+  /** Forgets all buffers without releasing them. */
+  public void forget() {
+    kept.clear();
+  }
+
+  /** Returns the native bytes of the allocator's chunks, as its own metric says. */
+  public long usedDirectMemory() throws ReflectiveOperationException {
+    Object metric = method(allocator, "metric").invoke(allocator);
+    return (long) method(metric, "usedDirectMemory").invoke(metric);
+  }
+
+  /** Returns a public method by a public class or interface that declares it. */
+  private static Method method(Object target, String name, Class<?>... parameters)
+      throws NoSuchMethodException {
+    Method found = find(target.getClass(), name, parameters);
+    if (found == null) {
+      throw new NoSuchMethodException(target.getClass() + "." + name);
+    }
+    return found;
+  }
+
+  private static Method find(Class<?> type, String name, Class<?>... parameters) {
+    if (type == null) {
+      return null;
+    }
+    if (Modifier.isPublic(type.getModifiers())) {
+      try {
+        Method method = type.getMethod(name, parameters);
+        if (Modifier.isPublic(method.getDeclaringClass().getModifiers())) {
+          return method;
+        }
+      } catch (NoSuchMethodException e) {
+        // A superclass or an interface may have it.
+      }
+    }
+    Method found = find(type.getSuperclass(), name, parameters);
+    for (Class<?> face : type.getInterfaces()) {
+      found = found == null ? find(face, name, parameters) : found;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,135 @@
+package io.mallometer.internal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.Pool;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests the pace of looks, and which lines are suspects, with buffers of a real Netty. */
+class PoolWatchTest {
+
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+  private static final int BYTES = 8192;
+
+  private NettyLoader loader;
+  private NettyLoader.Use use;
+  private Watched watched;
+
+  @BeforeEach
+  void start() throws Exception {
+    loader = NettyLoader.of("");
+    use = loader.use("io.netty", "pooled").level("PARANOID");
+    watched = new Watched(loader);
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    loader.close();
+  }
+
+  @Test
+  void buffersThatArriveAndAreNeverReleasedAreASuspectAfterAFewMinutes() throws Exception {
+    watched.lookAfter(MINUTE);
+    for (int minute = 0; minute < 3; minute++) {
+      use.keep(1, BYTES);
+      assertThat(holder().suspect()).isFalse();
+    }
+    use.keep(1, BYTES);
+    holder();
+    Holder holder = holder();
+
+    assertThat(holder.suspect()).isTrue();
+    assertThat(holder.sentence())
+        .matches(
+            "Buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) are held longer and longer:"
+                + " of the tracked ones that lived for a minute \\d are held, for up to \\d min,"
+                + " none was released, and more arrive");
+  }
+
+  @Test
+  void thePoolsSentenceNamesTheLineThatKeepsItsChunks() throws Exception {
+    use.keep(100, BYTES);
+    watched.pool();
+
+    assertThat(watched.pool().sentence())
+        .matches(
+            "\\d.* MiB in \\d+ chunks? of Netty \\(pooled\\), \\d+ KiB used.*; 100 buffers from"
+                + " NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) keep at least (one|\\d+) of them");
+  }
+
+  @Test
+  void buffersOfTheStartThatStayAreNoSuspect() throws Exception {
+    use.keep(50, BYTES);
+    for (int minute = 0; minute < 30; minute++) {
+      assertThat(holder().suspect()).isFalse();
+    }
+  }
+
+  @Test
+  void buffersThatAreReleasedAfterMinutesAreNoSuspect() throws Exception {
+    watched.lookAfter(MINUTE);
+    for (int minute = 0; minute < 30; minute++) {
+      use.keep(2, BYTES);
+      if (minute >= 3) {
+        use.release(2);
+      }
+      boolean suspect = holder().suspect();
+      if (minute >= 5) {
+        assertThat(suspect).as("minute " + minute).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void buffersThatNoLongerArriveAreNoSuspect() throws Exception {
+    watched.lookAfter(MINUTE);
+    for (int minute = 0; minute < 5; minute++) {
+      use.keep(1, BYTES);
+      holder();
+    }
+    assertThat(holder().suspect()).isTrue();
+    for (int minute = 0; minute < 5; minute++) {
+      holder();
+    }
+    assertThat(holder().suspect()).isFalse();
+  }
+
+  @Test
+  void oneLookIsTakenAMinuteAndMoreWhileSomebodyAsks() {
+    watched.lookAfter(Duration.ZERO);
+    watched.lookAfter(Duration.ofSeconds(59));
+    assertThat(watched.looks()).isEqualTo(1);
+    watched.lookAfter(Duration.ofSeconds(1));
+    assertThat(watched.looks()).isEqualTo(2);
+
+    watched.watch().ask();
+    watched.lookAfter(Duration.ofSeconds(9));
+    assertThat(watched.looks()).isEqualTo(2);
+    watched.lookAfter(Duration.ofSeconds(1));
+    assertThat(watched.looks()).isEqualTo(3);
+    watched.lookAfter(Duration.ofSeconds(10));
+    assertThat(watched.looks()).isEqualTo(3);
+  }
+
+  @Test
+  void aProgramWithoutAPoolHasNoReport() {
+    watched.forgetLoaders();
+    assertThat(watched.lookAfter(MINUTE)).isEmpty();
+  }
+
+  @Test
+  void countsHaveThreeDigits() {
+    assertThat(PoolText.grouped(7)).isEqualTo("7");
+    assertThat(PoolText.grouped(2048)).isEqualTo("2,050");
+    assertThat(PoolText.grouped(1_234_567)).isEqualTo("1,230,000");
+  }
+
+  private Holder holder() {
+    Pool pool = watched.pool();
+    return pool.holders().get(0);
+  }
+}
