@@ -11,9 +11,11 @@ import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
@@ -108,6 +110,16 @@ public abstract class FaceContract {
             gauge("mallometer_diagnosis", 1, "state", "too_early"),
             gauge("mallometer_diagnosis", 0, "state", "watch"),
             gauge("mallometer_diagnosis", 0, "state", "act"));
+  }
+
+  @Test
+  void poolsOfLibrariesAreShownWhereTheyAreFound() {
+    mallometer.setPools(pools());
+
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.add(gauge("native_pool_size_bytes", 134_217_728));
+    all.add(gauge("native_pool_used_bytes", 20_000_000));
+    assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
   }
 
   @Test
@@ -644,6 +656,41 @@ public abstract class FaceContract {
             new AllocatorStatistics.Arena(1, 40_000, 20_000, 20_000, 12_000, 4_000)),
         List.of(new Advice("arenas", "3 arenas for 1 processor", "MALLOC_ARENA_MAX=2")),
         0.001);
+  }
+
+  /** Returns a pool with a suspect, and figures that all differ. */
+  public static PoolReport pools() {
+    PoolReport.Holder holder =
+        new PoolReport.Holder(
+            "com.shop.SessionStore.keep(SessionStore.java:48)",
+            new Estimate(2_048, 262_144, 16),
+            new Estimate(16_777_216, 1.76e13, 16),
+            16,
+            12,
+            240,
+            1,
+            true,
+            "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
+    return new PoolReport(
+        Instant.parse("2026-01-01T00:00:00Z"),
+        0.004,
+        134_217_728,
+        20_000_000,
+        List.of(
+            new PoolReport.Pool(
+                "Netty",
+                "io.netty",
+                "pooled",
+                32,
+                134_217_728,
+                20_000_000,
+                1_000_000,
+                134_000_000,
+                List.of(7),
+                128,
+                "the look ended before all tracked buffers were read",
+                "128 MiB in 32 chunks of Netty (pooled)",
+                List.of(holder))));
   }
 
   private static List<Published> whatTheAllocatorSays() {

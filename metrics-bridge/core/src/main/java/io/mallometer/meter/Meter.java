@@ -329,7 +329,15 @@ public final class Meter {
         Stream.concat(
                 ROWS.stream(),
                 Stream.of(
-                        COUNTERS, BASELINE, SELF, SAMPLING, STATISTICS, MEMORY, HUGE_PAGES, CGROUP, POOLS)
+                        COUNTERS,
+                        BASELINE,
+                        SELF,
+                        SAMPLING,
+                        STATISTICS,
+                        MEMORY,
+                        HUGE_PAGES,
+                        CGROUP,
+                        POOLS)
                     .flatMap(Part::stated))
             .toList();
 

@@ -36,8 +36,7 @@ public record Snapshot(
     @Figure(
             "Call sites by verdict, some seconds older than the rest; empty if the use of objects is not seen")
         Optional<LeakSummary> leaks,
-    @Figure(
-            "Pools of other libraries, up to a minute older than the rest; empty if none was found")
+    @Figure("Pools of other libraries, up to a minute older than the rest; empty if none was found")
         Optional<PoolReport> pools,
     Diagnosis diagnosis,
     @Figure("The version of the application, such as '2.3.1'; empty if it is not known")

@@ -165,8 +165,8 @@ public interface NativeLibrary {
   OwnerSearch searchOwners(int site);
 
   /**
-   * Returns the initialized classes of all class loaders whose name ends with one of at most sixteen
-   * texts, such as {@code .buffer.ByteBufUtil}; empty if they cannot be listed. Loads and
+   * Returns the initialized classes of all class loaders whose name ends with one of at most
+   * sixteen texts, such as {@code .buffer.ByteBufUtil}; empty if they cannot be listed. Loads and
    * initializes no class. Takes milliseconds. Never throws.
    */
   Optional<List<Class<?>>> initializedClasses(List<String> endings);

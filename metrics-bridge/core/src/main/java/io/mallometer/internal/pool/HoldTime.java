@@ -8,10 +8,10 @@ import java.util.TreeSet;
 /**
  * How long the buffers of one line are held, over the looks of the last hour.
  *
- * <p>Buffers are a suspect if they are held longer and longer: tracked ones arrive at three looks or
- * more, live for a minute or more, and hardly any of those is released. If the lifetimes had a mean
- * of half the time watched, three such buffers would all survive in 1 of 20 cases. A program that
- * fills a store at its start and then keeps it is none, because no buffer arrives any more.
+ * <p>Buffers are a suspect if they are held longer and longer: tracked ones arrive at three looks
+ * or more, live for a minute or more, and hardly any of those is released. If the lifetimes had a
+ * mean of half the time watched, three such buffers would all survive in 1 of 20 cases. A program
+ * that fills a store at its start and then keeps it is none, because no buffer arrives any more.
  */
 final class HoldTime {
 
@@ -52,8 +52,7 @@ final class HoldTime {
 
   /** Returns the number of live buffers that were watched for a minute. */
   static int late(List<TrackedBuffer> live, long now) {
-    return (int)
-        live.stream().filter(buffer -> now - buffer.firstSeen() >= MINUTE_NANOS).count();
+    return (int) live.stream().filter(buffer -> now - buffer.firstSeen() >= MINUTE_NANOS).count();
   }
 
   /**

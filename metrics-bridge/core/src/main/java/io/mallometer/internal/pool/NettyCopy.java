@@ -116,7 +116,7 @@ final class NettyCopy {
     add(POOLED, members, interval, reason, tracked, readings);
     add(ADAPTIVE, members, interval, reason, tracked, readings);
     if (readings.isEmpty() && !reason.isEmpty()) {
-      readings.add(reading("", Figures.UNKNOWN, interval, reason, Tracked.NONE));
+      readings.add(reading("", Figures.UNKNOWN, interval, reason, of("", tracked)));
     }
     return readings;
   }
@@ -165,7 +165,8 @@ final class NettyCopy {
   private static Tracked of(String kind, Tracked all) {
     return new Tracked(
         all.live().stream().filter(one -> one.kind().equals(kind)).toList(),
-        all.released().stream().filter(one -> one.kind().equals(kind)).toList());
+        all.released().stream().filter(one -> one.kind().equals(kind)).toList(),
+        all.complete());
   }
 
   // ---- Tracked buffers
@@ -238,8 +239,7 @@ final class NettyCopy {
   }
 
   private void noteAllocator(Part part) {
-    List<WeakReference<Object>> all =
-        part.kind().equals(POOLED) ? pooledAllocators : adaptivePools;
+    List<WeakReference<Object>> all = part.kind().equals(POOLED) ? pooledAllocators : adaptivePools;
     Object allocator = part.allocator();
     if (all.stream().noneMatch(one -> one.refersTo(allocator))) {
       all.add(new WeakReference<>(allocator));
@@ -262,7 +262,7 @@ final class NettyCopy {
         live.add(buffer);
       }
     }
-    return new Tracked(live, released);
+    return new Tracked(live, released, whole);
   }
 
   // ---- Figures
@@ -289,8 +289,7 @@ final class NettyCopy {
       }
     }
     boolean counts = inBuffers > 0 || tracked.live().isEmpty();
-    return new Figures(
-        chunks, bytes, used, counts ? Math.max(0, used - inBuffers) : Double.NaN);
+    return new Figures(chunks, bytes, used, counts ? Math.max(0, used - inBuffers) : Double.NaN);
   }
 
   private Figures adaptive(Members members) throws Throwable {
@@ -358,8 +357,7 @@ final class NettyCopy {
     }
 
     Iterable<?> trackers() throws Throwable {
-      return (Iterable<?>)
-          field(needed(Names.DETECTOR), "allLeaks", Set.class).invoke(detector);
+      return (Iterable<?>) field(needed(Names.DETECTOR), "allLeaks", Set.class).invoke(detector);
     }
 
     /** Returns null while no buffer was ever tracked. */
@@ -401,8 +399,7 @@ final class NettyCopy {
         return Optional.empty();
       }
       Object arena = field(needed(Names.CHUNK), "arena", needed(Names.ARENA)).invoke(chunk);
-      Object allocator =
-          field(needed(Names.ARENA), "parent", needed(Names.POOLED)).invoke(arena);
+      Object allocator = field(needed(Names.ARENA), "parent", needed(Names.POOLED)).invoke(arena);
       return Optional.of(new Part(POOLED, chunk, allocator, length));
     }
 
@@ -422,7 +419,9 @@ final class NettyCopy {
       return Optional.of(new Part(ADAPTIVE, chunk, allocator, length));
     }
 
-    /** Returns whether an adaptive buffer is on the heap; not known for Netty 4.1, so false there. */
+    /**
+     * Returns whether an adaptive buffer is on the heap; not known for Netty 4.1, so false there.
+     */
     private boolean isOnHeap(Class<?> type, Object buffer) throws Throwable {
       try {
         return (boolean) field(type, "hasArray", boolean.class).invoke(buffer);
@@ -454,11 +453,13 @@ final class NettyCopy {
     }
 
     double pinned(Object allocator) throws Throwable {
-      return (long) method(needed(Names.POOLED), "pinnedDirectMemory", long.class).invoke(allocator);
+      return (long)
+          method(needed(Names.POOLED), "pinnedDirectMemory", long.class).invoke(allocator);
     }
 
     Iterable<?> arenas(Object allocator) throws Throwable {
-      return (Iterable<?>) method(needed(Names.POOLED), "directArenas", List.class).invoke(allocator);
+      return (Iterable<?>)
+          method(needed(Names.POOLED), "directArenas", List.class).invoke(allocator);
     }
 
     Iterable<?> chunkLists(Object arena) throws Throwable {

@@ -31,9 +31,13 @@ record PoolReading(
     static final Figures UNKNOWN = new Figures(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** Tracked buffers of one look. */
-  record Tracked(List<TrackedBuffer> live, List<TrackedBuffer> released) {
+  /**
+   * Tracked buffers of one look.
+   *
+   * @param complete whether the look read all new ones
+   */
+  record Tracked(List<TrackedBuffer> live, List<TrackedBuffer> released, boolean complete) {
 
-    static final Tracked NONE = new Tracked(List.of(), List.of());
+    static final Tracked NONE = new Tracked(List.of(), List.of(), true);
   }
 }

@@ -16,8 +16,7 @@ final class PoolText {
   static String sentence(PoolReading reading, List<Holder> holders) {
     PoolReading.Figures figures = reading.figures();
     StringBuilder text = new StringBuilder();
-    text.append(
-        Double.isNaN(figures.bytes()) ? "Pools" : Words.bytes(figures.bytes()));
+    text.append(Double.isNaN(figures.bytes()) ? "Pools" : Words.bytes(figures.bytes()));
     if (!Double.isNaN(figures.chunks())) {
       text.append(" in ").append(count(figures.chunks(), "chunk"));
     }
@@ -55,8 +54,7 @@ final class PoolText {
   private static String buffers(Estimate buffers) {
     return buffers.variance() > 0
         ? "%s (%s to %s) buffers"
-            .formatted(
-                grouped(buffers.value()), grouped(buffers.low()), grouped(buffers.high()))
+            .formatted(grouped(buffers.value()), grouped(buffers.low()), grouped(buffers.high()))
         : count(buffers.value(), "buffer");
   }
 
@@ -68,7 +66,9 @@ final class PoolText {
             shortLine(line),
             late,
             Words.duration(Duration.ofMillis(Math.round(oldestSeconds * 1e3))),
-            releasedLate == 0 ? "none was" : releasedLate == 1 ? "one was" : releasedLate + " were");
+            releasedLate == 0
+                ? "none was"
+                : releasedLate == 1 ? "one was" : releasedLate + " were");
   }
 
   /** Returns {@code Store.keep (Store.java:48)} for {@code com.acme.Store.keep(Store.java:48)}. */

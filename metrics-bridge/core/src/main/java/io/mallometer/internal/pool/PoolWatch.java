@@ -23,8 +23,8 @@ import java.util.function.LongSupplier;
 /**
  * Looks at the pools of all known libraries: once a minute, and every ten seconds while somebody
  * asks. A look lists the loaded classes, and reads new buffers for 20 ms at most; a long one makes
- * the next one later. Used by the poller's thread; only {@link #ask} and {@link #latest} are
- * for any thread.
+ * the next one later. Used by the poller's thread; only {@link #ask} and {@link #latest} are for
+ * any thread.
  */
 public final class PoolWatch {
 
@@ -63,8 +63,7 @@ public final class PoolWatch {
   private long nextIfAsked;
 
   /** Creates a watch that has looked at nothing. */
-  public PoolWatch(
-      NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
+  public PoolWatch(NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
     this.library = library;
     this.sites = sites;
     this.clock = clock;

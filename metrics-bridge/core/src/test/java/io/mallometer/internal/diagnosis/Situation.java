@@ -122,7 +122,8 @@ final class Situation {
                 status.active() ? Optional.of(FaceContract.counters(true, 0)) : Optional.empty(),
                 self)
             .with(memory(age.toSeconds()))
-            .with(allocator);
+            .with(allocator)
+            .withPools(pools);
     return new DiagnosisInput(
         snapshot,
         history(),

@@ -102,7 +102,8 @@ class NettyPoolsTest {
 
       Pool pool = new Watched(loader).pool();
 
-      assertThat(pool.reason()).isEqualTo("Netty's leak detector is disabled, so no buffer is tracked");
+      assertThat(pool.reason())
+          .isEqualTo("Netty's leak detector is disabled, so no buffer is tracked");
       assertThat(pool.sentence()).endsWith(pool.reason());
       assertThat(pool.holders()).isEmpty();
       assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
@@ -268,10 +269,7 @@ class NettyPoolsTest {
     Configuration configuration =
         ModuleLayer.boot()
             .configuration()
-            .resolve(
-                ModuleFinder.of(classes),
-                ModuleFinder.of(),
-                Set.of("fake"));
+            .resolve(ModuleFinder.of(classes), ModuleFinder.of(), Set.of("fake"));
     ClassLoader loader =
         ModuleLayer.boot()
             .defineModulesWithOneLoader(configuration, ClassLoader.getPlatformClassLoader())

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A program that uses one copy of Netty. A {@link NettyLoader} defines it beside that copy, whatever
- * its package, so it calls Netty by reflection.
+ * A program that uses one copy of Netty. A {@link NettyLoader} defines it beside that copy,
+ * whatever its package, so it calls Netty by reflection.
  */
 public final class NettyUse {
 

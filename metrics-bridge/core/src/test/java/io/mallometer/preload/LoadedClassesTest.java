@@ -1,0 +1,58 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.PoolReport;
+import io.mallometer.model.PoolReport.Pool;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Tests that pools are found by the classes that a JVM, preloaded or attached, has loaded. */
+@Tag("preload")
+@ExtendWith(Counted.class)
+class LoadedClassesTest {
+
+  private static final int BUFFERS = 4_000;
+  private static final int BYTES = 8_192;
+
+  @AutoClose private final Mallometer mallometer = Mallometer.open();
+
+  @Test
+  @Timeout(value = 3, unit = TimeUnit.MINUTES)
+  void aPoolOfTheApplicationIsFoundWithTheLineThatKeepsItsChunks() throws InterruptedException {
+    List<ByteBuf> kept = new ArrayList<>();
+    for (int i = 0; i < BUFFERS; i++) {
+      kept.add(PooledByteBufAllocator.DEFAULT.directBuffer(BYTES));
+    }
+
+    Pool pool = found();
+
+    assertThat(pool.packageName()).isEqualTo("io.netty");
+    assertThat(pool.bytes())
+        .isEqualTo(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory());
+    assertThat(pool.holders().get(0).line()).contains("LoadedClassesTest.aPoolOf");
+    // 31 are expected to be tracked, with a standard error of 5.6.
+    assertThat(pool.holders().get(0).buffers().value()).isBetween(600.0, 8_600.0);
+    kept.forEach(ByteBuf::release);
+  }
+
+  /** Waits for the poller's look. */
+  private Pool found() throws InterruptedException {
+    Optional<PoolReport> report = mallometer.allocator().pools();
+    while (report.isEmpty() || report.get().pools().get(0).holders().isEmpty()) {
+      Thread.sleep(100);
+      report = mallometer.allocator().pools();
+    }
+    return report.get().pools().get(0);
+  }
+}
