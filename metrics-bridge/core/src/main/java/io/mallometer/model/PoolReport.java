@@ -10,7 +10,7 @@ import java.util.List;
 /** The pools of libraries that hand out parts of large native chunks, such as Netty's. */
 public record PoolReport(
     @Figure("When the pools were looked at") Instant time,
-    @Figure(value = "How long that took", unit = SECONDS) double lookSeconds,
+    @Figure(value = "The CPU time of that", unit = SECONDS) double lookSeconds,
     @Figure(
             value = "Native bytes of all pools together",
             unit = BYTES,

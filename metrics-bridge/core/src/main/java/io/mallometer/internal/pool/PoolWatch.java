@@ -9,6 +9,8 @@ import io.mallometer.model.PoolReport;
 import io.mallometer.model.PoolReport.Holder;
 import io.mallometer.model.PoolReport.Pool;
 import io.mallometer.model.StackFrame;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,9 +24,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Looks at the pools of all known libraries: once a minute, and every ten seconds while somebody
- * asks. A look lists the loaded classes, and reads new buffers for 20 ms at most; a long one makes
- * the next one later. Used by the poller's thread; only {@link #ask} and {@link #latest} are for
- * any thread.
+ * asks. A look lists the loaded classes, and reads new buffers for 20 ms of CPU time at most; what
+ * is left is read ten seconds later. Used by the poller's thread; only {@link #ask} and {@link
+ * #latest} are for any thread.
  */
 public final class PoolWatch {
 
@@ -39,7 +41,7 @@ public final class PoolWatch {
   /** The pause after a look as a multiple of its time: at most 0.5 % of a processor. */
   private static final long REST = 200;
 
-  /** The longest pause: on a busy machine a look takes long without using a processor. */
+  /** The longest pause: the first look is expensive, because its code is new to the JVM. */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
   /** The most lines of a pool that are shown. */
@@ -51,6 +53,7 @@ public final class PoolWatch {
   private final SiteReadings sites;
   private final Clock clock;
   private final LongSupplier nanoTime;
+  private final LongSupplier cpuTime;
   private final List<PoolLibrary> libraries;
   private final Map<String, HoldTime> holdTimes = new HashMap<>();
 
@@ -58,17 +61,37 @@ public final class PoolWatch {
   private volatile Optional<PoolReport> latest = Optional.empty();
   private volatile boolean asked;
   private boolean everLooked;
+  private boolean complete = true;
   private long firstLook;
   private long next;
   private long nextIfAsked;
 
   /** Creates a watch that has looked at nothing. */
-  public PoolWatch(NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
+  public PoolWatch(
+      NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
+    this(library, sites, clock, nanoTime, PoolWatch::threadNanos);
+  }
+
+  PoolWatch(
+      NativeLibrary library,
+      SiteReadings sites,
+      Clock clock,
+      LongSupplier nanoTime,
+      LongSupplier cpuTime) {
+    this.cpuTime = cpuTime;
     this.library = library;
     this.sites = sites;
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.libraries = List.of(new NettyPools(this::lineOf));
+  }
+
+  /** Returns the CPU time of the calling thread; the time where the JVM does not measure it. */
+  private static long threadNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
+        ? threads.getCurrentThreadCpuTime()
+        : System.nanoTime();
   }
 
   /** Names lines by the classes of the application's packages from now on. */
@@ -97,16 +120,18 @@ public final class PoolWatch {
       everLooked = true;
       firstLook = now;
     }
+    long began = cpuTime.getAsLong();
     try {
-      latest = report(new Look(now, LONGEST_READING_NANOS, nanoTime));
+      complete = true;
+      latest = report(new Look(now, LONGEST_READING_NANOS, cpuTime), began);
     } finally {
-      long rest = Math.min(LONGEST_PAUSE_NANOS, REST * (nanoTime.getAsLong() - now));
-      next = now + Math.max(PACE_NANOS, rest);
+      long rest = Math.min(LONGEST_PAUSE_NANOS, REST * (cpuTime.getAsLong() - began));
       nextIfAsked = now + Math.max(ASKED_NANOS, rest);
+      next = complete ? now + Math.max(PACE_NANOS, rest) : nextIfAsked;
     }
   }
 
-  private Optional<PoolReport> report(Look look) {
+  private Optional<PoolReport> report(Look look, long began) {
     List<PoolReading> readings = new ArrayList<>();
     List<String> names =
         libraries.stream().flatMap(one -> one.classes().stream()).distinct().toList();
@@ -116,7 +141,8 @@ public final class PoolWatch {
         readings.addAll(one.read(found.get(), look));
       }
     }
-    double seconds = (nanoTime.getAsLong() - look.began()) / 1e9;
+    readings.forEach(reading -> complete &= reading.buffers().complete());
+    double seconds = (cpuTime.getAsLong() - began) / 1e9;
     if (readings.isEmpty()) {
       holdTimes.clear();
       return Optional.empty();

@@ -970,6 +970,17 @@ class DiagnosisTest {
   }
 
   @Test
+  void buffersOfAPoolThatAreHeldLongerAndLongerAskToBeWatched() {
+    Situation held = new Situation(HALF_AN_HOUR, second -> 400);
+    held.pools = Optional.of(FaceContract.pools());
+
+    assertThat(held.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(held.diagnosis().sentence())
+        .isEqualTo("Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
+    assertThat(text(held.diagnosis(), "pools")).isEqualTo(held.diagnosis().sentence());
+  }
+
+  @Test
   void anObjectThatIsAttachedToCountsWithItsSizeWord() {
     Baseline before = new Baseline(UNKNOWN, 300 * MIB);
     NativeCounters counters = FaceContract.attachedCounters(before);

@@ -15,6 +15,7 @@ import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.PoolReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
@@ -81,6 +82,7 @@ final class Situation {
   SelfReport self = FaceContract.selfReport();
   LeakReport leaks = VerdictsByHand.report();
   Optional<AllocatorStatistics> allocator = Optional.empty();
+  Optional<PoolReport> pools = Optional.empty();
   Optional<PreviousRun> previous = Optional.empty();
   Diagnosis latest = Diagnosis.none(START);
   final Map<ResidentPart, LongToDoubleFunction> parts = new EnumMap<>(ResidentPart.class);

@@ -116,6 +116,20 @@ class PoolWatchTest {
   }
 
   @Test
+  void aLookThatRunsOutOfTimeSaysSoAndGoesOnTenSecondsLater() throws Exception {
+    use.keep(100, BYTES);
+    watched.slow(Duration.ofMillis(1));
+    Pool first = watched.pool();
+    watched.slow(Duration.ZERO);
+    Pool second = watched.lookAfter(Duration.ofSeconds(10)).orElseThrow().pools().get(0);
+
+    assertThat(first.reason()).isEqualTo("the look ended before all tracked buffers were read");
+    assertThat(first.holders().get(0).tracked()).isBetween(10, 30);
+    assertThat(second.reason()).isEmpty();
+    assertThat(second.holders().get(0).tracked()).isEqualTo(100);
+  }
+
+  @Test
   void aProgramWithoutAPoolHasNoReport() {
     watched.forgetLoaders();
     assertThat(watched.lookAfter(MINUTE)).isEmpty();

@@ -24,6 +24,8 @@ final class Watched implements SiteReadings {
   private final List<CallSite> sites = new ArrayList<>();
   private long now = TimeUnit.HOURS.toNanos(1);
   private int looks;
+  private long cpu;
+  private long cpuStep;
   private final PoolWatch watch;
 
   Watched(NettyLoader... all) {
@@ -40,7 +42,7 @@ final class Watched implements SiteReadings {
                 loaders.stream().flatMap(one -> one.loaded(endings).stream()).toList());
           }
         };
-    watch = new PoolWatch(library, this, library.clock(), () -> now);
+    watch = new PoolWatch(library, this, library.clock(), () -> now, () -> cpu += cpuStep);
     watch.nameBy(List.of("io.mallometer.internal.pool"));
   }
 
@@ -69,6 +71,11 @@ final class Watched implements SiteReadings {
       throw new AssertionError(pools.toString());
     }
     return pools.get(0);
+  }
+
+  /** Lets each reading of the CPU time find it so much later. */
+  void slow(Duration step) {
+    cpuStep = step.toNanos();
   }
 
   int looks() {
