@@ -539,6 +539,7 @@ class RecorderTest {
         List.of(),
         sites,
         Optional.empty(),
+        Optional.empty(),
         Diagnosis.none(time),
         Optional.empty());
   }

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""When a handler that keeps one Netty buffer in 50 is named, and whether a healthy handler is a suspect.
+
+    run.py [--minutes=N] JAVA_HOME...
+
+Runs a leaking and a healthy handler, pooled and adaptive, on each JDK at the same time, nine minutes by default. Prints a
+table in Markdown. The exit status is 1 if a leaking handler is not named with its line within five minutes, if a healthy
+one is a suspect, or if mallometer's poller uses more than 0.5 % of a processor.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIBRARY = HERE.parents[1] / "interposer/target/native/linux-x86-64/libmallometer.so"
+SOURCE = HERE / "src/main/java/io/mallometer/benchmarks/pools/Handler.java"
+NAMED_SECONDS = 300
+MOST_PERCENT = 0.5
+
+
+def kept_line():
+    lines = SOURCE.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith("// KEEP"))
+
+
+def version(home):
+    return re.search(r'JAVA_VERSION="(\d+)', (pathlib.Path(home) / "release").read_text()).group(1)
+
+
+def start(home, behaviour, kind, minutes):
+    command = [f"{home}/bin/java", "-Xmx128m", "-XX:MaxDirectMemorySize=300m", "-XX:+IgnoreUnrecognizedVMOptions",
+               "--enable-native-access=ALL-UNNAMED", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*",
+               "io.mallometer.benchmarks.pools.Handler", behaviour, kind, str(minutes)]
+    return subprocess.Popen(command, env=dict(os.environ, LD_PRELOAD=str(LIBRARY)), stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+
+
+def first(pattern, text):
+    found = re.search(pattern, text, re.MULTILINE)
+    return float(found.group(1)) if found else None
+
+
+def seconds(value):
+    return "never" if value is None else f"{value:.0f} s"
+
+
+def judge(behaviour, text):
+    """Returns the columns of a row, and what is wrong."""
+    named = first(rf"^ *(\d+) s .*SessionStore\.keep \(Handler\.java:{kept_line()}\)", text)
+    suspect = first(r"^ *(\d+) s suspect:", text)
+    percent = first(r"poller=([\d.]+)", text)
+    wrong = []
+    if behaviour == "leaking" and (named is None or named > NAMED_SECONDS):
+        wrong.append("is not named in time")
+    if behaviour == "healthy" and suspect is not None:
+        wrong.append("is a suspect")
+    if percent is None or percent > MOST_PERCENT:
+        wrong.append("uses too much of a processor, or did not end")
+    return [seconds(named), seconds(suspect), "-" if percent is None else f"{percent:.2f} %"], wrong
+
+
+def main(arguments):
+    minutes = 9
+    if arguments and arguments[0].startswith("--minutes="):
+        minutes = int(arguments.pop(0).split("=")[1])
+    if not arguments:
+        sys.exit(__doc__)
+    started = [((version(home), behaviour, kind), start(home, behaviour, kind, minutes))
+               for home in arguments for behaviour in ("leaking", "healthy") for kind in ("pooled", "adaptive")]
+    complaints = []
+    print("| JDK | handler | pool | named | suspect | poller, of a processor |\n|---|---|---|---|---|---|")
+    for name, process in started:
+        text = process.communicate(timeout=60 * minutes + 120)[0]
+        columns, wrong = judge(name[1], text)
+        print("| " + " | ".join([*name, *columns]) + " |")
+        complaints += [f"{' '.join(name)} {complaint}" for complaint in wrong]
+    print("\n".join(["", *complaints]))
+    return bool(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
