@@ -48,7 +48,7 @@ def seconds(value):
 
 def judge(behaviour, text):
     """Returns the columns of a row, and what is wrong."""
-    named = first(rf"^ *(\d+) s .*SessionStore\.keep \(Handler\.java:{kept_line()}\)", text)
+    named = first(rf"^ *(\d+) s held: .*SessionStore\.keep\(Handler\.java:{kept_line()}\)", text)
     suspect = first(r"^ *(\d+) s suspect:", text)
     percent = first(r"poller=([\d.]+)", text)
     wrong = []
