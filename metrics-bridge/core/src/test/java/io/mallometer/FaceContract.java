@@ -114,7 +114,7 @@ public abstract class FaceContract {
 
   @Test
   void poolsOfLibrariesAreShownWhereTheyAreFound() {
-    mallometer.setPools(pools());
+    mallometer.setPools(pools(1 << 20));
 
     List<Published> all = new ArrayList<>(whileCounting());
     all.add(gauge("native_pool_size_bytes", 134_217_728));
@@ -658,13 +658,13 @@ public abstract class FaceContract {
         0.001);
   }
 
-  /** Returns a pool with a suspect, and figures that all differ. */
-  public static PoolReport pools() {
+  /** Returns a pool with a suspect that holds these bytes, and figures that all differ. */
+  public static PoolReport pools(double heldBytes) {
     PoolReport.Holder holder =
         new PoolReport.Holder(
             "com.shop.SessionStore.keep(SessionStore.java:48)",
             new Estimate(2_048, 262_144, 16),
-            new Estimate(16_777_216, 1.76e13, 16),
+            new Estimate(heldBytes, heldBytes * heldBytes / 16, 16),
             16,
             12,
             240,

@@ -41,6 +41,8 @@ class JmxContractTest extends FaceContract {
           named("LiveObjects", "native_malloc_live_objects"),
           named("HugeAllocationCount", "native_malloc_huge"),
           named("ThpBytes", "native_memory_thp"),
+          named("PoolSizeBytes", "native_pool_size"),
+          named("PoolUsedBytes", "native_pool_used"),
           named("CgroupLimitBytes", "cgroup_memory_limit"),
           named("CgroupHighBytes", "cgroup_memory_high"),
           named("CgroupWorkingSetBytes", "cgroup_memory_working_set"),
@@ -128,7 +130,7 @@ class JmxContractTest extends FaceContract {
       Published known = NAMES.get(info.getName());
       if (TABLES.containsKey(info.getName())) {
         shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
-      } else if (info.getName().matches("Cgroup.+") || info.getName().endsWith("ThpBytes")) {
+      } else if (info.getName().matches("(Cgroup|Pool).+") || info.getName().endsWith("ThpBytes")) {
         Number value = (Number) server.getAttribute(name, info.getName());
         if (known != null && value != null) {
           String unit = suffix(info.getDescriptor(), "gauge");

@@ -42,6 +42,7 @@ class MeterTest {
     mallometer.setMemory(everything());
     mallometer.setApplicationVersion("2.3.1");
     mallometer.setAllocator(FaceContract.allocator(7_000));
+    mallometer.setPools(FaceContract.pools(1 << 20));
     try (mallometer) {
       Snapshot snapshot = mallometer.poll().with(mostNames()).with(mostLeaks());
 

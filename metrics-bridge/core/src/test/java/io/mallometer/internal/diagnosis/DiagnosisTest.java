@@ -972,7 +972,7 @@ class DiagnosisTest {
   @Test
   void buffersOfAPoolThatAreHeldLongerAndLongerAskToBeWatched() {
     Situation held = new Situation(HALF_AN_HOUR, second -> 400);
-    held.pools = Optional.of(FaceContract.pools());
+    held.pools = Optional.of(FaceContract.pools(16 * MIB));
 
     assertThat(held.diagnosis().state()).isEqualTo(State.WATCH);
     assertThat(held.diagnosis().sentence())
