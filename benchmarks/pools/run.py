@@ -5,7 +5,7 @@
 
 Runs a leaking and a healthy handler, pooled and adaptive, on each JDK at the same time, nine minutes by default. Prints a
 table in Markdown. The exit status is 1 if a leaking handler is not named with its line within five minutes, if a healthy
-one is a suspect, or if mallometer's poller uses more than 0.5 % of a processor.
+one is a suspect, or if the looks use more than 0.5 % of a processor.
 """
 import os
 import pathlib
@@ -50,7 +50,7 @@ def judge(behaviour, text):
     """Returns the columns of a row, and what is wrong."""
     named = first(rf"^ *(\d+) s held: .*SessionStore\.keep\(Handler\.java:{kept_line()}\)", text)
     suspect = first(r"^ *(\d+) s suspect:", text)
-    percent = first(r"poller=([\d.]+)", text)
+    percent = first(r"looks=([\d.]+)", text)
     wrong = []
     if behaviour == "leaking" and (named is None or named > NAMED_SECONDS):
         wrong.append("is not named in time")
@@ -70,7 +70,7 @@ def main(arguments):
     started = [((version(home), behaviour, kind), start(home, behaviour, kind, minutes))
                for home in arguments for behaviour in ("leaking", "healthy") for kind in ("pooled", "adaptive")]
     complaints = []
-    print("| JDK | handler | pool | named | suspect | poller, of a processor |\n|---|---|---|---|---|---|")
+    print("| JDK | handler | pool | named | suspect | looks, of a processor |\n|---|---|---|---|---|---|")
     for name, process in started:
         text = process.communicate(timeout=60 * minutes + 120)[0]
         columns, wrong = judge(name[1], text)

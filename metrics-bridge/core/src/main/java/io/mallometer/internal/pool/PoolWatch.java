@@ -67,8 +67,7 @@ public final class PoolWatch {
   private long nextIfAsked;
 
   /** Creates a watch that has looked at nothing. */
-  public PoolWatch(
-      NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
+  public PoolWatch(NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
     this(library, sites, clock, nanoTime, PoolWatch::threadNanos);
   }
 

@@ -976,7 +976,8 @@ class DiagnosisTest {
 
     assertThat(held.diagnosis().state()).isEqualTo(State.WATCH);
     assertThat(held.diagnosis().sentence())
-        .isEqualTo("Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
+        .isEqualTo(
+            "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
     assertThat(text(held.diagnosis(), "pools")).isEqualTo(held.diagnosis().sentence());
   }
 
