@@ -513,7 +513,7 @@ public final class DiagnosisRules {
         .filter(PoolReport.Holder::suspect)
         .forEach(
             holder ->
-                found(
+                addFinding(
                     POOLS,
                     holder.bytes().value() >= UNUSED_BYTES ? State.WATCH : State.HEALTHY,
                     holder.sentence()));
