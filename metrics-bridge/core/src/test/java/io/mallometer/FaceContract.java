@@ -850,7 +850,7 @@ public abstract class FaceContract {
             sample ->
                 sample
                     .name()
-                    .matches("(native_malloc|native_memory|native_allocator|cgroup|mallometer)_.*"))
+                    .matches("(native_(malloc|memory|allocator|pool)|cgroup|mallometer)_.*"))
         .map(FaceContract::normalBound)
         .toList();
   }
