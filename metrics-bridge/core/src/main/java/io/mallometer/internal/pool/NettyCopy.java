@@ -420,7 +420,7 @@ final class NettyCopy {
     }
 
     /**
-     * Returns whether an adaptive buffer is on the heap; not known for Netty 4.1, so false there.
+     * Returns whether an adaptive buffer is on the heap.
      */
     private boolean isOnHeap(Class<?> type, Object buffer) throws Throwable {
       try {

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.stream.DoubleStream;
 
 /**
  * Looks at the pools of all known libraries: once a minute, and every ten seconds while somebody
@@ -155,9 +156,15 @@ public final class PoolWatch {
         new PoolReport(
             clock.instant(),
             seconds,
-            pools.stream().mapToDouble(pool -> known(pool.bytes())).sum(),
-            pools.stream().mapToDouble(pool -> known(pool.usedBytes())).sum(),
+            sumOfKnown(pools.stream().mapToDouble(Pool::bytes)),
+            sumOfKnown(pools.stream().mapToDouble(Pool::usedBytes)),
             pools));
+  }
+
+  /** Returns the sum of the known figures; {@code NaN} if none is known. */
+  private static double sumOfKnown(DoubleStream figures) {
+    double[] known = figures.filter(bytes -> !Double.isNaN(bytes)).toArray();
+    return known.length == 0 ? Double.NaN : DoubleStream.of(known).sum();
   }
 
   private static double known(double bytes) {
