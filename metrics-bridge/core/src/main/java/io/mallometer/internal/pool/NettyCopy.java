@@ -419,9 +419,7 @@ final class NettyCopy {
       return Optional.of(new Part(ADAPTIVE, chunk, allocator, length));
     }
 
-    /**
-     * Returns whether an adaptive buffer is on the heap.
-     */
+    /** Returns whether an adaptive buffer is on the heap. */
     private boolean isOnHeap(Class<?> type, Object buffer) throws Throwable {
       try {
         return (boolean) field(type, "hasArray", boolean.class).invoke(buffer);
