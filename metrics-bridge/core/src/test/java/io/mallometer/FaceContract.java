@@ -660,8 +660,8 @@ public abstract class FaceContract {
 
   /** Returns a pool with a suspect that holds these bytes, and figures that all differ. */
   public static PoolReport pools(double heldBytes) {
-    PoolReport.Holder holder =
-        new PoolReport.Holder(
+    PoolReport.BufferSite site =
+        new PoolReport.BufferSite(
             "com.shop.SessionStore.keep(SessionStore.java:48)",
             new Estimate(2_048, 262_144, 16),
             new Estimate(heldBytes, heldBytes * heldBytes / 16, 16),
@@ -690,7 +690,7 @@ public abstract class FaceContract {
                 128,
                 "the look ended before all tracked buffers were read",
                 "128 MiB in 32 chunks of Netty (pooled)",
-                List.of(holder))));
+                List.of(site))));
   }
 
   private static List<Published> whatTheAllocatorSays() {

@@ -54,16 +54,16 @@ public record PoolReport(
       @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
       @Figure("All of this in one sentence") String sentence,
       @Figure("The lines that allocated live buffers, suspects first, then most bytes first")
-          List<Holder> holders) {
+          List<BufferSite> bufferSites) {
 
     public Pool {
       sites = List.copyOf(sites);
-      holders = List.copyOf(holders);
+      bufferSites = List.copyOf(bufferSites);
     }
   }
 
   /** A line whose buffers are live. */
-  public record Holder(
+  public record BufferSite(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
       @Figure(value = "Their bytes", unit = BYTES) Estimate bytes,

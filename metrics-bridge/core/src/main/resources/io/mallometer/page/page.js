@@ -870,14 +870,14 @@
     const panel = element('pools');
     const known = pools.pools;
     panel.hidden = known.length === 0;
-    const suspects = known.flatMap(pool => pool.holders).filter(holder => holder.suspect);
-    fill(element('pool-sentences'), [known.map(pool => pool.sentence), suspects.map(holder => holder.sentence)], () => [
+    const suspects = known.flatMap(pool => pool.bufferSites).filter(site => site.suspect);
+    fill(element('pool-sentences'), [known.map(pool => pool.sentence), suspects.map(site => site.sentence)], () => [
       ...known.map(pool => make('p', {}, `${pool.sentence}.`)),
-      ...suspects.map(holder => make('p', {}, make('strong', {}, 'Suspect: '), `${holder.sentence}.`)),
+      ...suspects.map(site => make('p', {}, make('strong', {}, 'Suspect: '), `${site.sentence}.`)),
     ]);
     table(element('pool-table'), ['Line', 'Buffers', 'Bytes', 'Interval', 'Chunks at least', 'Watched for'],
-      known.flatMap(pool => pool.holders).map(holder => [holder.line, count(holder.buffers.value), bytes(holder.bytes.value),
-        `${bytes(holder.bytes.low)} to ${bytes(holder.bytes.high)}`, count(holder.chunks), duration(holder.oldestSeconds)]));
+      known.flatMap(pool => pool.bufferSites).map(site => [site.line, count(site.buffers.value), bytes(site.bytes.value),
+        `${bytes(site.bytes.low)} to ${bytes(site.bytes.high)}`, count(site.chunks), duration(site.oldestSeconds)]));
   }
 
   function showBudget(budget = {lines: []}) {

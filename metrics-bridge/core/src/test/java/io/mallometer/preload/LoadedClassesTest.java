@@ -39,16 +39,16 @@ class LoadedClassesTest {
 
     assertThat(pool.packageName()).isEqualTo("io.netty");
     assertThat(pool.bytes()).isEqualTo(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory());
-    assertThat(pool.holders().get(0).line()).contains("LoadedClassesTest.aPoolOf");
+    assertThat(pool.bufferSites().get(0).line()).contains("LoadedClassesTest.aPoolOf");
     // 31 are expected to be tracked, with a standard error of 5.6.
-    assertThat(pool.holders().get(0).buffers().value()).isBetween(600.0, 8_600.0);
+    assertThat(pool.bufferSites().get(0).buffers().value()).isBetween(600.0, 8_600.0);
     kept.forEach(ByteBuf::release);
   }
 
   /** Waits for the poller's look. */
   private Pool found() throws InterruptedException {
     Optional<PoolReport> report = mallometer.allocator().pools();
-    while (report.isEmpty() || report.get().pools().get(0).holders().isEmpty()) {
+    while (report.isEmpty() || report.get().pools().get(0).bufferSites().isEmpty()) {
       Thread.sleep(100);
       report = mallometer.allocator().pools();
     }

@@ -104,17 +104,17 @@ public final class Handler {
     }
     for (PoolReport.Pool pool : report.pools()) {
       System.out.printf(Locale.ROOT, "%4.0f s %s%n", seconds(began), pool.sentence());
-      for (PoolReport.Holder holder : pool.holders()) {
-        if (holder.oldestSeconds() >= 60) {
+      for (PoolReport.BufferSite site : pool.bufferSites()) {
+        if (site.oldestSeconds() >= 60) {
           System.out.printf(
               Locale.ROOT,
               "%4.0f s held: %.0f buffers from %s%n",
               seconds(began),
-              holder.buffers().value(),
-              holder.line());
+              site.buffers().value(),
+              site.line());
         }
-        if (holder.suspect()) {
-          System.out.printf(Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), holder.sentence());
+        if (site.suspect()) {
+          System.out.printf(Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), site.sentence());
         }
       }
     }

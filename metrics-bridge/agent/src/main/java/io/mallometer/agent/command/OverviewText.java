@@ -160,9 +160,9 @@ final class OverviewText {
     for (Json pool : overview.view(Overview.ROOT).at("pools", "pools").list()) {
       line("");
       line("Pool: %s", pool.at("sentence").text());
-      for (Json holder : pool.at("holders").list()) {
-        if (!holder.at("sentence").text().isEmpty()) {
-          line("  suspect: %s", holder.at("sentence").text());
+      for (Json site : pool.at("bufferSites").list()) {
+        if (!site.at("sentence").text().isEmpty()) {
+          line("  suspect: %s", site.at("sentence").text());
         }
       }
     }

@@ -509,14 +509,14 @@ public final class DiagnosisRules {
   private void judgeHeldBuffers() {
     snapshot.pools().stream()
         .flatMap(report -> report.pools().stream())
-        .flatMap(pool -> pool.holders().stream())
-        .filter(PoolReport.Holder::suspect)
+        .flatMap(pool -> pool.bufferSites().stream())
+        .filter(PoolReport.BufferSite::suspect)
         .forEach(
-            holder ->
+            site ->
                 addFinding(
                     POOLS,
-                    holder.bytes().value() >= UNUSED_BYTES ? State.WATCH : State.HEALTHY,
-                    holder.sentence()));
+                    site.bytes().value() >= UNUSED_BYTES ? State.WATCH : State.HEALTHY,
+                    site.sentence()));
   }
 
   // ---- Growth

@@ -2,7 +2,7 @@ package io.mallometer.internal.pool;
 
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.BufferSite;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -13,7 +13,7 @@ final class PoolText {
   private PoolText() {}
 
   /** Returns what a pool has, and the line that keeps most of it. */
-  static String sentence(PoolReading reading, List<Holder> holders) {
+  static String sentence(PoolReading reading, List<BufferSite> bufferSites) {
     PoolReading.Figures figures = reading.figures();
     StringBuilder text = new StringBuilder();
     text.append(Double.isNaN(figures.bytes()) ? "Pools" : Words.bytes(figures.bytes()));
@@ -28,7 +28,7 @@ final class PoolText {
     if (figures.cachedBytes() > 0) {
       text.append(", ").append(Words.bytes(figures.cachedBytes())).append(" of that cached");
     }
-    mostHeld(holders).ifPresent(holder -> text.append("; ").append(keeps(holder)));
+    mostHeld(bufferSites).ifPresent(site -> text.append("; ").append(keeps(site)));
     if (!reading.reason().isEmpty()) {
       text.append("; ").append(reading.reason());
     }
@@ -36,19 +36,19 @@ final class PoolText {
   }
 
   /** Returns the first line whose buffers were watched for a minute. */
-  private static Optional<Holder> mostHeld(List<Holder> holders) {
-    return holders.stream()
-        .filter(holder -> holder.oldestSeconds() >= HoldTime.MINUTE_NANOS / 1e9)
+  private static Optional<BufferSite> mostHeld(List<BufferSite> bufferSites) {
+    return bufferSites.stream()
+        .filter(site -> site.oldestSeconds() >= HoldTime.MINUTE_NANOS / 1e9)
         .findFirst();
   }
 
-  private static String keeps(Holder holder) {
+  private static String keeps(BufferSite site) {
     return "%s from %s keep at least %s"
-        .formatted(buffers(holder.buffers()), shortLine(holder.line()), chunks(holder));
+        .formatted(buffers(site.buffers()), shortLine(site.line()), chunks(site));
   }
 
-  private static String chunks(Holder holder) {
-    return holder.chunks() == 1 ? "one of them" : holder.chunks() + " of them";
+  private static String chunks(BufferSite site) {
+    return site.chunks() == 1 ? "one of them" : site.chunks() + " of them";
   }
 
   private static String buffers(Estimate buffers) {

@@ -6,7 +6,7 @@ import io.mallometer.internal.symbol.SiteNaming;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.PoolReport;
-import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.BufferSite;
 import io.mallometer.model.PoolReport.Pool;
 import io.mallometer.model.StackFrame;
 import java.lang.management.ManagementFactory;
@@ -46,7 +46,7 @@ public final class PoolWatch {
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
   /** The most lines of a pool that are shown. */
-  private static final int MOST_HOLDERS = 10;
+  private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 9;
 
@@ -172,7 +172,7 @@ public final class PoolWatch {
   }
 
   private Pool pool(PoolReading reading, long now) {
-    List<Holder> holders = holders(reading, now);
+    List<BufferSite> bufferSites = bufferSites(reading, now);
     List<CallSite> chunkSites = chunkSites(reading.chunkClasses());
     PoolReading.Figures figures = reading.figures();
     return new Pool(
@@ -189,8 +189,8 @@ public final class PoolWatch {
         chunkSites.stream().limit(MOST_SITES).map(CallSite::number).toList(),
         reading.interval(),
         reading.reason(),
-        PoolText.sentence(reading, holders),
-        holders);
+        PoolText.sentence(reading, bufferSites),
+        bufferSites);
   }
 
   /** Returns the call sites with a chunk's allocation on their stack. */
@@ -209,7 +209,7 @@ public final class PoolWatch {
         && chunkClasses.stream().anyMatch(frame.owner()::startsWith);
   }
 
-  private List<Holder> holders(PoolReading reading, long now) {
+  private List<BufferSite> bufferSites(PoolReading reading, long now) {
     String pool = reading.packageName() + " " + reading.kind() + " ";
     Map<String, List<TrackedBuffer>> byLine = byLine(reading.buffers().live());
     byLine(reading.buffers().released())
@@ -220,21 +220,21 @@ public final class PoolWatch {
                     .released(released, now));
     holdTimes.values().forEach(time -> time.released(List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);
-    List<Holder> holders = new ArrayList<>();
+    List<BufferSite> bufferSites = new ArrayList<>();
     byLine.forEach(
         (line, live) ->
-            holders.add(
-                holder(
+            bufferSites.add(
+                site(
                     line,
                     live,
                     holdTimes.getOrDefault(pool + line, new HoldTime()),
                     reading.interval(),
                     now)));
-    holders.sort(
-        Comparator.comparing(Holder::suspect)
-            .thenComparingDouble(holder -> holder.bytes().value())
+    bufferSites.sort(
+        Comparator.comparing(BufferSite::suspect)
+            .thenComparingDouble(site -> site.bytes().value())
             .reversed());
-    return holders.subList(0, Math.min(MOST_HOLDERS, holders.size()));
+    return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
   private static Map<String, List<TrackedBuffer>> byLine(List<TrackedBuffer> buffers) {
@@ -244,7 +244,7 @@ public final class PoolWatch {
     return byLine;
   }
 
-  private Holder holder(
+  private BufferSite site(
       String line, List<TrackedBuffer> live, HoldTime time, int interval, long now) {
     double bytes = 0;
     double squares = 0;
@@ -258,7 +258,7 @@ public final class PoolWatch {
     double counted = live.size() * (double) interval;
     boolean exact = interval == 1;
     boolean suspect = time.grows(live, firstLook, now);
-    return new Holder(
+    return new BufferSite(
         line,
         new Estimate(counted, exact ? 0 : counted * interval, live.size()),
         new Estimate(bytes, exact ? 0 : squares, live.size()),

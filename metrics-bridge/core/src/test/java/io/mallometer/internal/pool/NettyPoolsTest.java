@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
-import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.BufferSite;
 import io.mallometer.model.PoolReport.Pool;
 import io.mallometer.model.StackFrame;
 import java.io.IOException;
@@ -61,15 +61,15 @@ class NettyPoolsTest {
       assertThat(pool.kind()).isEqualTo(kind);
       assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
       assertThat(pool.samplingInterval()).isEqualTo(1);
-      Holder holder = pool.holders().get(0);
-      assertThat(holder.line()).matches(".*\\.NettyUse\\.keep\\(NettyUse\\.java:\\d+\\)");
-      assertThat(holder.buffers().value()).isEqualTo(200);
-      assertThat(holder.bytes().value()).isEqualTo(200.0 * BYTES);
-      assertThat(holder.chunks()).isBetween(1, 20);
+      BufferSite site = pool.bufferSites().get(0);
+      assertThat(site.line()).matches(".*\\.NettyUse\\.keep\\(NettyUse\\.java:\\d+\\)");
+      assertThat(site.buffers().value()).isEqualTo(200);
+      assertThat(site.bytes().value()).isEqualTo(200.0 * BYTES);
+      assertThat(site.chunks()).isBetween(1, 20);
       if (kind.equals("pooled")) {
         assertThat(pool.usedBytes()).isBetween(200.0 * BYTES, 310.0 * BYTES);
         assertThat(pool.usedBytes() - pool.cachedBytes()).isCloseTo(200.0 * BYTES, within(9e4));
-        assertThat(pool.chunks()).isGreaterThanOrEqualTo(holder.chunks());
+        assertThat(pool.chunks()).isGreaterThanOrEqualTo(site.chunks());
       }
       assertThat(loader.defined()).as("a look loads no class").isEqualTo(before);
       Reference.reachabilityFence(use);
@@ -85,7 +85,7 @@ class NettyPoolsTest {
       Pool pool = new Watched(loader).pool();
 
       // 156 are expected to be tracked, with a standard error of 12.5.
-      Estimate buffers = pool.holders().get(0).buffers();
+      Estimate buffers = pool.bufferSites().get(0).buffers();
       assertThat(pool.samplingInterval()).isEqualTo(128);
       assertThat(buffers.value()).isBetween(20_000 - 6 * 1_600.0, 20_000 + 6 * 1_600.0);
       assertThat(buffers.low()).isBetween(buffers.value() * 0.75, buffers.value() * 0.9);
@@ -105,7 +105,7 @@ class NettyPoolsTest {
       assertThat(pool.reason())
           .isEqualTo("Netty's leak detector is disabled, so no buffer is tracked");
       assertThat(pool.sentence()).endsWith(pool.reason());
-      assertThat(pool.holders()).isEmpty();
+      assertThat(pool.bufferSites()).isEmpty();
       assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
     }
   }
@@ -116,14 +116,14 @@ class NettyPoolsTest {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
       use.keep(50, BYTES);
       Watched watched = new Watched(loader);
-      assertThat(watched.pool().holders().get(0).tracked()).isEqualTo(50);
+      assertThat(watched.pool().bufferSites().get(0).tracked()).isEqualTo(50);
 
       use.forget();
       int left = 50;
       for (int i = 0; i < 50 && left > 0; i++) {
         System.gc();
-        List<Holder> holders = watched.pool().holders();
-        left = holders.isEmpty() ? 0 : holders.get(0).tracked();
+        List<BufferSite> bufferSites = watched.pool().bufferSites();
+        left = bufferSites.isEmpty() ? 0 : bufferSites.get(0).tracked();
       }
 
       assertThat(left).isZero();
@@ -152,7 +152,7 @@ class NettyPoolsTest {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
       use.keep(10, BYTES);
       watched.add(loader);
-      assertThat(watched.pool().holders()).hasSize(1);
+      assertThat(watched.pool().bufferSites()).hasSize(1);
       use.release(10);
       return new WeakReference<>(loader);
     }
@@ -171,7 +171,7 @@ class NettyPoolsTest {
 
       assertThat(pools).extracting(Pool::reason).containsExactly("", "");
       assertThat(pools)
-          .extracting(pool -> pool.holders().get(0).tracked())
+          .extracting(pool -> pool.bufferSites().get(0).tracked())
           .containsExactlyInAnyOrder(10, 20);
       Reference.reachabilityFence(ten);
       Reference.reachabilityFence(twenty);
@@ -235,7 +235,7 @@ class NettyPoolsTest {
       assertThat(pool.reason())
           .startsWith("this version of Netty is not known: NoSuchFieldException")
           .contains("leakDetector");
-      assertThat(pool.holders()).isEmpty();
+      assertThat(pool.bufferSites()).isEmpty();
     }
   }
 

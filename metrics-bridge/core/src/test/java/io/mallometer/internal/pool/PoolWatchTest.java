@@ -2,7 +2,7 @@ package io.mallometer.internal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.model.PoolReport.Holder;
+import io.mallometer.model.PoolReport.BufferSite;
 import io.mallometer.model.PoolReport.Pool;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -36,14 +36,14 @@ class PoolWatchTest {
     watched.lookAfter(MINUTE);
     for (int minute = 0; minute < 3; minute++) {
       use.keep(1, BYTES);
-      assertThat(holder().suspect()).isFalse();
+      assertThat(site().suspect()).isFalse();
     }
     use.keep(1, BYTES);
-    holder();
-    Holder holder = holder();
+    site();
+    BufferSite site = site();
 
-    assertThat(holder.suspect()).isTrue();
-    assertThat(holder.sentence())
+    assertThat(site.suspect()).isTrue();
+    assertThat(site.sentence())
         .matches(
             "Buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) are held longer and longer:"
                 + " of the tracked ones that lived for a minute \\d are held, for up to \\d min,"
@@ -65,7 +65,7 @@ class PoolWatchTest {
   void buffersOfTheStartThatStayAreNoSuspect() throws Exception {
     use.keep(50, BYTES);
     for (int minute = 0; minute < 30; minute++) {
-      assertThat(holder().suspect()).isFalse();
+      assertThat(site().suspect()).isFalse();
     }
   }
 
@@ -77,7 +77,7 @@ class PoolWatchTest {
       if (minute >= 3) {
         use.release(2);
       }
-      boolean suspect = holder().suspect();
+      boolean suspect = site().suspect();
       if (minute >= 5) {
         assertThat(suspect).as("minute " + minute).isFalse();
       }
@@ -89,13 +89,13 @@ class PoolWatchTest {
     watched.lookAfter(MINUTE);
     for (int minute = 0; minute < 5; minute++) {
       use.keep(1, BYTES);
-      holder();
+      site();
     }
-    assertThat(holder().suspect()).isTrue();
+    assertThat(site().suspect()).isTrue();
     for (int minute = 0; minute < 5; minute++) {
-      holder();
+      site();
     }
-    assertThat(holder().suspect()).isFalse();
+    assertThat(site().suspect()).isFalse();
   }
 
   @Test
@@ -124,9 +124,9 @@ class PoolWatchTest {
     Pool second = watched.lookAfter(Duration.ofSeconds(10)).orElseThrow().pools().get(0);
 
     assertThat(first.reason()).isEqualTo("the look ended before all tracked buffers were read");
-    assertThat(first.holders().get(0).tracked()).isBetween(10, 30);
+    assertThat(first.bufferSites().get(0).tracked()).isBetween(10, 30);
     assertThat(second.reason()).isEmpty();
-    assertThat(second.holders().get(0).tracked()).isEqualTo(100);
+    assertThat(second.bufferSites().get(0).tracked()).isEqualTo(100);
   }
 
   @Test
@@ -142,8 +142,8 @@ class PoolWatchTest {
     assertThat(PoolText.grouped(1_234_567)).isEqualTo("1,230,000");
   }
 
-  private Holder holder() {
+  private BufferSite site() {
     Pool pool = watched.pool();
-    return pool.holders().get(0);
+    return pool.bufferSites().get(0);
   }
 }
