@@ -47,6 +47,7 @@ static jsize select_classes(jvmtiEnv *tools, jclass *classes, jint all, const st
 static jobjectArray array_of(JNIEnv *thread, const jclass *classes, jsize count) {
   jclass class = (*thread)->FindClass(thread, "java/lang/Class");
   jobjectArray array = class ? (*thread)->NewObjectArray(thread, count, class, NULL) : NULL;
+  if (!array) (*thread)->ExceptionClear(thread);
   for (jsize i = 0; array && i < count; i++) (*thread)->SetObjectArrayElement(thread, array, i, classes[i]);
   return array;
 }
@@ -67,7 +68,10 @@ static jsize read_endings(JNIEnv *thread, jobjectArray texts, struct ending *end
   for (; read < count; read++) {
     jstring text = (*thread)->GetObjectArrayElement(thread, texts, read);
     const char *bytes = text ? (*thread)->GetStringUTFChars(thread, text, NULL) : NULL;
-    if (!bytes) break;
+    if (!bytes) {
+      (*thread)->ExceptionClear(thread);
+      break;
+    }
     endings[read] = (struct ending){.text = text, .bytes = bytes, .length = strlen(bytes)};
   }
   return read;

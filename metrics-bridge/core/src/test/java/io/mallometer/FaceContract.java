@@ -114,7 +114,7 @@ public abstract class FaceContract {
 
   @Test
   void poolsOfLibrariesAreShownWhereTheyAreFound() {
-    mallometer.setPools(pools(1 << 20));
+    mallometer.setPools(pools(1 << 20, 240));
 
     List<Published> all = new ArrayList<>(whileCounting());
     all.add(gauge("native_pool_size_bytes", 134_217_728));
@@ -659,7 +659,7 @@ public abstract class FaceContract {
   }
 
   /** Returns a pool with a suspect that holds these bytes, and figures that all differ. */
-  public static PoolReport pools(double heldBytes) {
+  public static PoolReport pools(double heldBytes, double risingSeconds) {
     PoolReport.BufferSite site =
         new PoolReport.BufferSite(
             "com.shop.SessionStore.keep(SessionStore.java:48)",
@@ -670,7 +670,10 @@ public abstract class FaceContract {
             240,
             1,
             true,
-            "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
+            risingSeconds,
+            "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer",
+            new Estimate(128, 16_384, 1),
+            "128 buffers were dropped without release");
     return new PoolReport(
         Instant.parse("2026-01-01T00:00:00Z"),
         0.004,

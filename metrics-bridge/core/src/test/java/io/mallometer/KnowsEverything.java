@@ -49,7 +49,7 @@ public final class KnowsEverything implements AutoCloseable {
     library.setOwnerSearch(new OwnersByHand());
     mallometer.setAllocator(allocator());
     mallometer.setHugeAllocations(List.of(new HugeAllocation(1, TIME, 99_000_000, 4711, "worker")));
-    mallometer.setPools(FaceContract.pools(1 << 20));
+    mallometer.setPools(FaceContract.pools(1 << 20, 240));
     mallometer.setSites(afterAttach(SitesByHand.three()));
     counts(true);
     mallometer.sites().read();

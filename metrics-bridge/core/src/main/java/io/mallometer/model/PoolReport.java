@@ -53,7 +53,8 @@ public record PoolReport(
           int samplingInterval,
       @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
       @Figure("All of this in one sentence") String sentence,
-      @Figure("The lines that allocated live buffers, suspects first, then most bytes first")
+      @Figure(
+              "The lines that allocated live or forgotten buffers, suspects first, then forgotten ones")
           List<BufferSite> bufferSites) {
 
     public Pool {
@@ -62,7 +63,7 @@ public record PoolReport(
     }
   }
 
-  /** A line whose buffers are live. */
+  /** A line whose buffers are live, or were dropped without release. */
   public record BufferSite(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
@@ -77,7 +78,19 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate,
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
-      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence) {}
+      @Figure(
+              value =
+                  "How long the oldest tracked buffer that arrived under watch is held; 0 unless the"
+                      + " line is a suspect",
+              unit = SECONDS)
+          double risingSeconds,
+      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence,
+      @Figure(
+              value =
+                  "The buffers that a garbage collection found without a release, since the start",
+              unit = COUNT)
+          Estimate forgotten,
+      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {}
 
   public PoolReport {
     pools = List.copyOf(pools);

@@ -870,13 +870,15 @@
     const panel = element('pools');
     const known = pools.pools;
     panel.hidden = known.length === 0;
-    const suspects = known.flatMap(pool => pool.bufferSites).filter(site => site.suspect);
-    fill(element('pool-sentences'), [known.map(pool => pool.sentence), suspects.map(site => site.sentence)], () => [
+    const sites = known.flatMap(pool => pool.bufferSites);
+    const findings = [...sites.map(site => ['Suspect: ', site.sentence]), ...sites.map(site => ['Lost: ', site.forgottenSentence])]
+      .filter(([, sentence]) => sentence !== '');
+    fill(element('pool-sentences'), [known.map(pool => pool.sentence), findings], () => [
       ...known.map(pool => make('p', {}, `${pool.sentence}.`)),
-      ...suspects.map(site => make('p', {}, make('strong', {}, 'Suspect: '), `${site.sentence}.`)),
+      ...findings.map(([name, sentence]) => make('p', {}, make('strong', {}, name), `${sentence}.`)),
     ]);
     table(element('pool-table'), ['Line', 'Buffers', 'Bytes', 'Interval', 'Chunks at least', 'Watched for'],
-      known.flatMap(pool => pool.bufferSites).map(site => [site.line, count(site.buffers.value), bytes(site.bytes.value),
+      sites.map(site => [site.line, count(site.buffers.value), bytes(site.bytes.value),
         `${bytes(site.bytes.low)} to ${bytes(site.bytes.high)}`, count(site.chunks), duration(site.oldestSeconds)]));
   }
 

@@ -71,7 +71,7 @@ class MeterTest {
         new FakeMallometer(FaceContract.counters(true, 1), FaceContract.selfReport());
     mallometer.setApplicationVersion("2.3.1");
     mallometer.setAllocator(FaceContract.allocator(7_000));
-    mallometer.setPools(FaceContract.pools(1 << 20));
+    mallometer.setPools(FaceContract.pools(1 << 20, 240));
     try (mallometer) {
       Snapshot all = mallometer.poll().with(mostNames()).with(mostLeaks()).with(growing());
       mallometer.setCounters(FaceContract.attachedCounters(new Baseline(5_000, 300)));

@@ -161,10 +161,15 @@ final class OverviewText {
       line("");
       line("Pool: %s", pool.at("sentence").text());
       for (Json site : pool.at("bufferSites").list()) {
-        if (!site.at("sentence").text().isEmpty()) {
-          line("  suspect: %s", site.at("sentence").text());
-        }
+        poolFinding("suspect", site.at("sentence").text());
+        poolFinding("lost", site.at("forgottenSentence").text());
       }
+    }
+  }
+
+  private void poolFinding(String name, String sentence) {
+    if (!sentence.isEmpty()) {
+      line("  %s: %s", name, sentence);
     }
   }
 

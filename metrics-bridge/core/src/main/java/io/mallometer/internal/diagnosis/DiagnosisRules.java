@@ -133,6 +133,9 @@ public final class DiagnosisRules {
   private static final String HEAP = "heap";
   private static final String POOLS = "pools";
 
+  /** The least time for which buffers of a pool are held that ask to be watched. */
+  private static final double LONG_HELD_SECONDS = 1_800;
+
   /** The topics whose sentence is about the memory used instead of its growth. */
   private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous", POOLS);
 
@@ -513,10 +516,14 @@ public final class DiagnosisRules {
         .filter(PoolReport.BufferSite::suspect)
         .forEach(
             site ->
-                addFinding(
-                    POOLS,
-                    site.bytes().value() >= UNUSED_BYTES ? State.WATCH : State.HEALTHY,
-                    site.sentence()));
+                addFinding(POOLS, isLongHeld(site) ? State.WATCH : State.HEALTHY, site.sentence()));
+  }
+
+  /**
+   * Returns whether the buffers of a suspect are many, and rise for a time that few stores have.
+   */
+  private static boolean isLongHeld(PoolReport.BufferSite site) {
+    return site.bytes().low() >= UNUSED_BYTES && site.risingSeconds() >= LONG_HELD_SECONDS;
   }
 
   // ---- Growth

@@ -92,8 +92,8 @@ public final class Engine {
                 new MemoryReader(memory, library, clock),
                 allocator,
                 profiles,
-                new PoolReader(pools),
                 callSites,
+                new PoolReader(pools),
                 new LeakReader(leaks, library),
                 new VersionReader(sources.version())),
             new Diagnoser(

@@ -1,84 +1,114 @@
 package io.mallometer.internal.pool;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.TreeSet;
 
 /**
  * How long the buffers of one line are held, over the looks of the last hour.
  *
- * <p>Buffers are a suspect if they are held longer and longer: tracked ones arrive at three looks
- * or more, live for a minute or more, and hardly any of those is released. If the lifetimes had a
- * mean of half the time watched, three such buffers would all survive in 1 of 20 cases. A program
- * that fills a store at its start and then keeps it is none, because no buffer arrives any more.
+ * <p>A tracked buffer is late once it was seen for a minute. Buffers are a suspect if the number of
+ * late ones rises: of those that arrived while they were watched more became late than late ones
+ * were released, by twice the standard error of that difference. A program that keeps each buffer
+ * for the same time, however long, releases as many as become late once that time has passed. One
+ * that fills a store at its start and then keeps it is no suspect, because no buffer arrives any
+ * more.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The fewest late buffers, and the fewest looks at which they arrived. */
-  static final int FEWEST = 3;
+  /** The fewest looks at which buffers arrived. */
+  private static final int FEWEST = 3;
 
-  /** The shortest age of the oldest buffer. */
-  static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
+  /** The shortest age of the oldest buffer that arrived. */
+  private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
-  private static final long WINDOW_NANOS = 60 * MINUTE_NANOS;
+  private static final int WINDOW_MINUTES = 60;
 
-  /** The largest share of late buffers that were released. */
-  private static final double MOST_RELEASED = 0.05;
+  /** The least difference as a multiple of its standard error. */
+  private static final double LEAST_ERRORS = 2;
 
   /** Arrivals ended if none came for this many mean gaps; by chance in 1 of 55 cases. */
   private static final double LONGEST_GAP = 4;
 
-  private final Deque<Long> releasedLate = new ArrayDeque<>();
+  private final int[] late = new int[WINDOW_MINUTES];
+  private final int[] released = new int[WINDOW_MINUTES];
+  private long minute = Long.MIN_VALUE;
 
-  /** Adds the buffers that were released since the last look. */
-  void released(List<TrackedBuffer> released, long now) {
-    for (TrackedBuffer buffer : released) {
-      if (buffer.lastLook() - buffer.firstSeen() >= MINUTE_NANOS) {
-        releasedLate.add(now);
+  /** Adds what became of buffers since the last look. */
+  void add(List<TrackedBuffer> live, List<TrackedBuffer> gone, long now) {
+    advance(now);
+    int slot = (int) Math.floorMod(minute, (long) WINDOW_MINUTES);
+    for (TrackedBuffer buffer : live) {
+      if (buffer.arrived() && buffer.age(now) >= MINUTE_NANOS && buffer.countLate()) {
+        late[slot]++;
       }
     }
-    while (!releasedLate.isEmpty() && now - releasedLate.peek() > WINDOW_NANOS) {
-      releasedLate.remove();
+    for (TrackedBuffer buffer : gone) {
+      if (buffer.seenFor() >= MINUTE_NANOS) {
+        released[slot]++;
+      }
     }
   }
 
-  /** Returns the number of buffers that were released late. */
+  /** Empties the minutes that are an hour ago. */
+  private void advance(long now) {
+    long present = Math.floorDiv(now, MINUTE_NANOS);
+    long first = Math.max(minute, present - WINDOW_MINUTES);
+    for (long next = first + 1; next <= present; next++) {
+      int slot = (int) Math.floorMod(next, (long) WINDOW_MINUTES);
+      late[slot] = 0;
+      released[slot] = 0;
+    }
+    minute = present;
+  }
+
+  /** Returns how many buffers became late. */
+  int late() {
+    return sum(late);
+  }
+
+  /** Returns how many late buffers were released. */
   int releasedLate() {
-    return releasedLate.size();
+    return sum(released);
   }
 
-  /** Returns the number of live buffers that were watched for a minute. */
-  static int late(List<TrackedBuffer> live, long now) {
-    return (int) live.stream().filter(buffer -> now - buffer.firstSeen() >= MINUTE_NANOS).count();
+  private static int sum(int[] counts) {
+    int sum = 0;
+    for (int count : counts) {
+      sum += count;
+    }
+    return sum;
   }
 
-  /**
-   * Returns whether the buffers are held longer and longer.
-   *
-   * @param live the live ones
-   * @param firstLook the time of the first look, whose buffers may be of any age
-   */
-  boolean grows(List<TrackedBuffer> live, long firstLook, long now) {
-    int late = late(live, now);
+  /** Returns whether the buffers are held longer and longer. */
+  boolean grows(List<TrackedBuffer> live, long now) {
     TreeSet<Long> arrivals = new TreeSet<>();
     for (TrackedBuffer buffer : live) {
-      if (buffer.firstSeen() != firstLook) {
-        arrivals.add(buffer.firstSeen() - now);
+      if (buffer.arrived()) {
+        arrivals.add(-buffer.age(now));
       }
     }
-    if (late < FEWEST || arrivals.size() < FEWEST || -arrivals.first() < SHORTEST_NANOS) {
+    if (arrivals.size() < FEWEST || -arrivals.first() < SHORTEST_NANOS) {
       return false;
     }
     double gap = (double) (arrivals.last() - arrivals.first()) / (arrivals.size() - 1);
     boolean arriving = -arrivals.last() <= LONGEST_GAP * gap;
-    return arriving && releasedLate.size() <= MOST_RELEASED * (late + releasedLate.size());
+    double difference = (double) late() - releasedLate();
+    return arriving && difference > LEAST_ERRORS * Math.sqrt((double) late() + releasedLate());
+  }
+
+  /** Returns the age of the oldest buffer that arrived; 0 if none did. */
+  static long oldestArrived(List<TrackedBuffer> live, long now) {
+    return live.stream()
+        .filter(TrackedBuffer::arrived)
+        .mapToLong(buffer -> buffer.age(now))
+        .max()
+        .orElse(0);
   }
 
   /** Returns whether nothing is known of the line any more. */
   boolean isEmpty() {
-    return releasedLate.isEmpty();
+    return late() == 0 && releasedLate() == 0;
   }
 }

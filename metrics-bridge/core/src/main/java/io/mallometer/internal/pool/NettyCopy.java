@@ -13,11 +13,14 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  * are those of Netty's own metrics, which lock an arena for microseconds. A tracked buffer is read
  * once, at the first look that finds it. So a garbage collection is not kept from finding a buffer
  * that was forgotten: later looks only ask whether the weak reference was cleared.
+ *
+ * <p>To read a stack costs the application's heap some kilobytes, because a {@code Throwable} keeps
+ * the frames that it was asked for. So only {@value #MOST_KNOWN} buffers are known: if there are
+ * more, one in two, then one in four is drawn, and stands for the rest.
  */
 final class NettyCopy {
 
@@ -70,6 +77,18 @@ final class NettyCopy {
   /** The most records of one buffer that are followed to that of its allocation. */
   private static final int MOST_RECORDS = 1_000;
 
+  /** The most buffers that are known. */
+  private static final int MOST_KNOWN = 2_000;
+
+  /** The clock is read once for so many trackers that are not read. */
+  private static final int TRACKERS_OF_A_TICK = 64;
+
+  /** The kind of a buffer without a native part of a chunk. */
+  private static final String NONE = "none";
+
+  /** The line of a buffer without one. */
+  private static final String UNKNOWN_LINE = "[unknown]";
+
   private final WeakReference<Class<?>> root;
   private final String packageName;
   private final SiteLines lines;
@@ -77,8 +96,23 @@ final class NettyCopy {
   /** The known buffers by the identity of their trackers. */
   private final Map<Integer, TrackedBuffer> known = new HashMap<>();
 
+  /** One text for each line of known buffers. */
+  private final Map<String, String> texts = new HashMap<>();
+
+  /** The buffers that were dropped without release. */
+  private final Map<String, Forgotten> forgotten = new LinkedHashMap<>();
+
   private final List<WeakReference<Object>> pooledAllocators = new ArrayList<>();
   private final List<WeakReference<Object>> adaptivePools = new ArrayList<>();
+
+  /** The handles, which refer to classes of the application. A collection takes them away. */
+  private WeakReference<Members> handles = new WeakReference<>(null);
+
+  /** One tracker in so many is read: a power of two. */
+  private int oneIn = 1;
+
+  /** Whether the look before saw all buffers, so that a new one has arrived since. */
+  private boolean sawAll;
 
   NettyCopy(Class<?> root, SiteLines lines) {
     this.root = new WeakReference<>(root);
@@ -93,7 +127,7 @@ final class NettyCopy {
 
   /** Reads both kinds of pools; those that the program does not use are left out. */
   List<PoolReading> read(Class<?> buffer, List<Class<?>> found, Look look) {
-    Members members = new Members(packageName, buffer, found);
+    Members members = members(buffer, found);
     int interval = 0;
     String reason = "";
     Tracked tracked = Tracked.NONE;
@@ -101,29 +135,44 @@ final class NettyCopy {
       members.open();
       interval = members.interval();
       if (interval > 0) {
-        boolean whole = readBuffers(members, look);
-        tracked = tracked(look, whole);
-        reason = whole ? "" : "the look ended before all tracked buffers were read";
+        tracked = readBuffers(members, interval, look);
+        sawAll = tracked.complete();
+        reason = sawAll ? "" : "the look ended before all tracked buffers were read";
       } else {
         known.clear();
+        sawAll = false;
         reason = "Netty's leak detector is disabled, so no buffer is tracked";
       }
     } catch (Throwable e) {
       interval = 0;
+      sawAll = false;
       reason = reason(e);
     }
     List<PoolReading> readings = new ArrayList<>();
-    add(POOLED, members, interval, reason, tracked, readings);
-    add(ADAPTIVE, members, interval, reason, tracked, readings);
+    add(POOLED, () -> pooled(members, look), interval, reason, tracked, readings);
+    add(ADAPTIVE, () -> adaptive(members), interval, reason, tracked, readings);
     if (readings.isEmpty() && !reason.isEmpty()) {
-      readings.add(reading("", Figures.UNKNOWN, interval, reason, of("", tracked)));
+      readings.add(reading("", Figures.UNKNOWN, interval, reason, tracked.of("")));
     }
     return readings;
+  }
+
+  private Members members(Class<?> buffer, List<Class<?>> found) {
+    Members members = handles.get();
+    if (members == null) {
+      members = new Members(packageName, buffer);
+      handles = new WeakReference<>(members);
+    }
+    members.know(found);
+    return members;
   }
 
   /** Names the member or the module that prevents the reading. */
   private String reason(Throwable failure) {
     String text = String.valueOf(failure.getMessage());
+    if (failure instanceof TimeoutException) {
+      return text;
+    }
     return failure instanceof IllegalAccessException
         ? "%s is closed to mallometer: %s".formatted(packageName, text)
         : "this version of Netty is not known: " + failure.getClass().getSimpleName() + ": " + text;
@@ -131,20 +180,22 @@ final class NettyCopy {
 
   private void add(
       String kind,
-      Members members,
+      Sizes sizes,
       int interval,
       String reason,
       Tracked tracked,
       List<PoolReading> readings) {
     Figures figures = Figures.UNKNOWN;
     String missing = reason;
+    boolean failed = false;
     try {
-      figures = kind.equals(POOLED) ? pooled(members, tracked) : adaptive(members);
+      figures = sizes.read();
     } catch (Throwable e) {
+      failed = true;
       missing = missing.isEmpty() ? reason(e) : missing;
     }
-    Tracked own = of(kind, tracked);
-    if (figures.bytes() > 0 || !own.live().isEmpty()) {
+    Tracked own = tracked.of(kind);
+    if (failed || figures.bytes() > 0 || !own.live().isEmpty() || !own.forgotten().isEmpty()) {
       readings.add(reading(kind, figures, interval, missing, own));
     }
   }
@@ -162,61 +213,107 @@ final class NettyCopy {
         tracked);
   }
 
-  private static Tracked of(String kind, Tracked all) {
-    return new Tracked(
-        all.live().stream().filter(one -> one.kind().equals(kind)).toList(),
-        all.released().stream().filter(one -> one.kind().equals(kind)).toList(),
-        all.complete());
-  }
-
   // ---- Tracked buffers
 
+  /** Sorts out the known buffers, and reads new ones. */
+  private Tracked readBuffers(Members members, int interval, Look look) throws Throwable {
+    Set<?> trackers = members.trackers();
+    List<TrackedBuffer> released = takeGone(trackers, interval, look);
+    boolean whole = readNew(members, trackers, look);
+    List<TrackedBuffer> live = List.copyOf(known.values());
+    texts.keySet().retainAll(live.stream().map(TrackedBuffer::line).collect(Collectors.toSet()));
+    String source = packageName + " " + System.identityHashCode(this) + " " + oneIn;
+    return new Tracked(live, released, List.copyOf(forgotten.values()), source, oneIn, whole);
+  }
+
+  /**
+   * Removes the known buffers that are live no more, and returns those that were released. Netty
+   * first takes the tracker of a released buffer out of its set, then clears it; the garbage
+   * collection only clears it.
+   */
+  private List<TrackedBuffer> takeGone(Set<?> trackers, int interval, Look look) {
+    List<TrackedBuffer> released = new ArrayList<>();
+    Iterator<TrackedBuffer> all = known.values().iterator();
+    while (all.hasNext()) {
+      TrackedBuffer buffer = all.next();
+      Object tracker = buffer.get();
+      boolean isCleared = tracker instanceof Reference<?> weak && weak.refersTo(null);
+      boolean isTracked = tracker != null && trackers.contains(tracker);
+      if (isTracked && !isCleared) {
+        buffer.seenIn(look);
+        continue;
+      }
+      all.remove();
+      if (isTracked) {
+        forget(buffer, (double) interval * oneIn);
+      } else {
+        released.add(buffer);
+      }
+    }
+    return released;
+  }
+
+  private void forget(TrackedBuffer buffer, double weight) {
+    if (!buffer.kind().equals(NONE)) {
+      forgotten.merge(
+          buffer.kind() + " " + buffer.line(),
+          Forgotten.one(buffer, weight),
+          (sum, one) -> sum.plus(one));
+    }
+  }
+
   /** Reads new buffers. Returns whether the time sufficed for all. */
-  private boolean readBuffers(Members members, Look look) throws Throwable {
+  private boolean readNew(Members members, Set<?> trackers, Look look) throws Throwable {
     MethodHandle head = members.headOfTracker();
-    BooleanSupplier isOver = look.timeForBuffers();
-    for (Object tracker : members.trackers()) {
-      if (isOver.getAsBoolean()) {
+    BooleanSupplier isOver = look.time();
+    int seen = 0;
+    for (Object tracker : trackers) {
+      if (seen++ % TRACKERS_OF_A_TICK == 0 && isOver.getAsBoolean()) {
         return false;
       }
-      TrackedBuffer buffer = known.get(System.identityHashCode(tracker));
-      if (buffer == null || !buffer.refersTo(tracker)) {
-        buffer = readBuffer(members, head, tracker, look);
-      }
-      boolean isGarbage = tracker instanceof Reference<?> weak && weak.refersTo(null);
-      if (buffer != null && !isGarbage) {
-        buffer.seenIn(look);
+      if (isNew(tracker)) {
+        if (isOver.getAsBoolean()) {
+          return false;
+        }
+        readBuffer(members, head, tracker, look);
       }
     }
     return true;
   }
 
-  private @Nullable TrackedBuffer readBuffer(
-      Members members, @Nullable MethodHandle head, Object tracker, Look look) throws Throwable {
+  /** Returns whether a tracker is drawn and not known. */
+  private boolean isNew(Object tracker) {
+    int identity = System.identityHashCode(tracker);
+    if (!isDrawn(identity)) {
+      return false;
+    }
+    TrackedBuffer buffer = known.get(identity);
+    return buffer == null || !buffer.refersTo(tracker);
+  }
+
+  private boolean isDrawn(int identity) {
+    return (identity & oneIn - 1) == 0;
+  }
+
+  private void readBuffer(Members members, @Nullable MethodHandle head, Object tracker, Look look)
+      throws Throwable {
     Object buffer = ((Reference<?>) tracker).get();
     Object latest = head == null ? null : head.invoke(tracker);
     if (buffer == null || latest == null) {
-      return null;
+      return;
     }
-    @Nullable TrackedBuffer read =
-        members
-            .partOf(buffer)
-            .map(
-                part -> {
-                  noteAllocator(part);
-                  return new TrackedBuffer(
-                      tracker,
-                      line(members, latest),
-                      part.bytes(),
-                      System.identityHashCode(part.chunk()),
-                      part.kind(),
-                      look.began());
-                })
-            .orElse(null);
-    if (read != null) {
-      known.put(System.identityHashCode(tracker), read);
+    Optional<Part> part = members.partOf(buffer);
+    TrackedBuffer read =
+        part.isPresent()
+            ? new TrackedBuffer(tracker, line(members, latest), part.get(), look.began(), sawAll)
+            : new TrackedBuffer(tracker, UNKNOWN_LINE, Part.NO_PART, look.began(), sawAll);
+    part.ifPresent(this::noteAllocator);
+    read.seenIn(look);
+    known.put(System.identityHashCode(tracker), read);
+    if (known.size() > MOST_KNOWN && oneIn < 1 << 20) {
+      oneIn *= 2;
+      known.keySet().removeIf(identity -> !isDrawn(identity));
     }
-    return read;
   }
 
   /** Returns the line of the oldest record of a buffer, which is that of its allocation. */
@@ -229,13 +326,33 @@ final class NettyCopy {
       }
       oldest = next;
     }
-    List<StackTraceElement> stack = Arrays.asList(((Throwable) oldest).getStackTrace());
+    List<StackTraceElement> stack =
+        callers(packageName, Arrays.asList(((Throwable) oldest).getStackTrace()));
+    String line = stack.isEmpty() ? UNKNOWN_LINE : lines.lineOf(stack);
+    return texts.computeIfAbsent(line, text -> text);
+  }
+
+  /**
+   * Returns the frames that may name an allocation: those outside of Netty, or the first of Netty
+   * that is no part of its buffers if all others are the JDK's, as in an event loop.
+   */
+  static List<StackTraceElement> callers(String packageName, List<StackTraceElement> stack) {
     List<StackTraceElement> callers =
+        stack.stream().filter(frame -> !isIn(frame, packageName + ".")).toList();
+    if (callers.stream().anyMatch(frame -> !isIn(frame, "java.", "javax.", "jdk.", "sun."))) {
+      return callers;
+    }
+    List<StackTraceElement> ofNetty =
         stack.stream()
-            .filter(frame -> !frame.getClassName().startsWith(packageName + "."))
+            .filter(frame -> isIn(frame, packageName + "."))
+            .filter(frame -> !isIn(frame, packageName + ".buffer.", packageName + ".util."))
+            .limit(1)
             .toList();
-    List<StackTraceElement> shown = callers.isEmpty() ? stack : callers;
-    return shown.isEmpty() ? "[unknown]" : lines.lineOf(shown);
+    return !ofNetty.isEmpty() ? ofNetty : callers.isEmpty() ? stack : callers;
+  }
+
+  private static boolean isIn(StackTraceElement frame, String... beginnings) {
+    return Arrays.stream(beginnings).anyMatch(frame.getClassName()::startsWith);
   }
 
   private void noteAllocator(Part part) {
@@ -246,50 +363,40 @@ final class NettyCopy {
     }
   }
 
-  /** Returns what this look saw, and forgets what it did not see. */
-  private Tracked tracked(Look look, boolean whole) {
-    List<TrackedBuffer> live = new ArrayList<>();
-    List<TrackedBuffer> released = new ArrayList<>();
-    Iterator<TrackedBuffer> all = known.values().iterator();
-    while (all.hasNext()) {
-      TrackedBuffer buffer = all.next();
-      if (buffer.lastLook() == look.began()) {
-        live.add(buffer);
-      } else if (whole) {
-        released.add(buffer);
-        all.remove();
-      } else {
-        live.add(buffer);
-      }
-    }
-    return new Tracked(live, released, whole);
-  }
-
   // ---- Figures
 
-  private Figures pooled(Members members, Tracked tracked) throws Throwable {
+  private Figures pooled(Members members, Look look) throws Throwable {
     Set<Object> allocators = Collections.newSetFromMap(new IdentityHashMap<>());
     members.defaultPooled().ifPresent(allocators::add);
     addLive(pooledAllocators, allocators);
+    BooleanSupplier isOver = look.time();
     double chunks = 0;
     double bytes = 0;
     double used = 0;
     double inBuffers = 0;
+    double huge = 0;
     for (Object allocator : allocators) {
-      inBuffers += members.pinned(allocator);
+      double ofAllocator = 0;
       for (Object arena : members.arenas(allocator)) {
+        if (isOver.getAsBoolean()) {
+          throw new TimeoutException("the look ended before all chunks were read");
+        }
         for (Object list : members.chunkLists(arena)) {
           for (Object chunk : (Iterable<?>) list) {
             double size = members.chunkSize(chunk);
             chunks++;
-            bytes += size;
+            ofAllocator += size;
             used += size - members.freeBytes(chunk);
+            inBuffers += members.pinnedBytes(chunk);
           }
         }
       }
+      bytes += ofAllocator;
+      huge += Math.max(0, members.usedDirectMemory(allocator) - ofAllocator);
     }
-    boolean counts = inBuffers > 0 || tracked.live().isEmpty();
-    return new Figures(chunks, bytes, used, counts ? Math.max(0, used - inBuffers) : Double.NaN);
+    boolean counts = inBuffers > 0 || used == 0;
+    double cached = counts ? Math.max(0, used - inBuffers) : Double.NaN;
+    return new Figures(chunks, bytes + huge, used + huge, cached);
   }
 
   private Figures adaptive(Members members) throws Throwable {
@@ -313,10 +420,20 @@ final class NettyCopy {
     }
   }
 
-  /** The part of a chunk that a buffer has. */
-  record Part(String kind, Object chunk, Object allocator, long bytes) {}
+  /** Reads the sizes of the pools of one kind. */
+  @FunctionalInterface
+  private interface Sizes {
+    Figures read() throws Throwable;
+  }
 
-  /** Handles of Netty's members, for one look. */
+  /** The part of a chunk that a buffer has. */
+  record Part(String kind, @Nullable Object chunk, @Nullable Object allocator, long bytes) {
+
+    /** What a buffer without a native part has. */
+    static final Part NO_PART = new Part(NONE, null, null, 0);
+  }
+
+  /** Handles of Netty's members. */
   private static final class Members {
 
     private final String packageName;
@@ -325,9 +442,13 @@ final class NettyCopy {
     private final Map<String, MethodHandle> handles = new HashMap<>();
     private @Nullable Object detector;
 
-    Members(String packageName, Class<?> buffer, List<Class<?>> all) {
+    Members(String packageName, Class<?> buffer) {
       this.packageName = packageName;
       this.buffer = buffer;
+    }
+
+    /** Adds classes that were initialized since. */
+    void know(List<Class<?>> all) {
       for (Class<?> one : all) {
         boolean ofCopy =
             one.getClassLoader() == buffer.getClassLoader()
@@ -356,8 +477,8 @@ final class NettyCopy {
       };
     }
 
-    Iterable<?> trackers() throws Throwable {
-      return (Iterable<?>) field(needed(Names.DETECTOR), "allLeaks", Set.class).invoke(detector);
+    Set<?> trackers() throws Throwable {
+      return (Set<?>) field(needed(Names.DETECTOR), "allLeaks", Set.class).invoke(detector);
     }
 
     /** Returns null while no buffer was ever tracked. */
@@ -400,7 +521,9 @@ final class NettyCopy {
       }
       Object arena = field(needed(Names.CHUNK), "arena", needed(Names.ARENA)).invoke(chunk);
       Object allocator = field(needed(Names.ARENA), "parent", needed(Names.POOLED)).invoke(arena);
-      return Optional.of(new Part(POOLED, chunk, allocator, length));
+      boolean unpooled =
+          (boolean) field(needed(Names.CHUNK), "unpooled", boolean.class).invoke(chunk);
+      return Optional.of(new Part(POOLED, unpooled ? null : chunk, allocator, length));
     }
 
     private Optional<Part> adaptivePart(Class<?> type, Object buffer) throws Throwable {
@@ -408,7 +531,7 @@ final class NettyCopy {
         return Optional.empty();
       }
       Object chunk = field(type, "chunk", needed(Names.ADAPTIVE_CHUNK)).invoke(buffer);
-      boolean onHeap = isOnHeap(type, buffer);
+      boolean onHeap = (boolean) field(type, "hasArray", boolean.class).invoke(buffer);
       int length = (int) field(type, "length", int.class).invoke(buffer);
       if (chunk == null || onHeap) {
         return Optional.empty();
@@ -417,15 +540,6 @@ final class NettyCopy {
           field(needed(Names.ADAPTIVE_CHUNK), "allocator", needed(Names.ADAPTIVE_POOL))
               .invoke(chunk);
       return Optional.of(new Part(ADAPTIVE, chunk, allocator, length));
-    }
-
-    /** Returns whether an adaptive buffer is on the heap. */
-    private boolean isOnHeap(Class<?> type, Object buffer) throws Throwable {
-      try {
-        return (boolean) field(type, "hasArray", boolean.class).invoke(buffer);
-      } catch (NoSuchFieldException e) {
-        return false;
-      }
     }
 
     Optional<Object> defaultPooled() throws Throwable {
@@ -450,35 +564,39 @@ final class NettyCopy {
           : Optional.empty();
     }
 
-    double pinned(Object allocator) throws Throwable {
-      return (long)
-          method(needed(Names.POOLED), "pinnedDirectMemory", long.class).invoke(allocator);
+    double usedDirectMemory(Object allocator) throws Throwable {
+      return (long) call(allocator, needed(Names.POOLED), "usedDirectMemory", long.class);
     }
 
     Iterable<?> arenas(Object allocator) throws Throwable {
-      return (Iterable<?>)
-          method(needed(Names.POOLED), "directArenas", List.class).invoke(allocator);
+      return (Iterable<?>) call(allocator, needed(Names.POOLED), "directArenas", List.class);
     }
 
     Iterable<?> chunkLists(Object arena) throws Throwable {
       Class<?> metric = superOf(arena.getClass(), ".buffer.PoolArenaMetric");
-      return (Iterable<?>) method(metric, "chunkLists", List.class).invoke(arena);
+      return (Iterable<?>) call(arena, metric, "chunkLists", List.class);
     }
 
     double chunkSize(Object chunk) throws Throwable {
-      return (int) method(metricOf(chunk), "chunkSize", int.class).invoke(chunk);
+      return (int) field(needed(Names.CHUNK), "chunkSize", int.class).invoke(chunk);
     }
 
+    /** Reads the field, because Netty's method locks the arena. */
     double freeBytes(Object chunk) throws Throwable {
-      return (int) method(metricOf(chunk), "freeBytes", int.class).invoke(chunk);
+      return (int) field(needed(Names.CHUNK), "freeBytes", int.class).invoke(chunk);
     }
 
-    private Class<?> metricOf(Object chunk) throws ReflectiveOperationException {
-      return superOf(chunk.getClass(), ".buffer.PoolChunkMetric");
+    double pinnedBytes(Object chunk) throws Throwable {
+      return (int) call(chunk, needed(Names.CHUNK), "pinnedBytes", int.class);
     }
 
     double usedMemory(Object pool) throws Throwable {
-      return (long) method(needed(Names.ADAPTIVE_POOL), "usedMemory", long.class).invoke(pool);
+      return (long) call(pool, needed(Names.ADAPTIVE_POOL), "usedMemory", long.class);
+    }
+
+    private Object call(Object target, Class<?> type, String name, Class<?> result)
+        throws Throwable {
+      return method(type, name, result).invoke(target);
     }
 
     private Class<?> needed(String name) throws ClassNotFoundException {

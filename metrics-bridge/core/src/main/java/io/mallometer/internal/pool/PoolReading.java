@@ -34,10 +34,33 @@ record PoolReading(
   /**
    * Tracked buffers of one look.
    *
+   * @param live those that are live
+   * @param released those that were released since the last look
+   * @param forgotten those that were ever dropped without release
+   * @param source names the copy of the library and how its buffers are drawn: only counts of one
+   *     source are compared
+   * @param oneIn one tracked buffer in so many is read
    * @param complete whether the look read all new ones
    */
-  record Tracked(List<TrackedBuffer> live, List<TrackedBuffer> released, boolean complete) {
+  record Tracked(
+      List<TrackedBuffer> live,
+      List<TrackedBuffer> released,
+      List<Forgotten> forgotten,
+      String source,
+      int oneIn,
+      boolean complete) {
 
-    static final Tracked NONE = new Tracked(List.of(), List.of(), true);
+    static final Tracked NONE = new Tracked(List.of(), List.of(), List.of(), "", 1, true);
+
+    /** Returns the buffers of one kind of pools. */
+    Tracked of(String kind) {
+      return new Tracked(
+          live.stream().filter(one -> one.kind().equals(kind)).toList(),
+          released.stream().filter(one -> one.kind().equals(kind)).toList(),
+          forgotten.stream().filter(one -> one.kind().equals(kind)).toList(),
+          source,
+          oneIn,
+          complete);
+    }
   }
 }

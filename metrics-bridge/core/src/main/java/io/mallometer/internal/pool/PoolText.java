@@ -59,16 +59,22 @@ final class PoolText {
   }
 
   /** Returns the finding on buffers that are held longer and longer. */
-  static String suspect(String line, int late, int releasedLate, double oldestSeconds) {
-    return ("Buffers from %s are held longer and longer: of the tracked ones that lived for a"
-            + " minute %d are held, for up to %s, %s released, and more arrive")
+  static String suspect(String line, HoldTime time, double seconds) {
+    return ("Buffers from %s are held longer and longer: %d tracked ones were held for more than a"
+            + " minute, for up to %s, %s released, and more arrive")
         .formatted(
             shortLine(line),
-            late,
-            Words.duration(Duration.ofMillis(Math.round(oldestSeconds * 1e3))),
-            releasedLate == 0
+            time.late(),
+            Words.duration(Duration.ofMillis(Math.round(seconds * 1e3))),
+            time.releasedLate() == 0
                 ? "none was"
-                : releasedLate == 1 ? "one was" : releasedLate + " were");
+                : time.releasedLate() == 1 ? "one was" : time.releasedLate() + " were");
+  }
+
+  /** Returns the finding on buffers that the application dropped. */
+  static String forgotten(String line, Estimate buffers) {
+    return "%s from %s were dropped without release; their memory is lost to the pool"
+        .formatted(buffers(buffers), shortLine(line));
   }
 
   /** Returns {@code Store.keep (Store.java:48)} for {@code com.acme.Store.keep(Store.java:48)}. */

@@ -2,6 +2,7 @@ package io.mallometer.internal.pool;
 
 import io.mallometer.internal.history.SiteReadings;
 import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.pool.PoolReading.Tracked;
 import io.mallometer.internal.symbol.SiteNaming;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
@@ -17,9 +18,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.DoubleStream;
 
@@ -50,6 +53,19 @@ public final class PoolWatch {
 
   private static final int MOST_SITES = 9;
 
+  /** The call sites that allocated chunks: their live bytes, and the numbers of the largest. */
+  private record ChunkSites(double bytes, List<Integer> numbers) {
+    static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
+
+    static ChunkSites of(List<CallSite> sites) {
+      return sites.isEmpty()
+          ? UNKNOWN
+          : new ChunkSites(
+              sites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
+              sites.stream().limit(MOST_SITES).map(CallSite::number).toList());
+    }
+  }
+
   private final NativeLibrary library;
   private final SiteReadings sites;
   private final Clock clock;
@@ -58,12 +74,14 @@ public final class PoolWatch {
   private final List<PoolLibrary> libraries;
   private final Map<String, HoldTime> holdTimes = new HashMap<>();
 
+  /** The call sites of chunks by the classes on their stack, of the last reading. */
+  private final Map<List<String>, ChunkSites> chunkSites = new HashMap<>();
+
   private volatile SiteNaming naming = new SiteNaming(List.of());
   private volatile Optional<PoolReport> latest = Optional.empty();
   private volatile boolean asked;
   private boolean everLooked;
   private boolean complete = true;
-  private long firstLook;
   private long next;
   private long nextIfAsked;
 
@@ -116,10 +134,7 @@ public final class PoolWatch {
       return;
     }
     asked = false;
-    if (!everLooked) {
-      everLooked = true;
-      firstLook = now;
-    }
+    everLooked = true;
     long began = cpuTime.getAsLong();
     try {
       complete = true;
@@ -145,12 +160,14 @@ public final class PoolWatch {
     double seconds = (cpuTime.getAsLong() - began) / 1e9;
     if (readings.isEmpty()) {
       holdTimes.clear();
+      chunkSites.clear();
       return Optional.empty();
     }
     List<Pool> pools = new ArrayList<>();
     for (PoolReading reading : readings) {
       pools.add(pool(reading, look.began()));
     }
+    forgetLines(look.began());
     pools.sort(Comparator.comparingDouble((Pool pool) -> known(pool.bytes())).reversed());
     return Optional.of(
         new PoolReport(
@@ -173,7 +190,7 @@ public final class PoolWatch {
 
   private Pool pool(PoolReading reading, long now) {
     List<BufferSite> bufferSites = bufferSites(reading, now);
-    List<CallSite> chunkSites = chunkSites(reading.chunkClasses());
+    ChunkSites allocated = chunkSites(reading.chunkClasses());
     PoolReading.Figures figures = reading.figures();
     return new Pool(
         reading.library(),
@@ -183,25 +200,25 @@ public final class PoolWatch {
         figures.bytes(),
         figures.usedBytes(),
         figures.cachedBytes(),
-        chunkSites.isEmpty()
-            ? Double.NaN
-            : chunkSites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
-        chunkSites.stream().limit(MOST_SITES).map(CallSite::number).toList(),
+        allocated.bytes(),
+        allocated.numbers(),
         reading.interval(),
         reading.reason(),
         PoolText.sentence(reading, bufferSites),
         bufferSites);
   }
 
-  /** Returns the call sites with a chunk's allocation on their stack. */
-  private List<CallSite> chunkSites(List<String> chunkClasses) {
-    if (!library.present()) {
-      return List.of();
+  /** Returns the call sites with a chunk's allocation on their stack, as last read. */
+  private ChunkSites chunkSites(List<String> chunkClasses) {
+    if (library.present() && sites.isAffordable(1)) {
+      List<CallSite> found =
+          sites.notOlderThan(Duration.ofMinutes(1), 1).sites().stream()
+              .filter(site -> site.frames().stream().anyMatch(one -> isOfChunk(one, chunkClasses)))
+              .filter(site -> site.liveBytes().value() > 0)
+              .toList();
+      chunkSites.put(chunkClasses, ChunkSites.of(found));
     }
-    return sites.notOlderThan(Duration.ofMinutes(1), 1).sites().stream()
-        .filter(site -> site.frames().stream().anyMatch(frame -> isOfChunk(frame, chunkClasses)))
-        .filter(site -> site.liveBytes().value() > 0)
-        .toList();
+    return chunkSites.getOrDefault(chunkClasses, ChunkSites.UNKNOWN);
   }
 
   private static boolean isOfChunk(StackFrame frame, List<String> chunkClasses) {
@@ -210,31 +227,47 @@ public final class PoolWatch {
   }
 
   private List<BufferSite> bufferSites(PoolReading reading, long now) {
-    String pool = reading.packageName() + " " + reading.kind() + " ";
-    Map<String, List<TrackedBuffer>> byLine = byLine(reading.buffers().live());
-    byLine(reading.buffers().released())
-        .forEach(
-            (line, released) ->
-                holdTimes
-                    .computeIfAbsent(pool + line, name -> new HoldTime())
-                    .released(released, now));
-    holdTimes.values().forEach(time -> time.released(List.of(), now));
-    holdTimes.values().removeIf(HoldTime::isEmpty);
+    Tracked buffers = reading.buffers();
+    String pool = buffers.source() + " " + reading.kind() + " ";
+    Map<String, List<TrackedBuffer>> live = byLine(buffers.live());
+    Map<String, List<TrackedBuffer>> released = byLine(buffers.released());
+    Map<String, Estimate> forgotten = new HashMap<>();
+    buffers.forgotten().forEach(one -> forgotten.put(one.line(), one.buffers()));
+    Set<String> lines = new LinkedHashSet<>(live.keySet());
+    lines.addAll(released.keySet());
+    lines.forEach(
+        line ->
+            holdTimes
+                .computeIfAbsent(pool + line, name -> new HoldTime())
+                .add(
+                    live.getOrDefault(line, List.of()),
+                    released.getOrDefault(line, List.of()),
+                    now));
+    Set<String> shown = new LinkedHashSet<>(live.keySet());
+    shown.addAll(forgotten.keySet());
     List<BufferSite> bufferSites = new ArrayList<>();
-    byLine.forEach(
-        (line, live) ->
-            bufferSites.add(
-                site(
-                    line,
-                    live,
-                    holdTimes.getOrDefault(pool + line, new HoldTime()),
-                    reading.interval(),
-                    now)));
+    for (String line : shown) {
+      bufferSites.add(
+          site(
+              line,
+              live.getOrDefault(line, List.of()),
+              forgotten.getOrDefault(line, Estimate.ZERO),
+              holdTimes.getOrDefault(pool + line, new HoldTime()),
+              (double) reading.interval() * buffers.oneIn(),
+              now));
+    }
     bufferSites.sort(
         Comparator.comparing(BufferSite::suspect)
+            .thenComparing(site -> site.forgotten().value() > 0)
             .thenComparingDouble(site -> site.bytes().value())
             .reversed());
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
+  }
+
+  /** Forgets lines of which nothing is known any more. */
+  private void forgetLines(long now) {
+    holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
+    holdTimes.values().removeIf(HoldTime::isEmpty);
   }
 
   private static Map<String, List<TrackedBuffer>> byLine(List<TrackedBuffer> buffers) {
@@ -245,31 +278,43 @@ public final class PoolWatch {
   }
 
   private BufferSite site(
-      String line, List<TrackedBuffer> live, HoldTime time, int interval, long now) {
+      String line,
+      List<TrackedBuffer> live,
+      Estimate forgotten,
+      HoldTime time,
+      double weight,
+      long now) {
     double bytes = 0;
     double squares = 0;
     long oldest = 0;
     for (TrackedBuffer buffer : live) {
-      double weighted = (double) buffer.capacity() * interval;
+      double weighted = buffer.capacity() * weight;
       bytes += weighted;
       squares += weighted * weighted;
-      oldest = Math.max(oldest, now - buffer.firstSeen());
+      oldest = Math.max(oldest, buffer.age(now));
     }
-    double counted = live.size() * (double) interval;
-    boolean exact = interval == 1;
-    boolean suspect = time.grows(live, firstLook, now);
+    double counted = live.size() * weight;
+    boolean exact = weight == 1;
+    boolean suspect = time.grows(live, now);
+    double risingSeconds = suspect ? HoldTime.oldestArrived(live, now) / 1e9 : 0;
     return new BufferSite(
         line,
-        new Estimate(counted, exact ? 0 : counted * interval, live.size()),
+        new Estimate(counted, exact ? 0 : counted * weight, live.size()),
         new Estimate(bytes, exact ? 0 : squares, live.size()),
         live.size(),
-        (int) live.stream().mapToInt(TrackedBuffer::chunk).distinct().count(),
+        (int)
+            live.stream()
+                .mapToInt(TrackedBuffer::chunk)
+                .filter(chunk -> chunk != 0)
+                .distinct()
+                .count(),
         oldest / 1e9,
         time.releasedLate(),
         suspect,
-        suspect
-            ? PoolText.suspect(line, HoldTime.late(live, now), time.releasedLate(), oldest / 1e9)
-            : "");
+        risingSeconds,
+        suspect ? PoolText.suspect(line, time, risingSeconds) : "",
+        forgotten,
+        forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : "");
   }
 
   private String lineOf(List<StackTraceElement> stack) {

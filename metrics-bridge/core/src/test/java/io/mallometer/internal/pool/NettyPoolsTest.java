@@ -111,7 +111,7 @@ class NettyPoolsTest {
   }
 
   @Test
-  void forgottenBuffersThatACollectionFreedAreHeldByNothing() throws Exception {
+  void buffersThatWereDroppedWithoutReleaseAreLost() throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
       use.keep(50, BYTES);
@@ -119,15 +119,68 @@ class NettyPoolsTest {
       assertThat(watched.pool().bufferSites().get(0).tracked()).isEqualTo(50);
 
       use.forget();
-      int left = 50;
-      for (int i = 0; i < 50 && left > 0; i++) {
+      BufferSite site = watched.pool().bufferSites().get(0);
+      for (int i = 0; i < 50 && site.tracked() > 0; i++) {
         System.gc();
-        List<BufferSite> bufferSites = watched.pool().bufferSites();
-        left = bufferSites.isEmpty() ? 0 : bufferSites.get(0).tracked();
+        site = watched.pool().bufferSites().get(0);
       }
 
-      assertThat(left).isZero();
+      assertThat(site.tracked()).isZero();
+      assertThat(site.releasedLate()).isZero();
+      assertThat(site.forgotten().value()).isEqualTo(50);
+      assertThat(site.forgottenSentence())
+          .matches(
+              "50 buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) were dropped without"
+                  + " release; their memory is lost to the pool");
+      // Netty takes the trackers out of its set when it draws a buffer.
+      use.keep(1, BYTES);
+      assertThat(watched.pool().bufferSites().get(0).forgotten().value()).isEqualTo(50);
+      Reference.reachabilityFence(use);
     }
+  }
+
+  @Test
+  void aHugeBufferCountsWithItsBytesAndKeepsNoChunk() throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
+      use.keep(1, BYTES);
+      Watched watched = new Watched(loader);
+      Pool before = watched.pool();
+      use.keep(1, 40 << 20);
+
+      Pool pool = watched.pool();
+
+      assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
+      assertThat(pool.bytes() - before.bytes()).isEqualTo(40 << 20);
+      assertThat(pool.usedBytes() - before.usedBytes()).isEqualTo(40 << 20);
+      assertThat(pool.cachedBytes()).isEqualTo(before.cachedBytes());
+      assertThat(pool.chunks()).isEqualTo(before.chunks());
+      assertThat(pool.bufferSites().get(0).chunks()).isEqualTo(1);
+      Reference.reachabilityFence(use);
+    }
+  }
+
+  @Test
+  void aBufferOfAnEventLoopIsNamedByTheLoop() {
+    StackTraceElement thread = new StackTraceElement("java.lang.Thread", "run", "Thread.java", 1);
+    StackTraceElement loop = frame("channel.nio.NioEventLoop", "run");
+    List<StackTraceElement> own =
+        List.of(
+            frame("buffer.PooledByteBufAllocator", "newDirectBuffer"),
+            loop,
+            frame("util.concurrent.SingleThreadEventExecutor$4", "run"),
+            thread);
+    StackTraceElement handler = new StackTraceElement("com.shop.Store", "keep", "Store.java", 4);
+    List<StackTraceElement> handled = List.of(own.get(0), handler, loop, thread);
+
+    assertThat(NettyCopy.callers(NETTY, own)).containsExactly(loop);
+    assertThat(NettyCopy.callers(NETTY, handled)).containsExactly(handler, thread);
+    assertThat(NettyCopy.callers(NETTY, List.of(own.get(0), thread))).containsExactly(thread);
+    assertThat(NettyCopy.callers(NETTY, own.subList(0, 1))).containsExactly(own.get(0));
+  }
+
+  private static StackTraceElement frame(String type, String method) {
+    return new StackTraceElement(NETTY + "." + type, method, "Netty.java", 1);
   }
 
   @Test
@@ -150,10 +203,11 @@ class NettyPoolsTest {
   private static WeakReference<ClassLoader> usedAndDropped(Watched watched) throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
-      use.keep(10, BYTES);
+      use.keep(300, BYTES);
       watched.add(loader);
       assertThat(watched.pool().bufferSites()).hasSize(1);
-      use.release(10);
+      assertThat(watched.pool().bufferSites().get(0).tracked()).isEqualTo(300);
+      use.release(300);
       return new WeakReference<>(loader);
     }
   }

@@ -34,20 +34,101 @@ class PoolWatchTest {
   @Test
   void buffersThatArriveAndAreNeverReleasedAreASuspectAfterAFewMinutes() throws Exception {
     watched.lookAfter(MINUTE);
-    for (int minute = 0; minute < 3; minute++) {
+    for (int minute = 0; minute < 5; minute++) {
       use.keep(1, BYTES);
       assertThat(site().suspect()).isFalse();
     }
     use.keep(1, BYTES);
-    site();
     BufferSite site = site();
 
     assertThat(site.suspect()).isTrue();
+    assertThat(site.risingSeconds()).isEqualTo(300);
     assertThat(site.sentence())
         .matches(
             "Buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) are held longer and longer:"
-                + " of the tracked ones that lived for a minute \\d are held, for up to \\d min,"
-                + " none was released, and more arrive");
+                + " 5 tracked ones were held for more than a minute, for up to 5 min, none was"
+                + " released, and more arrive");
+  }
+
+  @Test
+  void aSuspectIsNoOlderThanItsOldestBufferThatArrivedUnderWatch() throws Exception {
+    use.keep(1, BYTES);
+    for (int minute = 0; minute < 40; minute++) {
+      watched.lookAfter(MINUTE);
+    }
+    for (int minute = 0; minute < 6; minute++) {
+      use.keep(1, BYTES);
+      watched.lookAfter(MINUTE);
+    }
+    BufferSite site = site();
+
+    assertThat(site.suspect()).isTrue();
+    assertThat(site.oldestSeconds()).isGreaterThan(2_400);
+    assertThat(site.risingSeconds()).isEqualTo(360);
+  }
+
+  @Test
+  void buffersOfASlowStartAreNoSuspect() throws Exception {
+    use.keep(100, BYTES);
+    watched.slow(Duration.ofMillis(2));
+    for (int look = 0; look < 30; look++) {
+      watched.lookAfter(Duration.ofSeconds(10));
+    }
+    watched.slow(Duration.ZERO);
+    for (int minute = 0; minute < 10; minute++) {
+      assertThat(site().suspect()).isFalse();
+    }
+    assertThat(site().tracked()).isEqualTo(100);
+  }
+
+  @Test
+  void buffersThatAreReleasedAreForgottenThoughEachLookRunsOutOfTime() throws Exception {
+    use.keep(100, BYTES);
+    watched.pool();
+    use.release(80);
+    use.keep(80, BYTES);
+    watched.slow(Duration.ofMillis(30));
+
+    assertThat(site().tracked()).isEqualTo(20);
+    assertThat(site().releasedLate()).isZero();
+    use.release(20);
+    assertThat(watched.pool().bufferSites()).isEmpty();
+    assertThat(watched.pool().reason())
+        .isEqualTo("the look ended before all tracked buffers were read");
+  }
+
+  @Test
+  void manyBuffersAreDrawnAndWeighted() throws Exception {
+    use.keep(20_000, 256);
+
+    BufferSite site = site();
+
+    // At most 2,000 stay, at least half of that less 6 standard errors.
+    assertThat(site.tracked()).isBetween(800, 2_000);
+    assertThat(site.buffers().value()).isBetween(16_000.0, 24_000.0);
+    assertThat(site.buffers().low()).isLessThan(site.buffers().value());
+    assertThat(site().tracked()).isEqualTo(site.tracked());
+  }
+
+  @Test
+  void buffersOnTheHeapAreReadOnce() throws Exception {
+    use.keepOnHeap(30, BYTES);
+    use.keep(1, BYTES);
+    watched.pool();
+    watched.slow(Duration.ofMillis(1));
+
+    assertThat(watched.pool().reason()).isEmpty();
+  }
+
+  @Test
+  void callSitesAreNotReadIfThatCostsTooMuch() throws Exception {
+    use.keep(1, BYTES);
+    watched.affordable(false);
+    watched.pool();
+    assertThat(watched.siteReadings()).isZero();
+    watched.affordable(true);
+    watched.pool();
+    assertThat(watched.siteReadings()).isEqualTo(1);
   }
 
   @Test
@@ -77,17 +158,30 @@ class PoolWatchTest {
       if (minute >= 3) {
         use.release(2);
       }
-      boolean suspect = site().suspect();
-      if (minute >= 5) {
-        assertThat(suspect).as("minute " + minute).isFalse();
+      assertThat(site().suspect()).as("minute " + minute).isFalse();
+    }
+  }
+
+  @Test
+  void aStoreOfTenMinutesIsNoSuspectOnceItIsSteady() throws Exception {
+    watched.lookAfter(MINUTE);
+    for (int minute = 0; minute < 90; minute++) {
+      use.keep(2, BYTES);
+      if (minute >= 10) {
+        use.release(2);
       }
+      BufferSite site = site();
+      if (minute >= 25) {
+        assertThat(site.suspect()).as("minute " + minute).isFalse();
+      }
+      assertThat(site.risingSeconds()).isLessThan(1_800);
     }
   }
 
   @Test
   void buffersThatNoLongerArriveAreNoSuspect() throws Exception {
     watched.lookAfter(MINUTE);
-    for (int minute = 0; minute < 5; minute++) {
+    for (int minute = 0; minute < 7; minute++) {
       use.keep(1, BYTES);
       site();
     }

@@ -26,6 +26,8 @@ final class Watched implements SiteReadings {
   private int looks;
   private long cpu;
   private long cpuStep;
+  private int siteReadings;
+  private boolean affordable = true;
   private final PoolWatch watch;
 
   Watched(NettyLoader... all) {
@@ -78,6 +80,15 @@ final class Watched implements SiteReadings {
     cpuStep = step.toNanos();
   }
 
+  /** Sets whether a reading of the call sites costs little. */
+  void affordable(boolean little) {
+    affordable = little;
+  }
+
+  int siteReadings() {
+    return siteReadings;
+  }
+
   int looks() {
     return looks;
   }
@@ -98,13 +109,14 @@ final class Watched implements SiteReadings {
 
   @Override
   public CallSites notOlderThan(Duration age, double timeScale) {
+    siteReadings++;
     return new CallSites(
         Instant.EPOCH, sites, 0, Map.of(), io.mallometer.model.ByteUnit.UNKNOWN, "");
   }
 
   @Override
   public boolean isAffordable(double timeScale) {
-    return true;
+    return affordable;
   }
 
   @Override
