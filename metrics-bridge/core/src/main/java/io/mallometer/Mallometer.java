@@ -598,7 +598,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest look at the pools of other libraries, such as Netty's; empty if none was
-     * found. The next look comes within ten seconds, in place of a minute.
+     * found. The next look comes ten seconds after the last, in place of a minute; up to two
+     * minutes after one that was expensive.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();

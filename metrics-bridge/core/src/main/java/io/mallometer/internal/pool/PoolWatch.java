@@ -28,9 +28,9 @@ import java.util.stream.DoubleStream;
 
 /**
  * Looks at the pools of all known libraries: once a minute, and every ten seconds while somebody
- * asks. A look lists the loaded classes, and reads new buffers for 20 ms of CPU time at most; what
- * is left is read ten seconds later. Used by the poller's thread; only {@link #ask} and {@link
- * #latest} are for any thread.
+ * asks, later if a look was expensive. A look lists the loaded classes, and reads new buffers for
+ * 20 ms of CPU time at most; what is left is read ten seconds later. Used by the poller's thread;
+ * only {@link #ask} and {@link #latest} are for any thread.
  */
 public final class PoolWatch {
 

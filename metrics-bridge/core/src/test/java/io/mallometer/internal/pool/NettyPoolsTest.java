@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
@@ -312,6 +314,29 @@ class NettyPoolsTest {
   }
 
   @Test
+  void aLibraryWhoseSizesCannotBeReadSaysSoWithoutABuffer(@TempDir Path directory)
+      throws Exception {
+    Path classes =
+        compiled(
+            directory,
+            "package %s; public class AbstractByteBuf { static fake.util.ResourceLeakDetector leakDetector = new fake.util.ResourceLeakDetector(); }"
+                .formatted(BUFFER),
+            "package %s; public class PooledByteBufAllocator { }".formatted(BUFFER),
+            "package %s; public class ResourceLeakDetector { public enum Level { SIMPLE } public static Level getLevel() { return Level.SIMPLE; } static Object of = Level.SIMPLE; int samplingInterval = 128; java.util.Set<Object> allLeaks = new java.util.HashSet<>(); }"
+                .formatted(UTIL));
+    try (NettyLoader loader = NettyLoader.ofDirectory(classes)) {
+      initialize(loader);
+      Class.forName(BUFFER + ".PooledByteBufAllocator", true, loader);
+
+      Pool pool = new Watched(loader).pool();
+
+      assertThat(pool.kind()).isEqualTo("pooled");
+      assertThat(pool.reason()).contains("NoSuchFieldException").contains("DEFAULT");
+      assertThat(pool.bytes()).isNaN();
+    }
+  }
+
+  @Test
   void aClosedModuleIsOffWithAReason(@TempDir Path directory) throws Exception {
     Path classes =
         compiled(
@@ -355,12 +380,8 @@ class NettyPoolsTest {
   private static Path compiled(Path directory, String... sources) throws IOException {
     List<String> arguments = new ArrayList<>(List.of("-d", directory.resolve("out").toString()));
     for (int i = 0; i < sources.length; i++) {
-      String name =
-          sources[i].startsWith("module")
-              ? "module-info"
-              : sources[i].contains("class ResourceLeakDetector")
-                  ? "ResourceLeakDetector"
-                  : "AbstractByteBuf";
+      Matcher type = Pattern.compile("public class (\\w+)").matcher(sources[i]);
+      String name = type.find() ? type.group(1) : "module-info";
       Path file = directory.resolve(name + ".java");
       Files.writeString(file, sources[i]);
       arguments.add(file.toString());
