@@ -18,10 +18,10 @@ import java.util.Map;
 
 /**
  * Handles 100 requests a second with a buffer of 8 KiB for each. One in 50 is kept: for ever by the
- * leaking handler, for 20 seconds by the healthy one. A burst at the start makes chunks, and one
+ * leaking handler, for some seconds by a healthy one. A burst at the start makes chunks, and one
  * buffer in 500 of it pins them.
  *
- * <p>Arguments: leaking or healthy, pooled or adaptive, and the minutes to run. Prints what the
+ * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled or adaptive, and the minutes to run. Prints what the
  * report says every ten seconds, and at the end the CPU time of the looks, and of mallometer's poller with all that it
  * does.
  */
@@ -32,7 +32,6 @@ public final class Handler {
   private static final int BYTES = 8192;
   private static final int BURST = 5_000;
   private static final int PINNING = 500;
-  private static final int HEALTHY_SECONDS = 20;
 
   private Handler() {}
 
@@ -52,7 +51,10 @@ public final class Handler {
   }
 
   public static void main(String[] arguments) throws Exception {
-    boolean leaking = arguments[0].equals("leaking");
+    int most =
+        arguments[0].equals("leaking")
+            ? Integer.MAX_VALUE
+            : Integer.parseInt(arguments[0]) * REQUESTS_PER_SECOND / KEPT;
     ByteBufAllocator allocator =
         arguments[1].equals("pooled")
             ? PooledByteBufAllocator.DEFAULT
@@ -77,9 +79,7 @@ public final class Handler {
         } else {
           allocator.directBuffer(BYTES).release();
         }
-        if (!leaking) {
-          store.expire(HEALTHY_SECONDS * REQUESTS_PER_SECOND / KEPT);
-        }
+        store.expire(most);
         if (request % (10 * REQUESTS_PER_SECOND) == 0) {
           print(mallometer, began, looks);
         }

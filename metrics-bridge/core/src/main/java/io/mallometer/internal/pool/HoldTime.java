@@ -8,8 +8,9 @@ import java.util.TreeSet;
  *
  * <p>A tracked buffer is late once it was seen for a minute. Buffers are a suspect if the number of
  * late ones rises: of those that arrived while they were watched more became late than late ones
- * were released, by twice the standard error of that difference. A program that keeps each buffer
- * for the same time, however long, releases as many as become late once that time has passed. One
+ * were released, by twice the standard error of that difference, in the later half of the time
+ * since the first became late. A program that keeps each buffer for the same time releases as many
+ * as become late once that time has passed; it is no suspect any more after twice that time. One
  * that fills a store at its start and then keeps it is no suspect, because no buffer arrives any
  * more.
  */
@@ -34,6 +35,7 @@ final class HoldTime {
   private final int[] late = new int[WINDOW_MINUTES];
   private final int[] released = new int[WINDOW_MINUTES];
   private long minute = Long.MIN_VALUE;
+  private long firstLate = Long.MAX_VALUE;
 
   /** Adds what became of buffers since the last look. */
   void add(List<TrackedBuffer> live, List<TrackedBuffer> gone, long now) {
@@ -42,6 +44,7 @@ final class HoldTime {
     for (TrackedBuffer buffer : live) {
       if (buffer.arrived() && buffer.age(now) >= MINUTE_NANOS && buffer.countLate()) {
         late[slot]++;
+        firstLate = Math.min(firstLate, minute);
       }
     }
     for (TrackedBuffer buffer : gone) {
@@ -65,20 +68,31 @@ final class HoldTime {
 
   /** Returns how many buffers became late. */
   int late() {
-    return sum(late);
+    return sum(late, WINDOW_MINUTES);
   }
 
   /** Returns how many late buffers were released. */
   int releasedLate() {
-    return sum(released);
+    return sum(released, WINDOW_MINUTES);
   }
 
-  private static int sum(int[] counts) {
+  private int sum(int[] counts, long minutes) {
     int sum = 0;
-    for (int count : counts) {
-      sum += count;
+    for (long past = 0; past < minutes; past++) {
+      sum += counts[(int) Math.floorMod(minute - past, (long) WINDOW_MINUTES)];
     }
     return sum;
+  }
+
+  /** Returns whether more buffers became late than were released, in the later half of the time. */
+  private boolean rises() {
+    if (firstLate > minute) {
+      return false;
+    }
+    long half = Math.min(WINDOW_MINUTES, (minute - firstLate) / 2 + 1);
+    double more = sum(late, half);
+    double fewer = sum(released, half);
+    return more - fewer > LEAST_ERRORS * Math.sqrt(more + fewer);
   }
 
   /** Returns whether the buffers are held longer and longer. */
@@ -94,8 +108,7 @@ final class HoldTime {
     }
     double gap = (double) (arrivals.last() - arrivals.first()) / (arrivals.size() - 1);
     boolean arriving = -arrivals.last() <= LONGEST_GAP * gap;
-    double difference = (double) late() - releasedLate();
-    return arriving && difference > LEAST_ERRORS * Math.sqrt((double) late() + releasedLate());
+    return arriving && rises();
   }
 
   /** Returns the age of the oldest buffer that arrived; 0 if none did. */

@@ -34,7 +34,7 @@ class PoolWatchTest {
   @Test
   void buffersThatArriveAndAreNeverReleasedAreASuspectAfterAFewMinutes() throws Exception {
     watched.lookAfter(MINUTE);
-    for (int minute = 0; minute < 5; minute++) {
+    for (int minute = 0; minute < 9; minute++) {
       use.keep(1, BYTES);
       assertThat(site().suspect()).isFalse();
     }
@@ -42,11 +42,11 @@ class PoolWatchTest {
     BufferSite site = site();
 
     assertThat(site.suspect()).isTrue();
-    assertThat(site.risingSeconds()).isEqualTo(300);
+    assertThat(site.risingSeconds()).isEqualTo(540);
     assertThat(site.sentence())
         .matches(
             "Buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) are held longer and longer:"
-                + " 5 tracked ones were held for more than a minute, for up to 5 min, none was"
+                + " 9 tracked ones were held for more than a minute, for up to 9 min, none was"
                 + " released, and more arrive");
   }
 
@@ -56,7 +56,7 @@ class PoolWatchTest {
     for (int minute = 0; minute < 40; minute++) {
       watched.lookAfter(MINUTE);
     }
-    for (int minute = 0; minute < 6; minute++) {
+    for (int minute = 0; minute < 10; minute++) {
       use.keep(1, BYTES);
       watched.lookAfter(MINUTE);
     }
@@ -64,7 +64,7 @@ class PoolWatchTest {
 
     assertThat(site.suspect()).isTrue();
     assertThat(site.oldestSeconds()).isGreaterThan(2_400);
-    assertThat(site.risingSeconds()).isEqualTo(360);
+    assertThat(site.risingSeconds()).isEqualTo(600);
   }
 
   @Test
@@ -166,9 +166,9 @@ class PoolWatchTest {
   void aStoreOfTenMinutesIsNoSuspectOnceItIsSteady() throws Exception {
     watched.lookAfter(MINUTE);
     for (int minute = 0; minute < 90; minute++) {
-      use.keep(2, BYTES);
+      use.keep(20, BYTES);
       if (minute >= 10) {
-        use.release(2);
+        use.release(20);
       }
       BufferSite site = site();
       if (minute >= 25) {
@@ -181,7 +181,7 @@ class PoolWatchTest {
   @Test
   void buffersThatNoLongerArriveAreNoSuspect() throws Exception {
     watched.lookAfter(MINUTE);
-    for (int minute = 0; minute < 7; minute++) {
+    for (int minute = 0; minute < 11; minute++) {
       use.keep(1, BYTES);
       site();
     }
