@@ -131,13 +131,9 @@ public final class DiagnosisRules {
   private static final int MOST_LISTED = 12;
 
   private static final String HEAP = "heap";
-  private static final String POOLS = "pools";
-
-  /** The least time for which buffers of a pool are held that ask to be watched. */
-  private static final double LONG_HELD_SECONDS = 1_800;
 
   /** The topics whose sentence is about the memory used instead of its growth. */
-  private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous", POOLS);
+  private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous");
 
   private final DiagnosisInput input;
   private final Snapshot snapshot;
@@ -180,7 +176,7 @@ public final class DiagnosisRules {
     rules.judgeSuspects();
     rules.judgeGrowth();
     rules.judgeGrowingRows();
-    rules.judgeHeldBuffers();
+    rules.reportHeldBuffers();
     rules.judgeLimit();
     rules.judgePreviousRun();
     rules.reportCounting();
@@ -508,22 +504,13 @@ public final class DiagnosisRules {
         : idle;
   }
 
-  /** Applies the rule on buffers of another library's pool that are held longer and longer. */
-  private void judgeHeldBuffers() {
+  /** Lists the lines whose buffers of a pool are held longer and longer; they ask for no state. */
+  private void reportHeldBuffers() {
     snapshot.pools().stream()
         .flatMap(report -> report.pools().stream())
         .flatMap(pool -> pool.bufferSites().stream())
         .filter(PoolReport.BufferSite::suspect)
-        .forEach(
-            site ->
-                addFinding(POOLS, isLongHeld(site) ? State.WATCH : State.HEALTHY, site.sentence()));
-  }
-
-  /**
-   * Returns whether the buffers of a suspect are many, and rise for a time that few stores have.
-   */
-  private static boolean isLongHeld(PoolReport.BufferSite site) {
-    return site.bytes().low() >= UNUSED_BYTES && site.risingSeconds() >= LONG_HELD_SECONDS;
+        .forEach(site -> addFinding("pools", State.HEALTHY, site.sentence()));
   }
 
   // ---- Growth

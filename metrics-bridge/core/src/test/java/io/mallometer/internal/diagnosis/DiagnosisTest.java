@@ -970,28 +970,14 @@ class DiagnosisTest {
   }
 
   @Test
-  void buffersOfAPoolThatAreHeldLongerAndLongerAskToBeWatched() {
+  void buffersOfAPoolThatAreHeldLongerAndLongerAreListed() {
     Situation held = new Situation(HALF_AN_HOUR, second -> 400);
     held.pools = Optional.of(FaceContract.pools(16 * MIB, 1_800));
 
-    assertThat(held.diagnosis().state()).isEqualTo(State.WATCH);
-    assertThat(held.diagnosis().sentence())
+    assertThat(held.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(text(held.diagnosis(), "pools"))
         .isEqualTo(
             "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
-    assertThat(text(held.diagnosis(), "pools")).isEqualTo(held.diagnosis().sentence());
-  }
-
-  @Test
-  void buffersOfAPoolThatAreHeldForLessThanHalfAnHourOrAreFewAreOnlyListed() {
-    Situation held = new Situation(HALF_AN_HOUR, second -> 400);
-    held.pools = Optional.of(FaceContract.pools(16 * MIB, 1_799));
-    Situation few = new Situation(HALF_AN_HOUR, second -> 400);
-    // The lower end of the interval is below 8 MiB.
-    few.pools = Optional.of(FaceContract.pools(9 * MIB, 1_800));
-
-    assertThat(held.diagnosis().state()).isEqualTo(State.HEALTHY);
-    assertThat(text(held.diagnosis(), "pools")).startsWith("Buffers from SessionStore.keep");
-    assertThat(few.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
