@@ -60,6 +60,13 @@ class EndpointContractTest extends FaceContract {
         .applicationVersion()
         .ifPresent(
             version -> shown.add(gauge("mallometer_application_info", 1, "version", version)));
+    snapshot
+        .pools()
+        .ifPresent(
+            pools -> {
+              shown.add(gauge("native_pool_size_bytes", pools.bytes()));
+              shown.add(gauge("native_pool_used_bytes", pools.usedBytes()));
+            });
     addSelf(shown, snapshot.self());
     addDiagnosis(shown, snapshot.diagnosis());
     snapshot.process().ifPresent(counters -> addCounters(shown, counters));

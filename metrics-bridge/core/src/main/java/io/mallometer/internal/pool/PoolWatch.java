@@ -77,7 +77,7 @@ public final class PoolWatch {
   /** The call sites of chunks by the classes on their stack, of the last reading. */
   private final Map<List<String>, ChunkSites> chunkSites = new HashMap<>();
 
-  private volatile SiteNaming naming = new SiteNaming(List.of());
+  private volatile List<String> applicationPackages = List.of();
   private volatile Optional<PoolReport> latest = Optional.empty();
   private volatile boolean asked;
   private boolean everLooked;
@@ -113,8 +113,8 @@ public final class PoolWatch {
   }
 
   /** Names lines by the classes of the application's packages from now on. */
-  public void nameBy(List<String> applicationPackages) {
-    naming = new SiteNaming(applicationPackages);
+  public void nameBy(List<String> packages) {
+    applicationPackages = packages;
   }
 
   /** Returns the latest report; empty if no pool was found. */
@@ -328,6 +328,7 @@ public final class PoolWatch {
                         frame.getFileName() == null ? "" : frame.getFileName(),
                         Math.max(0, frame.getLineNumber())))
             .toList();
+    SiteNaming naming = new SiteNaming(applicationPackages);
     return naming.frame(frames).orElse(frames.get(0)).toString();
   }
 }
