@@ -6,7 +6,6 @@
 
 #include "account/own_thread.h"
 #include "check.h"
-#include "jvm/attach.h"
 #include "platform/clock.h"
 #include "platform/wait.h"
 
@@ -31,8 +30,6 @@ static jint JNICALL detach(JavaVM *vm) {
 static const struct JNIInvokeInterface_ functions = {.AttachCurrentThreadAsDaemon = attach_as_daemon,
                                                      .DetachCurrentThread = detach};
 static JavaVM java = &functions;
-
-JavaVM *jvm_attached(void) { return &java; }
 
 size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes) {
   pthread_t thread;
@@ -71,8 +68,8 @@ static void end(void) {
 int main(void) {
   CHECK_EQUAL(java_thread_overhead_ns(), 0);
   for (unsigned run = 1; run <= 2; run++) {
-    java_thread_start(work);
-    java_thread_start(work);
+    java_thread_start(&java, work);
+    java_thread_start(&java, work);
     CHECK_EQUAL(starts, run);
     CHECK_EQUAL(java_thread_footprint(), STACK_BYTES);
     java_thread_wake();
@@ -83,9 +80,9 @@ int main(void) {
   }
   /* A JVM that refuses the thread is not asked again. */
   answer = JNI_ERR;
-  java_thread_start(work);
+  java_thread_start(&java, work);
   for (int i = 0; i < 100000 && java_thread_footprint() > 0; i++) usleep(100);
-  java_thread_start(work);
+  java_thread_start(&java, work);
   CHECK_EQUAL(starts, 3);
   CHECK_EQUAL(attached, 3);
   CHECK_EQUAL(detached, 2);

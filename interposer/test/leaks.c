@@ -665,7 +665,8 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  CHECK(resident_bytes() < resident + (32u << 20));
+  /* The library's own tables are some 32 MiB. The slots' address space is 20 times as large. */
+  CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();
   CHECK_EQUAL(munlockall(), 0);

@@ -382,6 +382,12 @@ uint32_t process_byte_unit(void) {
   }
 }
 
+static bool has_begun_to_count(void) {
+  int now = process_state();
+  return now == MALLOMETER_STATE_COUNTING || now == MALLOMETER_STATE_DISABLED;
+}
+
 int process_record(const char *path) {
-  return recording_start(path, &(struct recording_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit()});
+  return recording_start(path, &(struct recording_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit(),
+                                                          has_begun_to_count});
 }

@@ -11,7 +11,6 @@
 #include "account/own_thread.h"
 #include "control/burst.h"
 #include "control/log.h"
-#include "control/process.h"
 #include "control/recording_file.h"
 #include "control/snapshot.h"
 #include "jvm/attach.h"
@@ -62,6 +61,7 @@ static char file_path[RECORDING_PATH_BYTES];
 static char failure[sizeof((struct mallometer_recording_status *)0)->reason];
 static uint64_t run_id;
 static pid_t owner;
+static bool (*wants_names)(void);
 static struct memory_cgroup cgroup;
 
 /* The sequence number of each region's latest record. One thread at a time writes to a region. */
@@ -161,11 +161,10 @@ static void write_names(void) {
 /* Keeps the thread that asks the JVM for names while there is a JVM and the library counts; never starts it near the
  * limit. */
 static void keep_java_thread(const struct memory_reading *reading) {
-  int now = process_state();
-  if (now != MALLOMETER_STATE_COUNTING && now != MALLOMETER_STATE_DISABLED) {
+  if (!wants_names()) {
     java_thread_end();
   } else if (burst_leaves_room(reading)) {
-    java_thread_start(write_names);
+    java_thread_start(jvm_attached(), write_names);
   }
 }
 
@@ -370,6 +369,7 @@ int recording_start(const char *path, const struct recording_writer *origin) {
   mapping = recording_create(file_path, &header, failure, sizeof failure);
   if (!mapping) return fail();
   owner = getpid();
+  wants_names = origin->wants_names;
   run_id = header.life;
   snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
   stack_bytes = own_thread_start(record_until_the_end);

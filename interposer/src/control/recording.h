@@ -13,6 +13,8 @@
 #ifndef MALLOMETER_CONTROL_RECORDING_H
 #define MALLOMETER_CONTROL_RECORDING_H
 
+#include <stdbool.h>
+
 #include "mallometer.h"
 
 /* The writer that the file's header describes. */
@@ -20,6 +22,7 @@ struct recording_writer {
   const char *build;
   const char *allocator;
   uint32_t byte_unit;
+  bool (*wants_names)(void); /* Whether a thread may ask the JVM for names now. */
 };
 
 /* Starts the recording, as mallometer_record(), for a non-empty path. Says on standard error why it failed. */

@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "account/own_thread.h"
-#include "jvm/attach.h"
 #include "platform/clock.h"
 #include "platform/wait.h"
 
@@ -18,6 +17,7 @@ static int state = NONE;
 static uint32_t calls; /* changes at each wake */
 static bool ending;
 static size_t stack_bytes;
+static JavaVM *vm;
 static void (*wanted_work)(void);
 static uint64_t earlier_ns; /* the processor time of the threads before this one */
 static uint64_t spent_ns;   /* with this one's */
@@ -38,11 +38,10 @@ static void work_until_the_end(void) {
 
 static void *run(void *unused) {
   own_thread_begin("mallometer-nam");
-  JavaVM *vm = jvm_attached();
   void *thread = NULL;
   char name[] = "mallometer-names";
   JavaVMAttachArgs description = {.version = JNI_VERSION_1_6, .name = name};
-  if (vm && (*vm)->AttachCurrentThreadAsDaemon(vm, &thread, &description) == JNI_OK) {
+  if ((*vm)->AttachCurrentThreadAsDaemon(vm, &thread, &description) == JNI_OK) {
     work_until_the_end();
     (*vm)->DetachCurrentThread(vm);
   }
@@ -52,8 +51,9 @@ static void *run(void *unused) {
   return unused;
 }
 
-void java_thread_start(void (*work)(void)) {
-  if (!jvm_attached() || __atomic_load_n(&state, __ATOMIC_ACQUIRE) != NONE) return;
+void java_thread_start(JavaVM *jvm, void (*work)(void)) {
+  if (!jvm || __atomic_load_n(&state, __ATOMIC_ACQUIRE) != NONE) return;
+  vm = jvm;
   wanted_work = work;
   earlier_ns = spent_ns;
   __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);

@@ -7,15 +7,15 @@
 #ifndef MALLOMETER_JVM_JAVA_THREAD_H
 #define MALLOMETER_JVM_JAVA_THREAD_H
 
+#include <jni.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing without an attached
- * JVM. Only from one thread of the library. Allocates.
+ * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing if `jvm` is NULL. Only from one thread of the library. Allocates.
  */
-void java_thread_start(void (*work)(void));
+void java_thread_start(JavaVM *jvm, void (*work)(void));
 
 /* Wakes the thread. Not inside of malloc. Does nothing without the thread. */
 void java_thread_wake(void);
