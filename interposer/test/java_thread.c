@@ -12,6 +12,7 @@
 #define STACK_BYTES ((size_t)1 << 20)
 
 static int attached, detached, starts, works;
+static uint64_t cpu_ns, latest_wait_ns;
 static jint answer = JNI_OK;
 
 static jint JNICALL attach_as_daemon(JavaVM *vm, void **thread, void *arguments) {
@@ -41,10 +42,10 @@ size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes) {
 void own_thread_begin(const char *name) { (void)name; }
 void own_thread_end(void) {}
 
-uint64_t monotonic_ns(void) { return (uint64_t)(seconds() * 1e9); }
-uint64_t thread_cpu_ns(void) { return 1000; }
+uint64_t monotonic_ns(void) { return 0; }
+uint64_t thread_cpu_ns(void) { return cpu_ns; }
 void wait_until(uint64_t time_ns) {
-  (void)time_ns;
+  __atomic_store_n(&latest_wait_ns, time_ns, __ATOMIC_RELAXED);
   usleep(1000);
 }
 void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
@@ -53,7 +54,10 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static void work(void) { __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED); }
+static void work(void) {
+  cpu_ns = 1000; /* of each thread */
+  __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
+}
 
 static void await(uint64_t wanted) {
   for (int i = 0; i < 100000 && java_thread_overhead_ns() < wanted; i++) usleep(100);
@@ -75,6 +79,10 @@ int main(void) {
     java_thread_wake();
     await(1000 * run);
     CHECK_EQUAL(works, run);
+    /* It rests for 40 times what the work took. */
+    for (int i = 0; i < 100000 && __atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED) != 40 * 1000; i++) usleep(100);
+    CHECK_EQUAL(__atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED), 40 * 1000);
+    latest_wait_ns = cpu_ns = 0;
     end();
     CHECK_EQUAL(detached, run);
   }

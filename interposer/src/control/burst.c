@@ -148,9 +148,10 @@ bool burst_leaves_room(const struct memory_reading *reading) {
 uint64_t burst_pause_ns(void) {
   if (is_hurried) return RISING_PAUSE;
   uint64_t longest = tight || rising ? TIGHT_PAUSE : QUIET_PAUSE;
-  if (!rising || !is_explained || monotonic_ns() - begin_ns >= SUDDEN_TIME) return longest;
+  if (!rising) return longest;
+  uint64_t least = is_explained && monotonic_ns() - begin_ns < SUDDEN_TIME ? RISING_PAUSE : longest;
   uint64_t pause = PAUSE_OF_COST * (thread_cpu_ns() - look_ns);
-  return pause < RISING_PAUSE ? RISING_PAUSE : pause < longest ? pause : longest;
+  return pause > least ? pause : least;
 }
 
 /* ---- The description ------------------------------------------------------------------------------------ */
@@ -325,9 +326,9 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
     return NULL;
   }
   is_hurried = false;
+  look_ns = thread_cpu_ns();
   uint64_t used = used_bytes(), limit = known->limit_bytes;
   if (used == RECORDING_UNKNOWN) return NULL;
-  look_ns = thread_cpu_ns();
   if (rising) return follow(used, cgroup, limit, now);
   if (!begins(used, now)) return NULL;
   rising = true;

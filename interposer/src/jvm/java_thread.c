@@ -11,6 +11,9 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
+/* After its work the thread rests for so many times the processor time that the work took, less than its end waits. */
+#define REST_OF_COST 40u
+#define LONGEST_REST_NS 80000000u
 
 enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
@@ -31,8 +34,13 @@ static void work_until_the_end(void) {
       continue;
     }
     seen = now;
+    uint64_t before = thread_cpu_ns();
     wanted_work();
-    __atomic_store_n(&spent_ns, earlier_ns + thread_cpu_ns(), __ATOMIC_RELAXED);
+    uint64_t spent = thread_cpu_ns();
+    __atomic_store_n(&spent_ns, earlier_ns + spent, __ATOMIC_RELAXED);
+    uint64_t rest = REST_OF_COST * (spent - before);
+    if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE)) return;
+    wait_until(monotonic_ns() + (rest < LONGEST_REST_NS ? rest : LONGEST_REST_NS));
   }
 }
 

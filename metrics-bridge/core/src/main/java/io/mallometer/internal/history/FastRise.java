@@ -45,6 +45,9 @@ record FastRise(
   /** The time without a record of the rise from which on the rise had ended before the run. */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
+  /** The most lines of names that are read; those of a sound file are fewer. */
+  private static final int MOST_NAMES = 1_000;
+
   private static final SiteNaming NAMING = new SiteNaming(List.of());
 
   /**
@@ -75,7 +78,7 @@ record FastRise(
   /** Returns the frame of each line of the names, by the bits of the frame. Skips other lines. */
   static Map<Long, StackFrame> names(String text) {
     Map<Long, StackFrame> frames = new HashMap<>();
-    for (String line : text.split("\n")) {
+    for (String line : text.lines().limit(MOST_NAMES).toList()) {
       String[] words = line.split("\t", -1);
       try {
         if (words.length == 5) {
@@ -181,13 +184,14 @@ record FastRise(
         sinceNanos < ENDED_NANOS
             ? "in the last %.1f s".formatted(seconds)
             : "in %.1f s, %.1f s before the end,".formatted(seconds, sinceNanos / 1e9);
-    return "%s %s%s allocated %s%s"
-        .formatted(
-            when,
-            Words.shortName(line.name()),
-            line.place(),
-            Words.bytes(line.bytes()),
-            line.thread().isEmpty() ? "" : " on " + line.thread());
+    return SiteNaming.printable(
+        "%s %s%s allocated %s%s"
+            .formatted(
+                when,
+                Words.shortName(line.name()),
+                line.place(),
+                Words.bytes(line.bytes()),
+                line.thread().isEmpty() ? "" : " on " + line.thread()));
   }
 
   /** Returns the frame that gives a site its name. */

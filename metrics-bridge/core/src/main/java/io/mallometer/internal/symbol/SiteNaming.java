@@ -331,7 +331,7 @@ public final class SiteNaming {
   }
 
   /** Returns a name on one line, with a question mark for each character that cannot be shown. */
-  private static String printable(String name) {
+  public static String printable(String name) {
     return isPlain(name) ? name : withoutHidden(name);
   }
 

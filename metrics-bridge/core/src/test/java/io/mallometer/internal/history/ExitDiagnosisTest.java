@@ -191,6 +191,10 @@ class ExitDiagnosisTest {
     assertThat(FastRise.read(record, FastRise.names(line.formatted(caller))).sentence(0)).isEmpty();
     assertThat(FastRise.read(record, FastRise.names(line.formatted(unnamed))).sentence(0))
         .hasValueSatisfying(words -> assertThat(words).contains("Buffers.grab"));
+    String hostile = line.formatted(unnamed).replace("Buffers.java", "Buffers\u001b[31m.java");
+    assertThat(FastRise.read(record, FastRise.names(hostile)).sentence(0))
+        .hasValueSatisfying(words -> assertThat(words).contains("(Buffers?[31m.java:7)"));
+    assertThat(FastRise.names("a\n".repeat(100_000) + line.formatted(unnamed))).isEmpty();
   }
 
   @Test
