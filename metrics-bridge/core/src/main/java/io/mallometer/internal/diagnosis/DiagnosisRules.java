@@ -108,7 +108,8 @@ public final class DiagnosisRules {
   private static final double HALF = 0.5;
 
   private static final double MANY_THREADS = 50;
-  private static final double MANY_CLASSES = 1_000;
+  private static final double MANY_CLASSES = 500;
+  private static final double MANY_CLASSES_PER_MINUTE = 100;
 
   /** A site asks to act if it makes up this share of the growth toward the limit. */
   private static final double ACT_SHARE = 0.25;
@@ -652,8 +653,10 @@ public final class DiagnosisRules {
                 switch (row.kind()) {
                   case SITE, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
                       row.grows() && isCertain(row, least);
-                  case STACKS -> countGrows(Count.THREADS, MANY_THREADS);
-                  case METASPACE -> row.grows() && countGrows(Count.CLASSES, MANY_CLASSES);
+                  case STACKS -> countGrows(Count.THREADS, MANY_THREADS, 0);
+                  case METASPACE ->
+                      row.grows()
+                          && countGrows(Count.CLASSES, MANY_CLASSES, MANY_CLASSES_PER_MINUTE);
                   default -> false;
                 })
         .toList();
@@ -673,10 +676,11 @@ public final class DiagnosisRules {
     return Duration.between(table.from(), table.to());
   }
 
-  private boolean countGrows(String count, double least) {
+  private boolean countGrows(String count, double least, double leastPerMinute) {
     return longAccount
         .flatMap(table -> table.count(count))
         .filter(found -> found.steady() && found.growth() >= least)
+        .filter(found -> found.perMinute() >= leastPerMinute)
         .isPresent();
   }
 

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /**
  * The sentence of a diagnosis that asks for something: the forecast of the total, and the rows of
@@ -60,6 +61,9 @@ final class Headline {
   /** The suspects that ask for a state, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
+  /** The row that surely grows faster than each of these suspects. */
+  private final Optional<Row> fastest;
+
   private final List<Row> named;
   private String sentence;
 
@@ -79,6 +83,7 @@ final class Headline {
     this.bounded = total.bounded();
     this.certainRows = certainRows.stream().map(this::accountRow).toList();
     this.urgentSuspects = urgentSuspects;
+    this.fastest = fasterThanSuspects();
     this.named = rowsToName();
     this.sentence = composed();
     for (int i = named.size() - 1; i >= 0 && !isBrief(sentence); i--) {
@@ -161,8 +166,26 @@ final class Headline {
 
   /** Returns whether a row is named however small its share of the growth is. */
   private boolean isNeeded(Row row) {
+    return isCertain(row) || fastest.filter(row::equals).isPresent();
+  }
+
+  private boolean isCertain(Row row) {
     return certainRows.contains(row)
         || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
+  }
+
+  /**
+   * Returns the row with the most growth if the lower end of its interval exceeds the upper ends of
+   * all urgent suspects; empty without suspects.
+   */
+  private Optional<Row> fasterThanSuspects() {
+    OptionalDouble upper =
+        urgentSuspects.stream().map(this::row).mapToDouble(Row::upperPerSecond).max();
+    return upper.isEmpty()
+        ? Optional.empty()
+        : explanations().stream()
+            .findFirst()
+            .filter(row -> row.lowerPerSecond() > upper.getAsDouble());
   }
 
   /** Returns the rows to name, at most three: leaks, and the rows with most of the growth. */
@@ -174,6 +197,7 @@ final class Headline {
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
     }
+    fastest.filter(row -> !rows.contains(row)).ifPresent(rows::add);
     for (SiteVerdict suspect : urgentSuspects) {
       Row row = row(suspect);
       if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
@@ -183,7 +207,8 @@ final class Headline {
     if (growth.isPresent()) {
       explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
     }
-    if (rows.isEmpty() && !urgentSuspects.isEmpty()) {
+    boolean others = rows.stream().allMatch(row -> fastest.filter(row::equals).isPresent());
+    if (others && !urgentSuspects.isEmpty()) {
       rows.add(row(urgentSuspects.get(0)));
     }
     if (rows.size() > MOST_NAMED) {
@@ -241,7 +266,7 @@ final class Headline {
                 row.kind() == Kind.SITE
                     ? row.exact() || row.lowerPerSecond() > 0 || !row.place().isEmpty()
                     : !KINDS_WITHOUT_CAUSE.contains(row.kind())
-                        && (row.lowerPerSecond() > 0 || isNeeded(row)))
+                        && (row.lowerPerSecond() > 0 || isCertain(row)))
         .toList();
   }
 

@@ -200,6 +200,25 @@ class AccountTest {
         .contains("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
   }
 
+  /** Two to five scripts a second are compiled since the start. */
+  @Test
+  void fiveHundredClassesAreEnoughAtAHundredAMinute() {
+    Situation scripts = new Situation(Duration.ofMinutes(5), second -> 200 + 2 * second / 60.0);
+    scripts.limit = NO_LIMIT;
+    scripts.classes = second -> 5_000 + 5 * second;
+    scripts.parts.put(ResidentPart.METASPACE, second -> 40 + 2 * second / 60.0);
+
+    assertThat(scripts.diagnosis().state()).isEqualTo(State.WATCH);
+
+    Situation slow = new Situation(TEN_MINUTES, second -> 200 + 2 * second / 60.0);
+    slow.limit = NO_LIMIT;
+    slow.classes = second -> 5_000 + 1.5 * second;
+    slow.parts.put(ResidentPart.METASPACE, second -> 40 + 2 * second / 60.0);
+    assertThat(slow.diagnosis().account().orElseThrow().count(Count.CLASSES).orElseThrow().growth())
+        .isGreaterThan(500);
+    assertThat(slow.diagnosis().state()).isNotEqualTo(State.WATCH);
+  }
+
   @Test
   void anonymousMemoryOutsideMallocIsNoUnknownCause() {
     Situation database = new Situation(TEN_MINUTES, second -> 200 + 43 * second / 60.0);
@@ -303,6 +322,26 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .endsWith(
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
+  }
+
+  /** The account is too short for rows that ask for a state by themselves. */
+  @Test
+  void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
+    Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
+    program.limit = NO_LIMIT;
+    program.live = second -> 60 + 16.0 * second / 60;
+    program.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 16.0 * second / 60);
+    program.with("a.Lost.page", 40, second -> 2.0 * second / 60);
+    program.with("a.Cached.add", 400, second -> 14.0 * second / 60);
+    program.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.growing(Verdict.LEAK, "a.Lost.page", 2 * 60 * MIB, 7 * MIB));
+
+    Diagnosis diagnosis = program.diagnosis();
+
+    assertThat(diagnosis.named()).containsExactly("a.Cached.add", "a.Lost.page");
+    program.with("a.Cached.add", 4, second -> 14.0 * second / 60);
+    assertThat(program.diagnosis().named()).startsWith("a.Lost.page");
   }
 
   /** The heap warms up by 8 MiB a minute, and something else leaks 2 MiB a minute. */
