@@ -63,7 +63,7 @@ def wrong_states(situation, pages):
             yield page, f"{len(sentence.split())} words"
         if state == "healthy" and page["minute"] >= situation.begins and situation.states and "healthy" not in situation.states:
             yield page, "healthy"
-        elif page["minute"] >= 5 and situation.states:
+        elif page["minute"] >= situation.begins + 5 and situation.states:
             right = situation.late if situation.late and page["minute"] >= 9.5 else situation.states
             if state not in right:
                 yield page, f"state {state}"

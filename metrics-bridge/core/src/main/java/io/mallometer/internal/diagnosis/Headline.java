@@ -198,17 +198,19 @@ final class Headline {
           .forEach(rows::add);
     }
     fastest.filter(row -> !rows.contains(row)).ifPresent(rows::add);
+    boolean few = urgentSuspects.size() <= MOST_NAMED;
     for (SiteVerdict suspect : urgentSuspects) {
       Row row = row(suspect);
-      if (suspect.verdict() == Verdict.LEAK && row.bytesPerSecond() > 0 && !rows.contains(row)) {
+      boolean names = few || suspect.verdict() == Verdict.LEAK;
+      if (names && row.bytesPerSecond() > 0 && !rows.contains(row)) {
         rows.add(row);
       }
     }
     if (growth.isPresent()) {
       explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
     }
-    boolean others = rows.stream().allMatch(row -> fastest.filter(row::equals).isPresent());
-    if (others && !urgentSuspects.isEmpty()) {
+    boolean fastestAlone = rows.size() == 1 && fastest.filter(rows.get(0)::equals).isPresent();
+    if ((rows.isEmpty() || fastestAlone) && !urgentSuspects.isEmpty()) {
       rows.add(row(urgentSuspects.get(0)));
     }
     if (rows.size() > MOST_NAMED) {

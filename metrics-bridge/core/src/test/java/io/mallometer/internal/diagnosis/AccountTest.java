@@ -324,6 +324,23 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
+  /** The account is too short for an explanation of the growth, which is mostly the heap's. */
+  @Test
+  void twoSuspectsAreBothNamed() {
+    Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
+    program.limit = NO_LIMIT;
+    program.live = second -> 60 + 44 * second / 60.0;
+    program.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 44 * second / 60.0);
+    program.with("a.Tokens.read", 8, second -> 6.0 * second / 60);
+    program.with("a.Archive.pack", 400, second -> 38.0 * second / 60);
+    program.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.growing(Verdict.UNUSED, "a.Archive.pack", 38 * 60 * MIB, 90 * MIB),
+            VerdictsByHand.growing(Verdict.UNUSED, "a.Tokens.read", 6 * 60 * MIB, 12 * MIB));
+
+    assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
+  }
+
   /** The account is too short for rows that ask for a state by themselves. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
