@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "account/size_class.h"
 #include "account/thread_block.h"
 #include "mallometer.h"
 
@@ -86,6 +87,13 @@ static inline __attribute__((always_inline)) void *scope_allocation(struct threa
   }
   scoping->limit = net;
   return object;
+}
+
+/* Reports a counted allocation of a thread whose scopes may match objects, of the size that the program asked for. */
+static inline void *scope_report(struct thread_block *block, void *object, size_t requested) {
+  size_t doubled = requested ? doubled_size(requested) : 0;
+  if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
+  return scope_allocation(block, object, doubled);
 }
 
 /* Reports a free of a thread in a scope. `object`: NULL if unknown. */

@@ -72,24 +72,6 @@ static void record_large(size_t requested, struct origin origin) {
   }
 }
 
-static void *report_to_scope(struct thread_block *block, void *object, size_t requested) {
-  size_t doubled = requested ? doubled_size(requested) : 0;
-  if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
-  return scope_allocation(block, object, doubled);
-}
-
-/* Passes an allocation to the sampler if its filter picks it. Returns the object's address, which may change. */
-static void *visit(struct thread_block *block, void *object, size_t requested, size_t unit_size, struct move move,
-                   struct origin origin) {
-  size_t class = size_class(requested);
-  if (requested > LARGEST_FAST_REQUEST) {
-    if (!large_filter_visits(block, large_tag(origin, class))) return object;
-    return sampler_visit_large(block, object, requested, unit_size, move, origin);
-  }
-  if (!filter_visits(block, filter_bucket(origin, class))) return object;
-  return sampler_visit(block, object, requested, unit_size, move, origin);
-}
-
 static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,
                               struct origin origin) {
   size_t class = size_class(requested);
@@ -109,8 +91,8 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);
   if (requested > __atomic_load_n(&recorded_above, __ATOMIC_RELAXED)) record_large(requested, origin);
   if (!block) return sampler_visit_always(NULL, object, requested, unit_size, move, origin);
-  object = visit(block, object, requested, unit_size, move, origin);
-  return block->reporting.scoped ? report_to_scope(block, object, requested) : object;
+  object = sampler_offer(block, object, requested, unit_size, move, origin);
+  return block->reporting.scoped ? scope_report(block, object, requested) : object;
 }
 
 static void *count_outcome(void *object, size_t requested, struct move move, struct origin origin) {

@@ -43,6 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "account/size_class.h"
 #include "account/thread_block.h"
 #include "platform/visibility.h"
 #include "sample/move.h"
@@ -129,6 +130,18 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 /* Visits an allocation because of large_filter_visits(). */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
+
+/* Visits an allocation if the filter picks it. Returns the object's address, which may change. */
+static inline void *sampler_offer(struct thread_block *block, void *object, size_t requested, size_t bytes,
+                                  struct move move, struct origin origin) {
+  size_t class = size_class(requested);
+  if (requested > LARGEST_FAST_REQUEST) {
+    if (!large_filter_visits(block, large_tag(origin, class))) return object;
+    return sampler_visit_large(block, object, requested, bytes, move, origin);
+  }
+  if (!filter_visits(block, filter_bucket(origin, class))) return object;
+  return sampler_visit(block, object, requested, bytes, move, origin);
+}
 
 /* Visits an allocation without a counter. Only for kinds of allocations that are always visited; `block` may be
  * NULL. */

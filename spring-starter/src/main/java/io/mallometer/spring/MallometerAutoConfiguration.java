@@ -188,4 +188,17 @@ public final class MallometerAutoConfiguration {
   AttachAfterRefresh mallometerAttach(Mallometer mallometer, ApplicationContext context) {
     return new AttachAfterRefresh(mallometer, AttachSetting.of(context.getEnvironment()), context);
   }
+
+  /**
+   * Subscriptions that a context ends when it closes.
+   *
+   * @param all the subscriptions, the oldest first
+   */
+  record OpenSubscriptions(List<Mallometer.Subscription> all) implements AutoCloseable {
+
+    @Override
+    public void close() {
+      all.forEach(Mallometer.Subscription::close);
+    }
+  }
 }

@@ -155,7 +155,7 @@ final class AccountTable {
       Optional<Instant> lastTrough,
       boolean charged,
       Map<Kind, Double> maxima) {
-    Instant startedUp = input.startedUp().orElse(Instant.MAX);
+    Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     Instant until =
         lastTrough.orElse(
             input
@@ -177,7 +177,7 @@ final class AccountTable {
         : Optional.of(
             new AccountTable(
                 thinned(all.subList(first, all.size())),
-                input.started(),
+                input.run().started(),
                 input.sites(),
                 charged,
                 maxima,

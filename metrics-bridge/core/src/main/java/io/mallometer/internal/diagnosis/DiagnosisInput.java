@@ -20,9 +20,7 @@ import java.util.Optional;
  * @param sites the live bytes of call sites in the last hour; empty before the first reading
  * @param leaks the latest verdicts
  * @param options the settings of the leak detector
- * @param previous the previous run; empty if none is recorded
- * @param started when the process started
- * @param startedUp when the start-up ended; empty before
+ * @param run this run of the process and the previous one
  * @param latest the diagnosis in force
  */
 public record DiagnosisInput(
@@ -32,10 +30,17 @@ public record DiagnosisInput(
     Optional<SiteTrends> sites,
     LeakReport leaks,
     MallometerOptions options,
-    Optional<PreviousRun> previous,
-    Instant started,
-    Optional<Instant> startedUp,
+    Run run,
     Diagnosis latest) {
+
+  /**
+   * This run of the process and the previous one.
+   *
+   * @param started when the process started
+   * @param startedUp when the start-up ended; empty before
+   * @param previous the previous run; empty if none is recorded
+   */
+  public record Run(Instant started, Optional<Instant> startedUp, Optional<PreviousRun> previous) {}
 
   /** Returns the row that the latest sentence named first; empty if it named none. */
   Optional<String> firstRow() {

@@ -201,7 +201,7 @@ public final class DiagnosisRules {
         },
         actions(),
         foreseeableLimit(),
-        input.previous(),
+        input.run().previous(),
         findings,
         account,
         total.hourAccount(),
@@ -542,10 +542,10 @@ public final class DiagnosisRules {
 
   /** Adds a healthy finding, or too early during the start-up or while growth is not excluded. */
   private void addHealthyOrTooEarly(String text) {
-    if (input.startedUp().isEmpty()) {
+    if (input.run().startedUp().isEmpty()) {
       addTooEarly("growth", "the application is starting");
     } else if (total.watched().compareTo(HEALTHY_WATCH) < 0) {
-      addJudgedFrom("growth", "growth", input.startedUp().get().plus(HEALTHY_WATCH));
+      addJudgedFrom("growth", "growth", input.run().startedUp().get().plus(HEALTHY_WATCH));
     } else {
       Optional<Double> possible = total.possibleGrowth();
       if (possible.isPresent()) {
@@ -745,12 +745,13 @@ public final class DiagnosisRules {
 
   private void judgePreviousRun() {
     input
+        .run()
         .previous()
         .filter(run -> run.reason().equals(PreviousRun.OOM))
         .ifPresent(
             run -> {
               Duration since = Duration.between(run.ended(), snapshot.time());
-              Duration alive = Duration.between(input.started(), snapshot.time());
+              Duration alive = Duration.between(input.run().started(), snapshot.time());
               Duration lived = Duration.between(run.started(), run.ended());
               boolean outlived = alive.compareTo(lived.multipliedBy(2)) > 0;
               State requested =

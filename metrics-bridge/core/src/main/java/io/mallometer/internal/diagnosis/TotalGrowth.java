@@ -78,7 +78,7 @@ final class TotalGrowth {
     this.snapshot = input.snapshot();
     this.figure = figure(input);
     this.bounded = tenMinuteAccount().map(this::bounded).orElse(List.of());
-    Instant startedUp = input.startedUp().orElse(Instant.MAX);
+    Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     this.growth =
         bounded.isEmpty()
             ? ProcessGrowth.of(input.history(), figure, startedUp)
@@ -132,7 +132,7 @@ final class TotalGrowth {
   Duration watched() {
     List<HistoryPoint> points =
         input.history().stream()
-            .filter(point -> !point.time().isBefore(input.startedUp().orElse(Instant.MAX)))
+            .filter(point -> !point.time().isBefore(input.run().startedUp().orElse(Instant.MAX)))
             .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
             .toList();
     return ProcessGrowth.watched(points, A_DAY);
@@ -216,7 +216,7 @@ final class TotalGrowth {
             .toList();
     return most(
         window.stream()
-            .mapToDouble(point -> AccountTable.seconds(input.started(), point.time()))
+            .mapToDouble(point -> AccountTable.seconds(input.run().started(), point.time()))
             .toArray(),
         window.stream().mapToDouble(figure).toArray(),
         horizon);
@@ -287,7 +287,7 @@ final class TotalGrowth {
   /** Returns the start of the last minutes, not before the end of the start-up. */
   private Instant from(Duration window) {
     Instant start = snapshot.time().minus(window);
-    Instant startedUp = input.startedUp().orElse(Instant.MAX);
+    Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     return start.isAfter(startedUp) ? start : startedUp;
   }
 

@@ -126,9 +126,8 @@ final class Diagnoser {
                 facts.sites().get(),
                 facts.leaks().get(),
                 facts.options().get(),
-                facts.previous().get(),
-                held.started(),
-                held.startedUp(snapshot.time()),
+                new DiagnosisInput.Run(
+                    held.started(), held.startedUp(snapshot.time()), facts.previous().get()),
                 held.latest()));
     return held.update(drawn, nanoTime.getAsLong());
   }

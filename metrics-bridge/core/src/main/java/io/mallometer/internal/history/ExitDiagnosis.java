@@ -62,21 +62,22 @@ record ExitDiagnosis(Kind kind, String sentence) {
     }
     Sample last = life.last();
     String memory = memory(life);
-    if (aftermath.inUse() && life.exit().isEmpty()) {
+    if (aftermath.inUse() && life.end().exit().isEmpty()) {
       return new ExitDiagnosis(Kind.RUNNING, "is still running" + at(life, LIMIT) + memory);
     }
-    if (life.exit().isPresent()) {
-      return new ExitDiagnosis(Kind.EXITED, exited(life.exitCode()) + at(life, LIMIT) + memory);
+    if (life.end().exit().isPresent()) {
+      return new ExitDiagnosis(
+          Kind.EXITED, exited(life.end().exitCode()) + at(life, LIMIT) + memory);
     }
     if (aftermath.oomKills() > last.cgroup().oomKills()) {
       if (shareOfLimit(life) >= NEAR || rise(life).isPresent()) {
         return killed(Kind.KILLED_BY_LIMIT, life, aftermath, memory);
       }
-      if (life.shutdown().isEmpty()) {
+      if (life.end().shutdown().isEmpty()) {
         return killed(Kind.LIKELY_KILLED_BY_LIMIT, life, aftermath, memory);
       }
     }
-    return life.shutdown().isPresent()
+    return life.end().shutdown().isPresent()
         ? inShutdown(life, memory)
         : withoutGoodbye(life, aftermath, memory);
   }
@@ -136,7 +137,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   private static Optional<FastRise> rise(RecordedLife life) {
-    return life.exit().isPresent()
+    return life.end().exit().isPresent()
         ? Optional.empty()
         : life.rise().filter(rise -> rise.lastedUntil(life.last().monotonicNanos()));
   }
@@ -147,7 +148,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   private static ExitDiagnosis inShutdown(RecordedLife life, String memory) {
-    Duration since = Duration.between(life.shutdown().orElseThrow(), life.last().time());
+    Duration since = Duration.between(life.end().shutdown().orElseThrow(), life.last().time());
     String words = since.isNegative() ? "" : ", " + Words.duration(since) + " after it had begun,";
     return new ExitDiagnosis(
         Kind.KILLED_IN_SHUTDOWN,
@@ -166,7 +167,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
         kind,
         (sure ? "was OOM-killed at " : "was most likely OOM-killed at ")
             + Words.time(end(life))
-            + (life.shutdown().isPresent() ? " during its shutdown" : "")
+            + (life.end().shutdown().isPresent() ? " during its shutdown" : "")
             + nearLimit(life, LIMIT)
             + burst(life).map(line -> "; " + line).orElse("")
             + " (the kernel's count of kills rose from "

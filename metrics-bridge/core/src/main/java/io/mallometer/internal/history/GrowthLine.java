@@ -21,7 +21,7 @@ record GrowthLine(String site, long bytes, Duration time) {
 
   /** Returns the site that grew most; empty if none grew by 1 MiB. */
   static Optional<GrowthLine> most(RecordedLife life) {
-    List<RecordedText> minutes = life.minutes();
+    List<RecordedText> minutes = life.parts().minutes();
     if (minutes.size() < 2) {
       return Optional.empty();
     }

@@ -47,9 +47,9 @@ record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
   /** Returns the kills in the run's cgroup: by its inode, because the name may be another's. */
   private static double oomKills(RecordedLife life) {
     try {
-      Path cgroup = Path.of(life.header().cgroup());
-      if (life.header().cgroup().isEmpty()
-          || (Long) Files.getAttribute(cgroup, "unix:ino") != life.header().cgroupInode()) {
+      Path cgroup = Path.of(life.header().cgroup().directory());
+      if (life.header().cgroup().directory().isEmpty()
+          || (Long) Files.getAttribute(cgroup, "unix:ino") != life.header().cgroup().inode()) {
         return Double.NaN;
       }
       for (String name : new String[] {"memory.events", "memory.oom_control"}) {

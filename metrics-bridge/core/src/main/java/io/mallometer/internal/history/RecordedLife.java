@@ -34,30 +34,22 @@ import java.util.stream.Stream;
  * @param header the process
  * @param samples in the order in which they were taken, finer towards the end; empty only if none
  *     was written
- * @param exit the figures of the process at its exit; empty without one
- * @param exitCode its exit code, if it exited
- * @param shutdown when Java began to shut down; empty if it did not
+ * @param end the end of the run, as far as it was recorded
  * @param jvm the JVM, if Java took part
- * @param minutes the parts of the memory, each minute, oldest first
- * @param exceeded the parts whenever a share of the limit was exceeded
+ * @param parts the parts of the memory
  * @param profiles gzipped call sites of kept moments, the latest of each kind
  * @param rise the latest fast rise of memory; empty if there was none
- * @param tornRecords records that were left out because their checksums are wrong
- * @param truncated whether the file is shorter than its header says
+ * @param damage what the file lacks
  */
 record RecordedLife(
     Header header,
     List<Sample> samples,
-    Optional<Sample> exit,
-    int exitCode,
-    Optional<Instant> shutdown,
+    End end,
     Optional<MemoryText> jvm,
-    List<RecordedText> minutes,
-    List<RecordedText> exceeded,
+    Parts parts,
     Map<KeptMoment, byte[]> profiles,
     Optional<FastRise> rise,
-    int tornRecords,
-    boolean truncated) {
+    Damage damage) {
 
   private static final int LARGEST_FILE = 64 << 20;
   private static final Path SELF = Path.of("/proc/self");
@@ -69,26 +61,71 @@ record RecordedLife(
    * @param started when recording began, with the process or with mallometer
    * @param startedMonotonicNanos the same by the monotonic clock
    * @param pid the process id
-   * @param startTicks when the process started, in the kernel's ticks since the machine's start
    * @param bootId the kernel's name for the machine's run
    * @param build mallometer's version
    * @param allocator the allocator that served the process
    * @param executable the program's name
-   * @param cgroup the memory cgroup's directory; empty if unknown
-   * @param cgroupInode the directory's inode; 0 if unknown
+   * @param cgroup the memory cgroup
    */
   record Header(
       long life,
       Instant started,
       long startedMonotonicNanos,
       long pid,
-      long startTicks,
       String bootId,
       String build,
       String allocator,
       String executable,
-      String cgroup,
-      long cgroupInode) {}
+      RecordedCgroup cgroup) {}
+
+  /**
+   * The memory cgroup of the recorded process.
+   *
+   * @param directory its directory; empty if unknown
+   * @param inode the directory's inode; 0 if unknown
+   */
+  record RecordedCgroup(String directory, long inode) {}
+
+  /**
+   * The end of a run.
+   *
+   * @param exit the figures of the process at its exit; empty without one
+   * @param exitCode its exit code, if it exited
+   * @param shutdown when Java began to shut down; empty if it did not
+   */
+  record End(Optional<Sample> exit, int exitCode, Optional<Instant> shutdown) {}
+
+  /**
+   * The parts of the memory in the course of a run.
+   *
+   * @param minutes each minute, oldest first
+   * @param exceeded whenever a share of the limit was exceeded
+   */
+  record Parts(List<RecordedText> minutes, List<RecordedText> exceeded) {
+
+    private Stream<RecordedText> all() {
+      return Stream.concat(minutes.stream(), exceeded.stream());
+    }
+
+    /** Returns the latest text, of a minute or of an exceeded share. */
+    Optional<RecordedText> latest() {
+      return all().max(Comparator.comparingLong(RecordedText::monotonicNanos));
+    }
+
+    /** Returns the text that is nearest to a moment. */
+    private Optional<RecordedText> nearest(long monotonicNanos) {
+      return all()
+          .min(Comparator.comparingLong(text -> Math.abs(text.monotonicNanos() - monotonicNanos)));
+    }
+  }
+
+  /**
+   * What a file lacks.
+   *
+   * @param tornRecords records that were left out because their checksums are wrong
+   * @param truncated whether the file is shorter than its header says
+   */
+  record Damage(int tornRecords, boolean truncated) {}
 
   /**
    * Returns whether a file is a recording of this user; false if there is no file.
@@ -168,18 +205,12 @@ record RecordedLife(
 
   /** Returns the last sample: the exit, or else the latest. */
   Sample last() {
-    return exit.orElseGet(() -> samples.get(samples.size() - 1));
+    return end.exit().orElseGet(() -> samples.get(samples.size() - 1));
   }
 
   /** Returns whether neither counters nor Java wrote anything. */
   boolean empty() {
-    return samples.isEmpty() && exit.isEmpty();
-  }
-
-  /** Returns the latest text with parts of the memory: of a minute, or of an exceeded share. */
-  Optional<RecordedText> latest() {
-    return Stream.concat(minutes.stream(), exceeded.stream())
-        .max(Comparator.comparingLong(RecordedText::monotonicNanos));
+    return samples.isEmpty() && end.exit().isEmpty();
   }
 
   /**
@@ -221,8 +252,7 @@ record RecordedLife(
     private Optional<ByteBuffer> exit = Optional.empty();
     private Optional<ByteBuffer> shutdown = Optional.empty();
     private Optional<MemoryText> jvm = Optional.empty();
-    private List<RecordedText> minutes = List.of();
-    private List<RecordedText> exceeded = List.of();
+    private Parts parts = new Parts(List.of(), List.of());
     private final Map<KeptMoment, byte[]> profiles = new EnumMap<>(KeptMoment.class);
     private Optional<ByteBuffer> burst = Optional.empty();
     private String names = "";
@@ -237,17 +267,16 @@ record RecordedLife(
       return new RecordedLife(
           header(),
           samples.values().stream().map(this::complete).toList(),
-          exit.map(record -> complete(Sample.read(record, exitIsIncomplete()))),
-          exit.map(record -> record.getInt(RecordingFormat.SAMPLE_FLAGS)).orElse(0),
-          shutdown.map(
-              record -> Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS))),
+          new End(
+              exit.map(record -> complete(Sample.read(record, exitIsIncomplete()))),
+              exit.map(record -> record.getInt(RecordingFormat.SAMPLE_FLAGS)).orElse(0),
+              shutdown.map(
+                  record -> Sample.instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)))),
           jvm,
-          minutes,
-          exceeded,
+          parts,
           profiles,
           burst.map(record -> FastRise.read(record, FastRise.names(names))),
-          torn,
-          file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES));
+          new Damage(torn, file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES)));
     }
 
     /** Returns whether live bytes were unknown at the end: the flags of an exit are its status. */
@@ -265,10 +294,8 @@ record RecordedLife(
         return sample;
       }
       OptionalLong before =
-          Stream.concat(minutes.stream(), exceeded.stream())
-              .min(
-                  Comparator.comparingLong(
-                      text -> Math.abs(text.monotonicNanos() - sample.monotonicNanos())))
+          parts
+              .nearest(sample.monotonicNanos())
               .map(text -> text.text().number(MemoryText.BEFORE))
               .orElse(OptionalLong.empty());
       return before.isPresent() ? sample.withBefore(before.getAsLong()) : sample;
@@ -284,8 +311,8 @@ record RecordedLife(
             shutdown = records(region, RecordingFormat.FRAME_BYTES).stream().findFirst();
         case RecordingFormat.JVM ->
             jvm = texts(region).stream().map(RecordedText::text).findFirst();
-        case RecordingFormat.MINUTES -> minutes = texts(region);
-        case RecordingFormat.EXCEEDED -> exceeded = texts(region);
+        case RecordingFormat.MINUTES -> parts = new Parts(texts(region), parts.exceeded());
+        case RecordingFormat.EXCEEDED -> parts = new Parts(parts.minutes(), texts(region));
         case RecordingFormat.PROFILES ->
             records(region, RecordingFormat.FRAME_BYTES).forEach(this::profile);
         case RecordingFormat.BURST -> burst = latest(region, BURST_RECORD_BYTES);
@@ -382,7 +409,6 @@ record RecordedLife(
           Sample.instant(file.getLong(RecordingFormat.HEADER_STARTED_REALTIME_NS)),
           file.getLong(RecordingFormat.HEADER_STARTED_MONOTONIC_NS),
           Integer.toUnsignedLong(file.getInt(RecordingFormat.HEADER_PID)),
-          file.getLong(RecordingFormat.HEADER_PROCESS_START_TICKS),
           RecordingBytes.text(
               file, RecordingFormat.HEADER_BOOT_ID, RecordingFormat.HEADER_BOOT_ID_LENGTH),
           RecordingBytes.text(
@@ -391,9 +417,10 @@ record RecordedLife(
               file, RecordingFormat.HEADER_ALLOCATOR, RecordingFormat.HEADER_ALLOCATOR_LENGTH),
           RecordingBytes.text(
               file, RecordingFormat.HEADER_EXECUTABLE, RecordingFormat.HEADER_EXECUTABLE_LENGTH),
-          RecordingBytes.text(
-              file, RecordingFormat.HEADER_CGROUP, RecordingFormat.HEADER_CGROUP_LENGTH),
-          file.getLong(RecordingFormat.HEADER_CGROUP_INODE));
+          new RecordedCgroup(
+              RecordingBytes.text(
+                  file, RecordingFormat.HEADER_CGROUP, RecordingFormat.HEADER_CGROUP_LENGTH),
+              file.getLong(RecordingFormat.HEADER_CGROUP_INODE)));
     }
   }
 }

@@ -349,7 +349,7 @@ public final class Recorder {
       Path file = Path.of(path + suffix);
       try {
         Optional<RecordedText> latest =
-            RecordedLife.isOwn(file) ? RecordedLife.read(file).latest() : Optional.empty();
+            RecordedLife.isOwn(file) ? RecordedLife.read(file).parts().latest() : Optional.empty();
         if (latest.isPresent()) {
           return MemoryLines.knownLeaks(latest.get().text());
         }

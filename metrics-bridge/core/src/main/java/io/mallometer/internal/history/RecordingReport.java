@@ -113,7 +113,7 @@ public final class RecordingReport {
   }
 
   private void attach() {
-    Optional<MemoryText> text = life.latest().map(RecordedText::text);
+    Optional<MemoryText> text = life.parts().latest().map(RecordedText::text);
     Optional<String> baseline = text.flatMap(last -> last.word("baseline"));
     baseline.ifPresent(
         before ->
@@ -130,10 +130,10 @@ public final class RecordingReport {
 
   /** Reports that Java stopped writing while the counters were still recorded. */
   private void lateJava() {
-    if (life.empty() || life.minutes().isEmpty()) {
+    if (life.empty() || life.parts().minutes().isEmpty()) {
       return;
     }
-    RecordedText latest = life.minutes().get(life.minutes().size() - 1);
+    RecordedText latest = life.parts().minutes().get(life.parts().minutes().size() - 1);
     Duration late = Duration.ofNanos(life.last().monotonicNanos() - latest.monotonicNanos());
     if (late.compareTo(JAVA_IS_LATE) > 0) {
       line(
@@ -143,14 +143,14 @@ public final class RecordingReport {
   }
 
   private void damage() {
-    if (life.truncated()) {
+    if (life.damage().truncated()) {
       line("The file was truncated; the missing records are left out.");
     }
-    if (life.tornRecords() > 0) {
+    if (life.damage().tornRecords() > 0) {
       line(
-          life.tornRecords() == 1
+          life.damage().tornRecords() == 1
               ? "1 record was torn and is left out."
-              : life.tornRecords() + " records were torn and are left out.");
+              : life.damage().tornRecords() + " records were torn and are left out.");
     }
   }
 
@@ -183,7 +183,7 @@ public final class RecordingReport {
   private List<Sample> rows() {
     List<Sample> rows = new ArrayList<>();
     List<Sample> all = new ArrayList<>(life.samples());
-    life.exit().ifPresent(all::add);
+    life.end().exit().ifPresent(all::add);
     long end = all.isEmpty() ? 0 : all.get(all.size() - 1).monotonicNanos();
     long next = Long.MAX_VALUE;
     for (int i = all.size() - 1; i >= 0; i--) {
@@ -221,7 +221,7 @@ public final class RecordingReport {
   // ---- Parts of the memory
 
   private void leaks() {
-    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> leaks = last.all("leak").stream().filter(leak -> leak.size() > 4).toList();
     if (leaks.isEmpty()) {
       return;
@@ -234,12 +234,12 @@ public final class RecordingReport {
   }
 
   private void parts() {
-    Optional<RecordedText> latest = life.latest();
+    Optional<RecordedText> latest = life.parts().latest();
     if (latest.isEmpty()) {
       return;
     }
     RecordedText last = latest.get();
-    RecordedText first = life.minutes().isEmpty() ? last : life.minutes().get(0);
+    RecordedText first = life.parts().minutes().isEmpty() ? last : life.parts().minutes().get(0);
     line("");
     line(
         first == last
@@ -296,7 +296,7 @@ public final class RecordingReport {
   }
 
   private void allocator() {
-    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
     if (last.number("allocator-system-bytes").isEmpty()) {
       return;
     }
@@ -310,7 +310,7 @@ public final class RecordingReport {
   }
 
   private void hugeRequests() {
-    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> requests =
         last.all("large").stream().filter(request -> request.size() > 3).toList();
     if (requests.isEmpty()) {
@@ -332,7 +332,7 @@ public final class RecordingReport {
   }
 
   private void budget() {
-    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> lines = last.all("budget");
     if (lines.isEmpty()) {
       return;
@@ -355,12 +355,12 @@ public final class RecordingReport {
   }
 
   private void exceeded() {
-    if (life.exceeded().isEmpty()) {
+    if (life.parts().exceeded().isEmpty()) {
       return;
     }
     line("");
     line("Shares of the limit that were exceeded");
-    for (RecordedText text : life.exceeded()) {
+    for (RecordedText text : life.parts().exceeded()) {
       line(
           "  %s  above %s %%: %s",
           Words.time(text.time()),

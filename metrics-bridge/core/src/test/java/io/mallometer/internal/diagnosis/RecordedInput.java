@@ -36,9 +36,7 @@ final class RecordedInput {
         read.sites(),
         read.leaks(),
         MallometerOptions.defaults(),
-        Optional.empty(),
-        read.started(),
-        read.startedUp(),
+        new DiagnosisInput.Run(read.run().started(), read.run().startedUp(), Optional.empty()),
         row.isTextual() ? Situation.naming(row.asText()) : read.latest());
   }
 
@@ -47,9 +45,6 @@ final class RecordedInput {
       return container(json, parameterized);
     }
     Class<?> kind = (Class<?>) type;
-    if (kind == Diagnosis.class) {
-      return Diagnosis.none(Instant.EPOCH);
-    }
     if (kind == MallometerOptions.class) {
       return MallometerOptions.defaults();
     }
@@ -128,7 +123,10 @@ final class RecordedInput {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      values[i] = value(json.path(components[i].getName()), components[i].getGenericType());
+      // A file has the components of the run beside those of the input.
+      JsonNode part =
+          types[i] == DiagnosisInput.Run.class ? json : json.path(components[i].getName());
+      values[i] = value(part, components[i].getGenericType());
     }
     Constructor<?> constructor = kind.getDeclaredConstructor(types);
     constructor.setAccessible(true);

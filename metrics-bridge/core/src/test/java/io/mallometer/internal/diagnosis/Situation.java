@@ -133,9 +133,8 @@ final class Situation {
         sites.isEmpty() ? Optional.empty() : Optional.of(trends()),
         leaks,
         MallometerOptions.defaults(),
-        previous,
-        START,
-        new HeldDiagnosis(START).startedUp(START.plus(age)),
+        new DiagnosisInput.Run(
+            START, new HeldDiagnosis(START).startedUp(START.plus(age)), previous),
         latest);
   }
 

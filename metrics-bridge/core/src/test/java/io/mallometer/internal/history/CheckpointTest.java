@@ -59,8 +59,8 @@ class CheckpointTest {
     RecordedLife life = RecordedLife.read(recording);
     assertThat(life.samples().get(0).time()).isBefore(restored);
     assertThat(life.last().time()).isAfter(restored);
-    assertThat(life.shutdown()).hasValueSatisfying(end -> assertThat(end).isAfter(restored));
-    assertThat(life.tornRecords()).isZero();
+    assertThat(life.end().shutdown()).hasValueSatisfying(end -> assertThat(end).isAfter(restored));
+    assertThat(life.damage().tornRecords()).isZero();
     assertThat(Path.of(recording + ".previous")).doesNotExist();
   }
 }

@@ -353,18 +353,22 @@ class ExitDiagnosisTest {
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");
     return new RecordedLife(
         new RecordedLife.Header(
-            1, Recordings.START, 0, 4711, 1, boot, "", "", "java", cgroup.toString(), inode),
+            1,
+            Recordings.START,
+            0,
+            4711,
+            boot,
+            "",
+            "",
+            "java",
+            new RecordedLife.RecordedCgroup(cgroup.toString(), inode)),
         List.of(),
+        new RecordedLife.End(Optional.empty(), 0, Optional.empty()),
         Optional.empty(),
-        0,
-        Optional.empty(),
-        Optional.empty(),
-        List.of(),
-        List.of(),
+        new RecordedLife.Parts(List.of(), List.of()),
         Map.of(),
         Optional.empty(),
-        0,
-        false);
+        new RecordedLife.Damage(0, false));
   }
 
   @Test

@@ -58,9 +58,9 @@ class RecordedLifeTest {
     assertThat(life.samples())
         .hasSize(610)
         .isSortedAccordingTo((a, b) -> Long.compare(a.monotonicNanos(), b.monotonicNanos()));
-    assertThat(life.minutes()).hasSize(60);
-    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java_heap", 10L);
-    assertThat(life.tornRecords()).isZero();
+    assertThat(life.parts().minutes()).hasSize(60);
+    assertThat(life.parts().minutes().get(0).text().table("part")).containsEntry("java_heap", 10L);
+    assertThat(life.damage().tornRecords()).isZero();
   }
 
   /** The program freed 800 of the 1,000 bytes that were live before the attach. */
@@ -100,7 +100,7 @@ class RecordedLifeTest {
     whole[slotOf700 + RecordingFormat.SAMPLE_FREED_BYTES] ^= 1;
     RecordedLife life = RecordedLife.parse(whole);
 
-    assertThat(life.tornRecords()).isEqualTo(1);
+    assertThat(life.damage().tornRecords()).isEqualTo(1);
     assertThat(life.last().malloc().liveBytes()).isEqualTo(698);
     assertThat(RecordingReport.of(life, ExitDiagnosisTest.NOTHING_MORE))
         .contains("1 record was torn and is left out.");
@@ -110,9 +110,9 @@ class RecordedLifeTest {
   void whatIsLeftOfATruncatedFileIsRead() throws Exception {
     RecordedLife life = RecordedLife.parse(Arrays.copyOf(whole, 100_000));
 
-    assertThat(life.truncated()).isTrue();
+    assertThat(life.damage().truncated()).isTrue();
     assertThat(life.samples()).hasSizeGreaterThan(600);
-    assertThat(life.minutes()).isEmpty();
+    assertThat(life.parts().minutes()).isEmpty();
     assertThat(RecordingReport.of(life, ExitDiagnosisTest.NOTHING_MORE)).contains("was truncated");
   }
 

@@ -160,8 +160,9 @@ class RecorderTest {
     observeFor(Duration.ofMinutes(5), 100);
     RecordedLife life = RecordedLife.read(path);
 
-    assertThat(life.minutes()).hasSizeBetween(5, 6);
-    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java_heap", 50 * MIB);
+    assertThat(life.parts().minutes()).hasSizeBetween(5, 6);
+    assertThat(life.parts().minutes().get(0).text().table("part"))
+        .containsEntry("java_heap", 50 * MIB);
     assertThat(life.jvm().flatMap(jvm -> jvm.word("java-version")))
         .contains(System.getProperty("java.version"));
   }
@@ -209,7 +210,7 @@ class RecorderTest {
   }
 
   private RecordedText lastMinute() throws Exception {
-    List<RecordedText> minutes = RecordedLife.read(path).minutes();
+    List<RecordedText> minutes = RecordedLife.read(path).parts().minutes();
     return minutes.get(minutes.size() - 1);
   }
 
@@ -238,7 +239,7 @@ class RecorderTest {
       recorder.observe(snapshot(charged), leaks);
     }
 
-    assertThat(RecordedLife.read(path).exceeded())
+    assertThat(RecordedLife.read(path).parts().exceeded())
         .extracting(text -> text.text().word("threshold-percent").orElse(""))
         .containsExactly("85", "90", "95", "85");
   }
@@ -289,7 +290,7 @@ class RecorderTest {
       byte[] torn = Files.readAllBytes(path);
       torn[(int) slot + RecordingFormat.FRAME_BYTES + 20] ^= 1;
       RecordedLife life = RecordedLife.parse(torn);
-      assertThat(life.tornRecords()).isEqualTo(1);
+      assertThat(life.damage().tornRecords()).isEqualTo(1);
       assertThat(liveBytes(life, KeptMoment.PEAK)).isIn(1.0, 2.0);
     }
   }

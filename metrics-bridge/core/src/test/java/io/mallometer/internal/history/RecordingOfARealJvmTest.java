@@ -53,16 +53,17 @@ class RecordingOfARealJvmTest {
   @Test
   void aKilledJvmIsReadAndTheNextOneTells() throws Exception {
     Process killed = start(true, "leak", "200");
-    await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
+    await(life -> life.samples().size() >= 2 && !life.parts().minutes().isEmpty());
     kill(killed);
     RecordedLife life = RecordedLife.read(recording);
 
     assertThat(life.header().pid()).isEqualTo(killed.pid());
     assertThat(life.last().malloc().liveBytes()).isGreaterThan(4e6);
     assertThat(life.last().residentBytes()).isGreaterThan(20e6);
-    assertThat(life.minutes().get(0).text().table("part")).containsKeys("java_heap", "malloc_live");
-    assertThat(life.minutes().get(0).text().word("verdict")).isNotEmpty();
-    assertThat(life.shutdown()).isEmpty();
+    assertThat(life.parts().minutes().get(0).text().table("part"))
+        .containsKeys("java_heap", "malloc_live");
+    assertThat(life.parts().minutes().get(0).text().word("verdict")).isNotEmpty();
+    assertThat(life.end().shutdown()).isEmpty();
     assertThat(RecordingReport.of(recording))
         .contains("process    " + killed.pid() + ", java")
         .contains("ended without an exit record")
@@ -87,7 +88,7 @@ class RecordingOfARealJvmTest {
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
     Process first = start(true, "wait");
-    await(life -> !life.minutes().isEmpty());
+    await(life -> !life.parts().minutes().isEmpty());
     assertThat(
             ExitDiagnosis.of(
                     RecordedLife.read(recording), PostMortem.of(RecordedLife.read(recording), true))
@@ -112,8 +113,8 @@ class RecordingOfARealJvmTest {
     assertThat(first.waitFor()).isEqualTo(SIGTERM);
     RecordedLife life = RecordedLife.read(recording);
     assertThat(life.header().pid()).isEqualTo(first.pid());
-    assertThat(life.shutdown()).isPresent();
-    assertThat(life.tornRecords()).isZero();
+    assertThat(life.end().shutdown()).isPresent();
+    assertThat(life.damage().tornRecords()).isZero();
     assertThat(PostMortem.inUse(recording)).isFalse();
     assertThat(ExitDiagnosis.of(life, ExitDiagnosisTest.NOTHING_MORE).sentence())
         .startsWith("exited with code 143");
@@ -132,8 +133,8 @@ class RecordingOfARealJvmTest {
     RecordedLife life = RecordedLife.read(recording);
 
     assertThat(life.jvm()).isPresent();
-    assertThat(life.shutdown()).isPresent();
-    assertThat(life.tornRecords()).isZero();
+    assertThat(life.end().shutdown()).isPresent();
+    assertThat(life.damage().tornRecords()).isZero();
   }
 
   @Test
@@ -188,11 +189,11 @@ class RecordingOfARealJvmTest {
       assertThat(life.last().cgroup().shareOfLimit()).isGreaterThan(0.85);
       assertThat(ending.reason()).isEqualTo(PreviousRun.OOM);
       assertThat(ending.sentence()).contains("OOM-killed at ", "rose from 0 to 1", "malloc live");
-      assertThat(life.exceeded())
+      assertThat(life.parts().exceeded())
           .extracting(text -> text.text().word("threshold-percent").orElse(""))
           .isNotEmpty()
           .isSubsetOf("85", "90", "95");
-      assertThat(life.exceeded().get(0).text().table("part").get("direct_buffers"))
+      assertThat(life.parts().exceeded().get(0).text().table("part").get("direct_buffers"))
           .isGreaterThan(50L << 20);
       assertThat(life.profiles()).containsKey(KeptMoment.PEAK);
       KeptMoment exceeded =
