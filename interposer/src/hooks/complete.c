@@ -65,11 +65,8 @@ __attribute__((noinline)) static void record_with_stack(size_t requested, struct
 
 /* Records a request above the threshold. Only a stored request gets a stack, which costs a microsecond. */
 static void record_large(size_t requested, struct origin origin) {
-  if (request_is_kept(requested) && call_sites_may_walk(origin)) {
-    record_with_stack(requested, origin);
-  } else {
-    record_request(requested, NULL, 0);
-  }
+  if (request_is_kept(requested) && call_sites_may_walk(origin)) return record_with_stack(requested, origin);
+  record_request(requested, NULL, 0);
 }
 
 static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,

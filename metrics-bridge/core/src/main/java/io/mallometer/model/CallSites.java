@@ -81,18 +81,6 @@ public record CallSites(
     this(time, sites, samples, dropped, byteUnit, reason, Origin.START, Map.of());
   }
 
-  /** Creates sites of libraries whose build ids are not known. */
-  public CallSites(
-      Instant time,
-      List<CallSite> sites,
-      long samples,
-      Map<String, Long> dropped,
-      ByteUnit byteUnit,
-      String reason,
-      Origin origin) {
-    this(time, sites, samples, dropped, byteUnit, reason, origin, Map.of());
-  }
-
   public CallSites {
     sites = List.copyOf(sites);
     dropped = Map.copyOf(dropped);

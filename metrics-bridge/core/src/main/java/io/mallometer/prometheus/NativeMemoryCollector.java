@@ -72,8 +72,14 @@ public final class NativeMemoryCollector extends Collector implements Collector.
     return families;
   }
 
+  /** Returns the name as Micrometer makes it, with the unit: {@code native_malloc_live_bytes}. */
+  private static String name(String meter, String unit) {
+    String underscored = meter.replace('.', '_');
+    return unit.isEmpty() ? underscored : underscored + "_" + unit;
+  }
+
   private static MetricFamilySamples family(Meter meter, List<MetricFamilySamples.Sample> samples) {
-    String name = PrometheusName.of(meter.name(), meter.unit());
+    String name = name(meter.name(), meter.unit());
     boolean isInfo = name.endsWith(INFO);
     Type gaugeOrInfo = isInfo ? Type.INFO : Type.GAUGE;
     return new MetricFamilySamples(
@@ -86,7 +92,7 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   private List<MetricFamilySamples.Sample> samples(
       Meter meter, List<Meter.Series> series, Snapshot snapshot) {
-    String name = PrometheusName.of(meter.name(), meter.unit());
+    String name = name(meter.name(), meter.unit());
     String sampleName = meter.type() == Meter.Type.COUNTER ? name + "_total" : name;
     return series.stream()
         .map(one -> sample(sampleName, one.tags(), one.figure().of(snapshot, mallometer.clock())))
@@ -95,7 +101,7 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   private static MetricFamilySamples histogram(List<MetricFamilySamples.Sample> samples) {
     return new MetricFamilySamples(
-        PrometheusName.of(Meter.REQUEST_SIZE, BYTES),
+        name(Meter.REQUEST_SIZE, BYTES),
         BYTES,
         Type.HISTOGRAM,
         Meter.requestSizeDescription(),
@@ -103,7 +109,7 @@ public final class NativeMemoryCollector extends Collector implements Collector.
   }
 
   private List<MetricFamilySamples.Sample> buckets(NativeCounters counters) {
-    String name = PrometheusName.of(Meter.REQUEST_SIZE, BYTES);
+    String name = name(Meter.REQUEST_SIZE, BYTES);
     SizeDistribution sizes = counters.allocationsBySize();
     List<MetricFamilySamples.Sample> samples = new ArrayList<>();
     long cumulative = 0;

@@ -25,7 +25,7 @@ import java.util.Map;
 public final class RequestSizeHistogram implements MultiCollector, AutoCloseable {
 
   /** The name in Prometheus, unless a filter renames it. */
-  public static final String NAME = PrometheusName.of(Meter.REQUEST_SIZE, "bytes");
+  public static final String NAME = Meter.REQUEST_SIZE.replace('.', '_') + "_bytes";
 
   private final Mallometer mallometer;
   private final PrometheusRegistry registry;

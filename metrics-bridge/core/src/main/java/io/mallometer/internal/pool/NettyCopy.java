@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +92,8 @@ final class NettyCopy {
 
   private final WeakReference<Class<?>> root;
   private final String packageName;
-  private final SiteLines lines;
+  /** Chooses the line of a stack, innermost first, that stands for an allocation. */
+  private final Function<List<StackTraceElement>, String> lines;
 
   /** The known buffers by the identity of their trackers. */
   private final Map<Integer, TrackedBuffer> known = new HashMap<>();
@@ -114,7 +116,7 @@ final class NettyCopy {
   /** Whether the look before saw all buffers, so that a new one has arrived since. */
   private boolean sawAll;
 
-  NettyCopy(Class<?> root, SiteLines lines) {
+  NettyCopy(Class<?> root, Function<List<StackTraceElement>, String> lines) {
     this.root = new WeakReference<>(root);
     String name = root.getName();
     this.packageName = name.substring(0, name.length() - Names.BUFFER.length());
@@ -328,7 +330,7 @@ final class NettyCopy {
     }
     List<StackTraceElement> stack =
         callers(packageName, Arrays.asList(((Throwable) oldest).getStackTrace()));
-    String line = stack.isEmpty() ? UNKNOWN_LINE : lines.lineOf(stack);
+    String line = stack.isEmpty() ? UNKNOWN_LINE : lines.apply(stack);
     return texts.computeIfAbsent(line, text -> text);
   }
 

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Reads the pools of Netty 4.1 and 4.2: those of {@code PooledByteBufAllocator} and of {@code
@@ -17,12 +18,12 @@ import java.util.Map;
  */
 final class NettyPools implements PoolLibrary {
 
-  private final SiteLines lines;
+  private final Function<List<StackTraceElement>, String> lines;
 
   /** The copies of Netty by the identity of the class that was found; each refers weakly to it. */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
-  NettyPools(SiteLines lines) {
+  NettyPools(Function<List<StackTraceElement>, String> lines) {
     this.lines = lines;
   }
 

@@ -50,10 +50,6 @@ final class TrackedBuffer extends WeakReference<Object> {
     return kind;
   }
 
-  long firstSeen() {
-    return firstSeen;
-  }
-
   /** Returns whether it was allocated while the library was watched. */
   boolean arrived() {
     return arrived;
