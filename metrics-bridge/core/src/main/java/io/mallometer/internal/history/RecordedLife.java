@@ -62,8 +62,7 @@ record RecordedLife(
    * @param startedMonotonicNanos the same by the monotonic clock
    * @param pid the process id
    * @param bootId the kernel's name for the machine's run
-   * @param build mallometer's version
-   * @param allocator the allocator that served the process
+   * @param library mallometer's library
    * @param executable the program's name
    * @param cgroup the memory cgroup
    */
@@ -73,10 +72,17 @@ record RecordedLife(
       long startedMonotonicNanos,
       long pid,
       String bootId,
-      String build,
-      String allocator,
+      RecordedLibrary library,
       String executable,
       RecordedCgroup cgroup) {}
+
+  /**
+   * The library in the recorded process.
+   *
+   * @param build mallometer's version
+   * @param allocator the allocator that served the process
+   */
+  record RecordedLibrary(String build, String allocator) {}
 
   /**
    * The memory cgroup of the recorded process.
@@ -411,10 +417,11 @@ record RecordedLife(
           Integer.toUnsignedLong(file.getInt(RecordingFormat.HEADER_PID)),
           RecordingBytes.text(
               file, RecordingFormat.HEADER_BOOT_ID, RecordingFormat.HEADER_BOOT_ID_LENGTH),
-          RecordingBytes.text(
-              file, RecordingFormat.HEADER_BUILD, RecordingFormat.HEADER_BUILD_LENGTH),
-          RecordingBytes.text(
-              file, RecordingFormat.HEADER_ALLOCATOR, RecordingFormat.HEADER_ALLOCATOR_LENGTH),
+          new RecordedLibrary(
+              RecordingBytes.text(
+                  file, RecordingFormat.HEADER_BUILD, RecordingFormat.HEADER_BUILD_LENGTH),
+              RecordingBytes.text(
+                  file, RecordingFormat.HEADER_ALLOCATOR, RecordingFormat.HEADER_ALLOCATOR_LENGTH)),
           RecordingBytes.text(
               file, RecordingFormat.HEADER_EXECUTABLE, RecordingFormat.HEADER_EXECUTABLE_LENGTH),
           new RecordedCgroup(

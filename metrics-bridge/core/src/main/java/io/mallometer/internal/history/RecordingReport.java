@@ -102,7 +102,7 @@ public final class RecordingReport {
                 line(
                     "  JVM        %s %s",
                     jvm.word("vm-name").orElse("?"), jvm.word("vm-version").orElse("?")));
-    line("  mallometer %s over %s", header.build(), header.allocator());
+    line("  mallometer %s over %s", header.library().build(), header.library().allocator());
     attach();
     line("  started    %s", Words.date(header.started()));
     if (!life.empty()) {
@@ -301,7 +301,7 @@ public final class RecordingReport {
       return;
     }
     line("");
-    line("The allocator, %s", life.header().allocator());
+    line("The allocator, %s", life.header().library().allocator());
     last.number("allocator-arenas").ifPresent(arenas -> line("    %-20s%12d", "arenas", arenas));
     for (String figure : List.of("system", "used", "retained")) {
       last.number("allocator-" + figure + "-bytes")

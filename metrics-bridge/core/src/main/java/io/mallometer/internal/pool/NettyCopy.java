@@ -92,6 +92,7 @@ final class NettyCopy {
 
   private final WeakReference<Class<?>> root;
   private final String packageName;
+
   /** Chooses the line of a stack, innermost first, that stands for an allocation. */
   private final Function<List<StackTraceElement>, String> lines;
 

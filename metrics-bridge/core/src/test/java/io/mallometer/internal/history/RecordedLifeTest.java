@@ -51,7 +51,7 @@ class RecordedLifeTest {
     RecordedLife life = RecordedLife.parse(whole);
 
     assertThat(life.header().pid()).isEqualTo(4711);
-    assertThat(life.header().allocator()).isEqualTo("glibc 2.36");
+    assertThat(life.header().library().allocator()).isEqualTo("glibc 2.36");
     assertThat(life.last().malloc().liveBytes()).isEqualTo(699);
     assertThat(life.duration()).isEqualTo(Duration.ofSeconds(699));
     // The file has 600 samples by the second, and ten samples by 10 s of the first 100 s.
