@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. By the clock of
  * the diagnosis a step takes a second, in which there is at least one poll however busy the machine
- * is, so 2 MiB a step are 120 MiB/min. A step takes about a tenth of a second. The first argument
+ * is, so 2 MiB a step are 120 MiB/min. A step takes a poll, which is due every 30 ms. The first argument
  * is the kind of memory: {@code touched} or {@code untouched} objects of malloc, or {@code file}
  * for pages of the file that the second argument names.
  */
@@ -38,7 +38,7 @@ public final class GrowsTowardALimit {
   private static final int SCALE = 10;
   private static final int STARTING_STEPS = 30;
   private static final int STEPS = 200;
-  private static final int STEP_MILLIS = 100;
+  private static final int STEP_MILLIS = 30;
   private static final int STEP_BYTES = (int) (FILE_BYTES / STEPS);
   private static final int UNTOUCHED_BYTES = 64 << 20;
   private static final int PAGE = 4096;

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The limit is reached only by resident memory that the kernel cannot drop. */
 @Tag("process")
+@Tag("any-jdk")
 class GrowsTowardALimitTest {
 
   private static final double MIB = 1 << 20;
