@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
  * distinguish, not how frequent such programs are.
  */
 @Tag("any-jdk")
+@Tag("long")
 class VerdictSimulationTest {
 
   /** The seed; {@code -Dsoak.seed=8} simulates another process. */
