@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x03d122a2u
+#define MALLOMETER_ABI_VERSION 0x65cfc638u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -220,6 +220,14 @@ struct mallometer_recording_status {
   uint64_t life;    /* A number of this run in the file's header, unique among runs; 0 while off. */
   char path[1024];  /* The absolute path; empty while off. */
   char reason[256]; /* The reason of a failure. */
+};
+
+/* Whether the process writes the message that Kubernetes shows of an ended container (docs/reference/recording.md). */
+struct mallometer_message_status {
+  uint32_t state; /* 1: it is on; 0: it is off, and `reason` says why, unless nothing asked for it. */
+  uint32_t reserved;
+  char path[1024];  /* The path that was asked for; empty if nothing asked for it. */
+  char reason[256]; /* The reason why it is off. */
 };
 
 #define MALLOMETER_EVENT_FRAMES 16
@@ -809,6 +817,28 @@ MALLOMETER_API int mallometer_recording_write(uint32_t kind, uint32_t percent, c
 
 /* Reads whether the process records, and the file's path. */
 MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out);
+
+/*
+ * Begins to write the termination message into a file, near the memory limit and in fast rises: 1,024 bytes of ASCII. A
+ * thread of the library writes it, at most once a second, in a rise at most every 10 ms. The file is never created; it
+ * must be regular, empty and locked by nobody. It is emptied when the danger is over and when the process exits. A file
+ * that another program changes is left alone for good. Opens files and starts a thread; not for signal handlers.
+ * -EINVAL: the path is not absolute, or is longer than 700 bytes; -EBUSY: there is a message already, or there was one
+ * and its file changed; -ENODATA: not counting; -EIO: mallometer_message() has the reason.
+ */
+MALLOMETER_API int mallometer_message_start(const char *path);
+
+/* Empties the file and leaves it; mallometer_message_start() may begin again. Waits for a write, at most 0.1 s. */
+MALLOMETER_API int mallometer_message_stop(void);
+
+/*
+ * Stores the sentence of the next messages, at most 512 bytes of it. A byte that is not printable ASCII is shown as a
+ * question mark. A length of 0: no sentence.
+ */
+MALLOMETER_API int mallometer_message_sentence(const char *sentence, uint32_t length);
+
+/* Reads whether there is a termination message, the path of its file, and why there is none. */
+MALLOMETER_API int mallometer_message(struct mallometer_message_status *out);
 
 /*
  * Asks the allocator for its figures, and glibc for those of its arenas (`rows` may be NULL if capacity is 0). May

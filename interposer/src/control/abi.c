@@ -15,6 +15,7 @@
 #include "control/process.h"
 #include "control/recording.h"
 #include "control/snapshot.h"
+#include "control/termination_message.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
@@ -185,6 +186,7 @@ int mallometer_attach_check(void) {
 int mallometer_detach(void) {
   int saved_errno = errno;
   int result = attachment_end();
+  message_clear();
   errno = saved_errno;
   return result;
 }
@@ -436,6 +438,34 @@ int mallometer_recording(struct mallometer_recording_status *out) {
   if (!out) return -EINVAL;
   *out = (struct mallometer_recording_status){0};
   recording_describe(out);
+  return 0;
+}
+
+int mallometer_message_start(const char *path) {
+  if (process_never_counts()) return -ENODATA;
+  int saved_errno = errno;
+  int result = process_write_message(path);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_message_stop(void) {
+  int saved_errno = errno;
+  message_stop();
+  errno = saved_errno;
+  return 0;
+}
+
+int mallometer_message_sentence(const char *sentence, uint32_t length) {
+  if (!sentence && length > 0) return -EINVAL;
+  message_set_sentence(sentence, length);
+  return 0;
+}
+
+int mallometer_message(struct mallometer_message_status *out) {
+  if (!out) return -EINVAL;
+  *out = (struct mallometer_message_status){0};
+  message_describe(out);
   return 0;
 }
 

@@ -339,6 +339,8 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
   return describe(used, cgroup, limit, false);
 }
 
+bool burst_goes_on(void) { return rising && is_written && description.sites > 0; }
+
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
 static bool copy_description(struct recording_burst *to) {

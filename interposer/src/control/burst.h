@@ -41,6 +41,9 @@ uint64_t burst_pause_ns(void);
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now);
 
+/* Returns whether the rise that was described last goes on. */
+bool burst_goes_on(void);
+
 /*
  * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise; if
  * these take all room, the lines of the latest description replace them. Returns the bytes of all lines; 0 if none is

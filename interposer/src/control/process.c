@@ -387,7 +387,16 @@ static bool has_begun_to_count(void) {
   return now == MALLOMETER_STATE_COUNTING || now == MALLOMETER_STATE_DISABLED;
 }
 
+static struct recording_writer writer(void) {
+  return (struct recording_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit(), has_begun_to_count};
+}
+
 int process_record(const char *path) {
-  return recording_start(path, &(struct recording_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit(),
-                                                          has_begun_to_count});
+  const struct recording_writer origin = writer();
+  return recording_start(path, &origin);
+}
+
+int process_write_message(const char *path) {
+  const struct recording_writer origin = writer();
+  return recording_start_message(path, &origin);
 }

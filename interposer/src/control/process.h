@@ -66,4 +66,7 @@ void process_record_call_sites(void);
 /* Starts the recording, as recording_start() does. */
 int process_record(const char *path);
 
+/* Starts the termination message, as recording_start_message() does. */
+int process_write_message(const char *path);
+
 #endif

@@ -2,6 +2,7 @@
 #include "control/recording.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,11 @@
 
 #include "account/own_thread.h"
 #include "control/burst.h"
+#include "control/burst_line.h"
 #include "control/log.h"
 #include "control/recording_file.h"
 #include "control/snapshot.h"
+#include "control/termination_message.h"
 #include "jvm/attach.h"
 #include "jvm/java_thread.h"
 #include "platform/clock.h"
@@ -26,9 +29,15 @@
 #include "sample/sampler.h"
 
 #define SECOND UINT64_C(1000000000)
+#define MILLISECOND UINT64_C(1000000)
 #define LONGEST_PATH 700u
 /* Whether 80 % of the limit are charged: from then on all figures are read each second, before that every 10 s. */
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
+/* The termination message is written from 85 % of the limit on, until less than 80 % are used. */
+#define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
+/* The time between two messages; in a rise between two that differ. */
+#define MESSAGE_PAUSE SECOND
+#define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
 #define SECONDS_BETWEEN_SEARCHES 60
 
@@ -68,6 +77,7 @@ static struct memory_cgroup cgroup;
 static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
+static bool has_thread;
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
@@ -137,25 +147,41 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 
 /* ---- The thread --------------------------------------------------------------------------------------- */
 
+/*
+ * The names of the methods of a rise. The thread of the JVM fills `names` while `names_bytes` is 0; the recorder's
+ * thread copies them to `known_names`, sets it to 0 and wakes the other, which may have more.
+ */
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
+static size_t names_bytes;
+static char known_names[sizeof names + 1];
+
+static void hand_names_over(void) {
+  if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {
+    __atomic_store_n(&names_bytes, burst_names(names, sizeof names), __ATOMIC_RELEASE);
+  }
+}
+
+/* Returns false if the file is gone. */
+static bool take_names(bool *are_new) {
+  size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
+  *are_new = length > 0;
+  if (length == 0) return true;
+  memcpy(known_names, names, length);
+  known_names[length] = '\0';
+  __atomic_store_n(&names_bytes, 0, __ATOMIC_RELEASE);
+  java_thread_wake();
+  struct recording_sample record = {.kind = RECORDING_RECORD_NAMES};
+  record.realtime_ns = realtime_ns();
+  record.monotonic_ns = monotonic_ns();
+  return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
+}
 
 /* Has the kernel charge the pages before memory is scarce, by a store to the end of each, which is no record's frame.
  */
 static void touch_pages_of_bursts(void) {
-  memory_touch(names, sizeof names);
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
   }
-}
-
-/* Writes the names of the methods of a rise; a thread of the JVM calls it. */
-static void write_names(void) {
-  size_t length = burst_names(names, sizeof names);
-  if (length == 0 || !is_recording()) return;
-  struct recording_sample record = {.kind = RECORDING_RECORD_NAMES};
-  record.realtime_ns = realtime_ns();
-  record.monotonic_ns = monotonic_ns();
-  put(NAMES, &record, RECORDING_FRAME_BYTES, names, length);
 }
 
 /* Keeps the thread that asks the JVM for names while there is a JVM and the library counts; never starts it near the
@@ -164,33 +190,83 @@ static void keep_java_thread(const struct memory_reading *reading) {
   if (!wants_names()) {
     java_thread_end();
   } else if (burst_leaves_room(reading)) {
-    java_thread_start(jvm_attached(), write_names);
+    java_thread_start(jvm_attached(), hand_names_over);
   }
 }
 
+/* Returns whether a rise has filled so much of the limit that it may be the process's last. */
+static bool is_grave(const struct recording_burst *burst) {
+  return burst->sites > 0 &&
+         (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3);
+}
+
+/* Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
+  if (is_grave(burst)) java_thread_wake();
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
   record.monotonic_ns = monotonic_ns();
-  if (!put(BURST, &record, RECORDING_FRAME_BYTES, (const char *)burst, sizeof *burst)) return false;
-  if (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3) java_thread_wake();
-  return true;
+  return !is_recording() || put(BURST, &record, RECORDING_FRAME_BYTES, (const char *)burst, sizeof *burst);
 }
 
+/* ---- The termination message -------------------------------------------------------------------------- */
+
+/* Returns the bytes that count toward the limit; those of cached files do not: the kernel drops them. */
+static uint64_t used_bytes(uint64_t charged, const struct memory_reading *reading) {
+  uint64_t files = reading->file_bytes;
+  return files == RECORDING_UNKNOWN ? charged : charged > files ? charged - files : 0;
+}
+
+static void write_message(const struct recording_burst *rise, uint64_t used, uint64_t limit) {
+  static char clause[400];
+  int length = limit != RECORDING_UNKNOWN
+                   ? snprintf(clause, sizeof clause, "%" PRIu64 " %% of the limit of %" PRIu64 " MiB are used",
+                              used / (limit / 100 + 1), limit >> 20)
+                   : snprintf(clause, sizeof clause, "%" PRIu64 " MiB are used", used >> 20);
+  if (rise && length > 0) {
+    clause[length++] = ';';
+    clause[length++] = ' ';
+    burst_line(rise, known_names, clause + length, sizeof clause - (size_t)length);
+  }
+  message_write(clause);
+}
+
+/* Writes the message while memory is scarce or rises fast, and empties the file afterwards. */
+static void update_message(const struct memory_reading *reading, const struct recording_burst *rise, bool is_new) {
+  static uint64_t written_ns;
+  if (!message_is_on()) return;
+  if (rise && !(burst_goes_on() && is_grave(rise))) rise = NULL;
+  uint64_t charged = rise ? rise->charged_bytes : reading->charged_bytes, limit = reading->limit_bytes;
+  uint64_t used = used_bytes(charged, reading), now = monotonic_ns();
+  bool is_known = charged != RECORDING_UNKNOWN && limit != RECORDING_UNKNOWN;
+  if (!wants_names() || !(rise || (is_known && IS_SCARCE(used, limit, written_ns > 0)))) {
+    if (written_ns > 0) message_clear();
+    written_ns = 0;
+  } else if (written_ns == 0 || now - written_ns >= (rise && is_new ? RISING_MESSAGE_PAUSE : MESSAGE_PAUSE)) {
+    written_ns = now;
+    write_message(rise, used, limit);
+  }
+}
+
+/* ---- Each second -------------------------------------------------------------------------------------- */
+
 /*
- * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Returns false if
- * the file is gone.
+ * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Ends early if
+ * the file of the recording is gone.
  */
-static bool look_until_next_second(uint64_t start, const struct memory_reading *reading) {
+static void look_until_next_second(uint64_t start, const struct memory_reading *reading) {
+  static const struct recording_burst *latest;
+  bool is_written = true, are_new;
   uint64_t now = monotonic_ns(), end = start + ((now - start) / SECOND + 1) * SECOND;
-  while (now < end) {
+  while (now < end && is_written) {
     uint64_t pause = burst_pause_ns();
     wait_until(end - now < pause ? end : now + pause);
     now = monotonic_ns();
     const struct recording_burst *burst = burst_look(&cgroup, reading, now);
-    if (burst && !write_burst(burst)) return false;
+    if (burst) latest = burst;
+    is_written = (!burst || write_burst(burst)) & take_names(&are_new);
+    update_message(reading, latest, burst || are_new);
   }
-  return true;
 }
 
 /* Writes the sample to each ring that is due. Returns false if the file is gone. */
@@ -217,28 +293,54 @@ static void read_memory(struct memory_reading *reading, uint64_t tick) {
   if (near || tick % 10 == 0) memory_read_rest(&cgroup, reading);
 }
 
+/* Writes what is due in this second. Returns false if the file is gone. */
+static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
+  static bool touched;
+  if (!touched) touch_pages_of_bursts();
+  touched = true;
+  struct recording_sample record = {.kind = RECORDING_RECORD_SAMPLE};
+  take_counters(&record);
+  take_memory(&record, reading);
+  return write_due(&record, due);
+}
+
+/* Returns whether the thread has something to do, and otherwise notes that it ends. */
+static bool goes_on(void) {
+  if (is_recording() || message_is_on()) return true;
+  __atomic_store_n(&has_thread, false, __ATOMIC_SEQ_CST);
+  /* A call that has just asked for a recording or a message found this thread, and started none. */
+  return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
+}
+
 static void *record_until_the_end(void *unused) {
   own_thread_begin("mallometer-rec");
   uint64_t due[MINUTES + 1] = {0};
   uint64_t start = monotonic_ns();
   burst_start();
-  touch_pages_of_bursts();
+  memory_touch(names, sizeof names);
+  memory_touch(known_names, sizeof known_names);
   struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
-  for (uint64_t tick = 0;; tick++) {
-    struct recording_sample record = {.kind = RECORDING_RECORD_SAMPLE};
+  for (uint64_t tick = 0; goes_on(); tick++) {
     read_memory(&reading, tick);
-    take_counters(&record);
-    take_memory(&record, &reading);
-    if (!write_due(&record, due)) break;
+    if (is_recording() && !write_second(&reading, due)) continue;
     sampler_measure();
     __atomic_store_n(&thread_ns, thread_cpu_ns(), __ATOMIC_RELAXED);
     keep_java_thread(&reading);
     burst_second(&reading);
-    if (!look_until_next_second(start, &reading)) break;
+    look_until_next_second(start, &reading);
   }
   java_thread_end();
   own_thread_end();
   return unused;
+}
+
+/* Starts the thread, unless it runs. */
+static bool start_thread(void) {
+  if (__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST)) return true;
+  memory_cgroup_find(&cgroup);
+  stack_bytes = own_thread_start(record_until_the_end);
+  if (!stack_bytes) __atomic_store_n(&has_thread, false, __ATOMIC_SEQ_CST);
+  return stack_bytes > 0;
 }
 
 /* ---- Records of Java ---------------------------------------------------------------------------------- */
@@ -302,12 +404,16 @@ static void write_exit_record(int status) {
 void recording_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
   stack_bytes = 0;
+  has_thread = false;
   latest_samples_forked();
+  message_forked();
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */
 
 static void fill_header(struct recording_header *header, const struct recording_writer *origin) {
+  struct memory_cgroup own;
+  memory_cgroup_find(&own);
   memcpy(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC);
   header->format = RECORDING_FORMAT;
   header->header_bytes = sizeof *header;
@@ -326,8 +432,8 @@ static void fill_header(struct recording_header *header, const struct recording_
   snprintf(header->allocator, sizeof header->allocator, "%s", origin->allocator);
   snprintf(header->executable, sizeof header->executable, "%s", executable_name());
   struct file_status directory;
-  if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
-  if (cgroup.version && file_status_at(cgroup.path, &directory)) header->cgroup_inode = directory.number;
+  if (own.version) memcpy(header->cgroup, own.path, sizeof header->cgroup);
+  if (own.version && file_status_at(own.path, &directory)) header->cgroup_inode = directory.number;
   memcpy(header->regions, layout, sizeof layout);
   header->checksum = recording_checksum(0, header, offsetof(struct recording_header, checksum));
 }
@@ -363,7 +469,6 @@ int recording_start(const char *path, const struct recording_writer *origin) {
     snprintf(failure, sizeof failure, "the working directory of %s is unknown", path);
     return fail();
   }
-  memory_cgroup_find(&cgroup);
   struct recording_header header = {.life = 0};
   fill_header(&header, origin);
   mapping = recording_create(file_path, &header, failure, sizeof failure);
@@ -372,15 +477,21 @@ int recording_start(const char *path, const struct recording_writer *origin) {
   wants_names = origin->wants_names;
   run_id = header.life;
   snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
-  stack_bytes = own_thread_start(record_until_the_end);
-  if (!stack_bytes) {
+  __atomic_store_n(&state, RECORDING, __ATOMIC_RELEASE);
+  if (!start_thread()) {
     snprintf(failure, sizeof failure, "a thread cannot be started");
     return fail();
   }
   at_exit(write_exit_record);
-  int expected = STARTING; /* a thread that has failed keeps FAILED */
-  __atomic_compare_exchange_n(&state, &expected, RECORDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return 0;
+}
+
+int recording_start_message(const char *path, const struct recording_writer *origin) {
+  wants_names = origin->wants_names;
+  int result = message_start(path);
+  if (result != 0 || start_thread()) return result;
+  message_stop();
+  return -EIO;
 }
 
 void recording_describe(struct mallometer_recording_status *out) {

@@ -7,8 +7,8 @@
  * a day by the minute. Java hands over the rest: the JVM, where the memory is, call sites. This part is the only writer
  * of the file, Java its only reader; docs/reference/recording.md has the format.
  *
- * The thread blocks all signals, and its creation is not counted as the program's. Without a path there is neither
- * thread nor file. A forked child has no thread and does not touch the file.
+ * The thread blocks all signals, and its creation is not counted as the program's. It also writes the termination message.
+ * Without a path of either there is neither thread nor file. A forked child has no thread and does not touch the file.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_H
 #define MALLOMETER_CONTROL_RECORDING_H
@@ -27,6 +27,9 @@ struct recording_writer {
 
 /* Starts the recording, as mallometer_record(), for a non-empty path. Says on standard error why it failed. */
 int recording_start(const char *path, const struct recording_writer *origin);
+
+/* Starts the termination message, as mallometer_message_start(), without or beside a recording. */
+int recording_start_message(const char *path, const struct recording_writer *origin);
 
 /* Writes a record, as mallometer_recording_write(). */
 int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);

@@ -47,6 +47,8 @@ bool file_make_private(int file) { return fchmod(file, 0600) == 0; }
 /* A lock of flock(2) belongs to the opening, as files.h requires. */
 bool file_lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 
+bool file_claim(int file) { return file_lock(file); }
+
 bool file_size_is_allowed(uint64_t bytes) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -68,6 +69,8 @@ bool file_lock(int file) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(file, F_OFD_SETLK, &whole) == 0;
 }
+
+bool file_claim(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 
 /* ---- Contents ------------------------------------------------------------------------------------------ */
 

@@ -43,6 +43,9 @@ bool file_make_private(int file);
  */
 bool file_lock(int file);
 
+/* The same by flock(2), which programs such as flock(1) heed. Does not wait: EWOULDBLOCK if another opening has it. */
+bool file_claim(int file);
+
 /* Returns whether the limit of file sizes, at which SIGXFSZ ends the program, allows so large a file. */
 bool file_size_is_allowed(uint64_t bytes);
 

@@ -46,8 +46,8 @@ bool dlopen_depends_on_caller(void);
 /* The status of a process whose C library does not tell it at exit. */
 #define STATUS_NOT_TOLD (-1)
 
-/* The most functions of at_exit(): the recording's and the exit report's. */
-enum { MOST_AT_EXIT = 2 };
+/* The most functions of at_exit(): the recording's, the termination message's and the exit report's. */
+enum { MOST_AT_EXIT = 3 };
 
 /*
  * Registers a function to be called when the process calls exit(), with the status or STATUS_NOT_TOLD. The latest is

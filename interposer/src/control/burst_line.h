@@ -1,0 +1,22 @@
+/*
+ * The line of Java code that allocated most in a fast rise, for the termination message: the sites of the rise are added
+ * up by the method that names them. That is the innermost frame outside of the JDK; the rule of Java's reports
+ * (SiteNaming) also skips libraries, which it knows by their jars.
+ */
+#ifndef MALLOMETER_CONTROL_BURST_LINE_H
+#define MALLOMETER_CONTROL_BURST_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "control/recording_format.h"
+
+/*
+ * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB"; of memory if no line has
+ * a quarter of the rise.
+ *
+ * `names`: lines of RECORDING_NAMES, as far as they are known, NUL-terminated.
+ */
+void burst_line(const struct recording_burst *burst, const char *names, char *text, size_t capacity);
+
+#endif

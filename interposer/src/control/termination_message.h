@@ -1,0 +1,52 @@
+/*
+ * The termination message: text in the file whose content Kubernetes shows as the last state of a container that ended,
+ * whatever ended it. It holds the diagnosis while memory is scarce, so that the message of an OOM kill names the line.
+ *
+ * The file is the kubelet's, and other programs of the container may use it. So it is never created; it is taken if it
+ * is a regular, empty file that nobody has locked, and it is locked while it is taken. Its content is compared with the
+ * latest message before each change: if another program has written to it, it is left alone from then on. A message is
+ * one write of MESSAGE_BYTES at the beginning, padded with spaces, because a kill in the middle tears no such write.
+ * The file is emptied when the danger is over and when the process ends in order.
+ *
+ * No descriptor stays open, which the program could close and reuse, or which a checkpoint would refuse: the file is
+ * opened anew for each change, and a mapping that nothing accesses keeps the lock. A forked child has no mapping and
+ * writes nothing.
+ */
+#ifndef MALLOMETER_CONTROL_TERMINATION_MESSAGE_H
+#define MALLOMETER_CONTROL_TERMINATION_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+
+#define MESSAGE_BYTES 1024u
+/* The most bytes of Java's sentence. */
+#define MESSAGE_SENTENCE_BYTES 512u
+
+/* Takes the file, as mallometer_message_start(). */
+int message_start(const char *path);
+
+/* Empties the file and leaves it, as mallometer_message_stop(). Waits for a write, a tenth of a second at most. */
+void message_stop(void);
+
+/* Stores the sentence of the next messages; each byte that is not printable ASCII becomes a question mark. */
+void message_set_sentence(const char *sentence, uint32_t length);
+
+/* Returns whether the file is taken. */
+bool message_is_on(void);
+
+/* Writes a clause about this moment, and the sentence, with their times. Only the recorder's thread calls it. */
+void message_write(const char *clause);
+
+/* Empties the file if a message is in it. */
+void message_clear(void);
+
+/* Fills all fields, as mallometer_message(). */
+void message_describe(struct mallometer_message_status *out);
+
+/* Forgets the file in the child of a fork. */
+void message_forked(void);
+
+#endif
