@@ -38,6 +38,7 @@ import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
+import io.mallometer.model.TerminationMessage;
 import io.mallometer.model.TrimReport;
 import java.time.Clock;
 import java.time.Duration;
@@ -773,6 +774,11 @@ public class Mallometer implements AutoCloseable {
     /** Returns whether the last hour is recorded in a file, and where. */
     public RecordingStatus recording() {
       return engine.recorder().recording();
+    }
+
+    /** Returns whether Kubernetes is told the diagnosis if this process is killed, or why not. */
+    public TerminationMessage terminationMessage() {
+      return engine.message().message();
     }
   }
 }

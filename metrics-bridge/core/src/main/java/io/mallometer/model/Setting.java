@@ -106,6 +106,16 @@ public final class Setting<T> {
                   + " MALLOMETER_ONLY names.")
           .alsoOfTheLibrary();
 
+  public static final Setting<String> TERMINATION_MESSAGE =
+      text(
+              Reader.ALL,
+              "termination-message",
+              "File whose content Kubernetes shows as the last state of a container that ended, or"
+                  + " off. While memory is scarce or rises fast, it holds the diagnosis and the line"
+                  + " that allocates. The file is never created; it is used if it is empty and"
+                  + " nobody has locked it.")
+          .withDefault("/dev/termination-log");
+
   public static final Setting<Duration> POLL_INTERVAL =
       time(Reader.ALL, "poll-interval", "5s", "Time between two readings of the native counters.")
           .atLeast("10ms");

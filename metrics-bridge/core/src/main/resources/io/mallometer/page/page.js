@@ -914,7 +914,7 @@
       : [make('ul', {}, ...off.map(([what, reason]) => make('li', {}, `${what}${reason}`)))]);
   }
 
-  function showRecording({file, previousRun}) {
+  function showRecording({file, message, previousRun}) {
     const wasKilled = ['oom', 'killed'].includes(previousRun?.reason);
     const killed = element('killed');
     killed.hidden = !wasKilled;
@@ -925,7 +925,8 @@
       OFF: 'This run is not recorded: set MALLOMETER_RECORDING or mallometer.recording to a file on a volume.',
       FAILED: `This run is not recorded: ${file.reason}.`,
     };
-    setText(element('recording'), `${states[file.state] ?? file.state} ${previousRun ? `${previousRun.sentence}.` : 'No previous run is recorded.'}`);
+    const told = message.on ? `A kill is explained in ${message.path}.` : `There is no termination message${message.path && ` in ${message.path}`}: ${message.reason}.`;
+    setText(element('recording'), `${states[file.state] ?? file.state} ${told} ${previousRun ? `${previousRun.sentence}.` : 'No previous run is recorded.'}`);
   }
 
   function showDownloads(views, exports) {

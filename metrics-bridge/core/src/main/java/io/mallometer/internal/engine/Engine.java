@@ -42,6 +42,7 @@ public final class Engine {
   private final CallSiteReader callSites;
   private final LeakWatch leaks;
   private final Recorder recorder;
+  private final MessageReader message;
   private final ProfileKeeper profiles;
   private final Trimmer trimmer;
   private final AllocatorReader allocator;
@@ -62,6 +63,7 @@ public final class Engine {
     this.leaks = new LeakWatch(library, callSites, clock, nanoTime, GarbageCollections::ofThisJvm);
     this.pools = new PoolWatch(library, callSites, clock, nanoTime);
     this.recorder = new Recorder(library, nanoTime);
+    this.message = new MessageReader(library);
     this.profiles = new ProfileKeeper(callSites, recorder::keep, clock);
     this.trimmer =
         new Trimmer(
@@ -89,6 +91,7 @@ public final class Engine {
             // sites are dropped after the profiles have them.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
+                message,
                 new MemoryReader(memory, library, clock),
                 allocator,
                 profiles,
@@ -144,6 +147,10 @@ public final class Engine {
 
   public Recorder recorder() {
     return recorder;
+  }
+
+  public MessageReader message() {
+    return message;
   }
 
   /** Returns the parts that monitors need. */

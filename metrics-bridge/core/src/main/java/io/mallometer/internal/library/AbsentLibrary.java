@@ -14,6 +14,7 @@ import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
+import io.mallometer.model.TerminationMessage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -190,6 +191,22 @@ public class AbsentLibrary implements NativeLibrary {
   @Override
   public String writeRecording(int kind, int percent, byte[] content) {
     return "the native library is not loaded, so nothing is recorded";
+  }
+
+  @Override
+  public boolean beginMessage(String path) {
+    return false;
+  }
+
+  @Override
+  public void prepareMessage(String sentence) {}
+
+  @Override
+  public void endMessage() {}
+
+  @Override
+  public TerminationMessage message() {
+    return TerminationMessage.off("", "the native library is not loaded");
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
+import io.mallometer.model.TerminationMessage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -213,4 +214,19 @@ public interface NativeLibrary {
    * @return why nothing was written; empty if the record was
    */
   String writeRecording(int kind, int percent, byte[] content);
+
+  /**
+   * Asks for the termination message in a file, unless there is one. Returns whether {@link
+   * #message} has the answer; without an answer the library does not count yet. Never throws.
+   */
+  boolean beginMessage(String path);
+
+  /** Stores the sentence of the next termination messages. Never throws. */
+  void prepareMessage(String sentence);
+
+  /** Empties the file of the termination message and leaves it. Never throws. */
+  void endMessage();
+
+  /** Returns whether there may be a termination message, or why there is none. Never throws. */
+  TerminationMessage message();
 }

@@ -21,9 +21,11 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
+import io.mallometer.model.TerminationMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +65,9 @@ public final class LoadedLibrary implements NativeLibrary {
 
   /** EINVAL as the library returns it. */
   private static final int INVALID = -22;
+
+  /** ENODATA as the library returns it. */
+  private static final int NOT_COUNTING = -61;
 
   /** The encoding of file names in this JVM. */
   static final Charset FILE_NAMES =
@@ -370,8 +375,7 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public RecordingStatus record(Path path) {
-    byte[] encoded = path.toAbsolutePath().toString().getBytes(FILE_NAMES);
-    ByteBuffer text = Structs.allocate(encoded.length + 1).put(encoded);
+    ByteBuffer text = text(path.toAbsolutePath().toString());
     int result = LibraryFunctions.mallometer_record(Structs.address(text));
     return result == INVALID
         ? RecordingStatus.failed(path.toString(), "the path is longer than 700 bytes")
@@ -397,6 +401,35 @@ public final class LoadedLibrary implements NativeLibrary {
     }
     String reason = recording().reason();
     return reason.isEmpty() ? "the library refuses a record (errno %d)".formatted(-result) : reason;
+  }
+
+  @Override
+  public boolean beginMessage(String path) {
+    return LibraryFunctions.mallometer_message_start(Structs.address(text(path))) != NOT_COUNTING;
+  }
+
+  @Override
+  public void prepareMessage(String sentence) {
+    byte[] ascii = sentence.getBytes(StandardCharsets.US_ASCII);
+    ByteBuffer memory = Structs.allocate(ascii.length + 1).put(ascii);
+    LibraryFunctions.mallometer_message_sentence(Structs.address(memory), ascii.length);
+  }
+
+  @Override
+  public void endMessage() {
+    LibraryFunctions.mallometer_message_stop();
+  }
+
+  @Override
+  public TerminationMessage message() {
+    Abi.MessageStatus read = new Abi.MessageStatus(Structs.allocate(Abi.MessageStatus.BYTES));
+    LibraryFunctions.mallometer_message(Structs.address(read.memory()));
+    return new TerminationMessage(read.state() != 0, read.path(), read.reason());
+  }
+
+  private static ByteBuffer text(String path) {
+    byte[] encoded = path.getBytes(FILE_NAMES);
+    return Structs.allocate(encoded.length + 1).put(encoded);
   }
 
   /** Reads all events again if one is new: an entry that is being written is complete next time. */

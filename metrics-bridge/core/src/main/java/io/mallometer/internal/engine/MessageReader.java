@@ -1,0 +1,98 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.TerminationMessage;
+import java.util.Optional;
+
+/**
+ * Begins the termination message, and prepares its sentence from each diagnosis. The library
+ * decides when the message is written.
+ */
+public final class MessageReader implements SnapshotReader {
+
+  private static final String OFF = "off";
+
+  private final NativeLibrary library;
+  private volatile Optional<String> wanted = Optional.empty();
+
+  /** Whether the library was asked for the message, and answered. */
+  private volatile boolean asked;
+
+  MessageReader(NativeLibrary library) {
+    this.library = library;
+  }
+
+  /** Returns whether there may be a message, or why there is none. */
+  public TerminationMessage message() {
+    return asked
+        ? library.message()
+        : wanted
+            .map(path -> TerminationMessage.off(path, "the library does not count in this process"))
+            .orElse(TerminationMessage.off("", "it is switched off"));
+  }
+
+  @Override
+  public String failure() {
+    return "The termination message cannot be prepared";
+  }
+
+  @Override
+  public void configure(Optional<MallometerOptions> options) {
+    Optional<String> path =
+        options
+            .map(chosen -> chosen.get(Setting.TERMINATION_MESSAGE))
+            .filter(text -> !text.equalsIgnoreCase(OFF));
+    if (!path.equals(wanted)) {
+      suspend();
+      wanted = path;
+    }
+  }
+
+  @Override
+  public void published(Snapshot snapshot) {
+    wanted.ifPresent(
+        path -> {
+          asked = asked || library.beginMessage(path);
+          if (asked) {
+            library.prepareMessage(sentence(snapshot.diagnosis()));
+          }
+        });
+  }
+
+  /**
+   * Returns the diagnosis without what it says of the previous run, whose end names threads and is
+   * no cause of this one's.
+   */
+  static String sentence(Diagnosis diagnosis) {
+    boolean isOfPrevious =
+        diagnosis
+            .previous()
+            .filter(run -> diagnosis.sentence().startsWith(run.sentence().split("; ")[0]))
+            .isPresent();
+    if (!isOfPrevious) {
+      return diagnosis.sentence();
+    }
+    return diagnosis.findings().stream()
+        .filter(finding -> !finding.topic().equals("previous"))
+        .findFirst()
+        .map(Diagnosis.Finding::text)
+        .orElse("");
+  }
+
+  @Override
+  public void suspend() {
+    if (asked) {
+      asked = false;
+      library.endMessage();
+    }
+  }
+
+  @Override
+  public void end() {
+    suspend();
+  }
+}

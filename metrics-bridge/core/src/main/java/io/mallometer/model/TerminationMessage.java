@@ -1,0 +1,16 @@
+package io.mallometer.model;
+
+/**
+ * State of the termination message: the text in the file that Kubernetes shows as the last state of
+ * a container that ended. It holds the diagnosis while memory is scarce or rises fast.
+ */
+public record TerminationMessage(
+    @Figure("Whether the file is taken for the message") boolean on,
+    @Figure("The file; empty if the message is switched off") String path,
+    @Figure("Why there is no message; empty while there may be one") String reason) {
+
+  /** Returns the state if there is no message. */
+  public static TerminationMessage off(String path, String reason) {
+    return new TerminationMessage(false, path, reason);
+  }
+}
