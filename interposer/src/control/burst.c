@@ -55,7 +55,7 @@ static struct {
 static bool rising;
 static bool is_hurried;    /* whether samples came so fast that the next look is soon */
 static uint64_t looked_at; /* the sampled bytes at the latest look, since the baseline */
-static bool tight; /* whether half of the limit is charged */
+static bool tight;         /* whether half of the limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
 static uint64_t highest;    /* the most memory of the rise */

@@ -196,8 +196,7 @@ static void keep_java_thread(const struct memory_reading *reading) {
 
 /* Returns whether a rise has filled so much of the limit that it may be the process's last. */
 static bool is_grave(const struct recording_burst *burst) {
-  return burst->sites > 0 &&
-         (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3);
+  return burst->sites > 0 && (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3);
 }
 
 /* Returns false if the file is gone. */

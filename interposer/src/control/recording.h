@@ -7,8 +7,9 @@
  * a day by the minute. Java hands over the rest: the JVM, where the memory is, call sites. This part is the only writer
  * of the file, Java its only reader; docs/reference/recording.md has the format.
  *
- * The thread blocks all signals, and its creation is not counted as the program's. It also writes the termination message.
- * Without a path of either there is neither thread nor file. A forked child has no thread and does not touch the file.
+ * The thread blocks all signals, and its creation is not counted as the program's. It also writes the termination
+ * message. Without a path of either there is neither thread nor file. A forked child has no thread and does not touch
+ * the file.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_H
 #define MALLOMETER_CONTROL_RECORDING_H

@@ -21,7 +21,7 @@
 #define MOST_POLLS 100u
 
 /* LEFT: the file changed or failed, and is left alone for good. */
-enum { OFF, ON, LEFT };
+enum { OFF, ON, ENDING, LEFT };
 static int state = OFF;
 static char file_path[sizeof((struct mallometer_message_status *)0)->path];
 static char reason[sizeof((struct mallometer_message_status *)0)->reason];
@@ -78,8 +78,8 @@ static bool is_unchanged(int file) {
   if (!file_status(file, &now) || !now.is_regular || now.file_system != taken.file_system || now.number != taken.number)
     return false;
   if (now.bytes != (is_written ? MESSAGE_BYTES : 0)) return false;
-  return !is_written || (pread(file, found, sizeof found, 0) == (ssize_t)sizeof found &&
-                         memcmp(found, message, sizeof found) == 0);
+  return !is_written ||
+         (pread(file, found, sizeof found, 0) == (ssize_t)sizeof found && memcmp(found, message, sizeof found) == 0);
 }
 
 /* Opens the file for a change. Returns -1 if it is not possible now, or is no longer allowed. */
@@ -160,8 +160,9 @@ static const char *compose(const char *clause) {
   static char text[MESSAGE_BYTES];
   uint64_t now = realtime_ns();
   uint32_t second = (uint32_t)(now / SECOND % DAY_SECONDS);
-  int length = snprintf(text, sizeof text, "mallometer at %02" PRIu32 ":%02" PRIu32 ":%02" PRIu32 ".%" PRIu64 " UTC: %s",
-                        second / 3600, second / 60 % 60, second % 60, now % SECOND / TENTH, clause);
+  int length =
+      snprintf(text, sizeof text, "mallometer at %02" PRIu32 ":%02" PRIu32 ":%02" PRIu32 ".%" PRIu64 " UTC: %s",
+               second / 3600, second / 60 % 60, second % 60, now % SECOND / TENTH, clause);
   size_t used = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
   for (size_t i = 0; i < used; i++) text[i] = printable(text[i]);
   used = append_sentence(text, used);
@@ -183,10 +184,16 @@ void message_clear(void) {
   give();
 }
 
+/* From the first line on no write begins, so none comes after the last one. */
 void message_stop(void) {
-  if (!message_is_on() || !take_soon()) return;
-  if (message_is_on()) clear();
-  if (message_is_on()) {
+  int expected = ON;
+  if (getpid() != owner ||
+      !__atomic_compare_exchange_n(&state, &expected, ENDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    return;
+  }
+  if (!take_soon()) return;
+  clear();
+  if (state == ENDING) {
     snprintf(reason, sizeof reason, "it was ended");
     release(OFF);
   }

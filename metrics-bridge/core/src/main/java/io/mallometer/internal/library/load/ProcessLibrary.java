@@ -19,6 +19,7 @@ import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Status;
+import io.mallometer.model.TerminationMessage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -214,5 +215,25 @@ public final class ProcessLibrary implements NativeLibrary {
   @Override
   public String writeRecording(int kind, int percent, byte[] content) {
     return current.writeRecording(kind, percent, content);
+  }
+
+  @Override
+  public boolean beginMessage(String path) {
+    return current.beginMessage(path);
+  }
+
+  @Override
+  public void prepareMessage(String sentence) {
+    current.prepareMessage(sentence);
+  }
+
+  @Override
+  public void endMessage() {
+    current.endMessage();
+  }
+
+  @Override
+  public TerminationMessage message() {
+    return current.message();
   }
 }
