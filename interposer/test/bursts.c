@@ -2,13 +2,13 @@
  * Fast rises of memory that the test sets: clocks, memory, call sites, samples and names of threads and methods are
  * given here. Each case runs in a process of its own, since a rise leaves state behind.
  */
-#include "control/burst.h"
-
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "control/burst.h"
+#include "control/burst_line.h"
 #include "jvm/attach.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
@@ -29,7 +29,9 @@ static size_t name_bytes = 4;
 size_t memory_page_bytes(void) { return 4096; }
 uint64_t monotonic_ns(void) { return now_ns; }
 uint64_t thread_cpu_ns(void) { return cpu_ns; }
-struct process_memory process_memory(void) { return (struct process_memory){.anonymous = used}; }
+struct process_memory process_memory(void) {
+  return (struct process_memory){.anonymous = used};
+}
 uint64_t memory_charged(const struct memory_cgroup *cgroup) {
   (void)cgroup;
   return used;
@@ -244,6 +246,68 @@ static void cached_files_leave_room(void) {
   CHECK(burst_leaves_room(&reading));
 }
 
+/* ---- The line of the termination message -------------------------------------------------------------- */
+
+static char line[400];
+
+/* Adds a site with two frames to a rise of 200 MiB that began 0.35 s ago. */
+static struct recording_burst *site(uint64_t outer, uint64_t inner, uint64_t bytes) {
+  static struct recording_burst burst;
+  burst.begin_monotonic_ns = now_ns - 350 * MS;
+  burst.begin_bytes = 100 * MIB;
+  burst.charged_bytes = 300 * MIB;
+  burst.grown[burst.sites++] = (struct recording_grown){.live_bytes = bytes, .frames = 2, .stack = {inner, outer}};
+  return &burst;
+}
+
+static void says(const struct recording_burst *burst, const char *names, const char *expected) {
+  burst_line(burst, names, line, sizeof line);
+  if (strcmp(line, expected) != 0) printf("\"%s\"\n", line);
+  CHECK(strcmp(line, expected) == 0);
+}
+
+#define BUFFERS "0000000000000001\tLcom/shop/Buffers;\tgrab\tBuffers.java\t7\n"
+#define UNSAFE "0000000000000002\tLjdk/internal/misc/Unsafe;\tallocateMemory\tUnsafe.java\t632\n"
+#define CART "0000000000000003\tLcom/shop/Cart$Line;\tzip\tsrc/com/shop/Cart.java\t12\n"
+#define LAMBDA "0000000000000004\tLcom/shop/Cart$$Lambda/0x01;\trun\t\t0\n"
+
+static void the_innermost_line_outside_of_the_jdk_is_named(void) {
+  struct recording_burst *burst = site(1, 2, 150 * MIB);
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 150 MiB");
+  says(burst, BUFFERS UNSAFE CART, "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 150 MiB");
+}
+
+static void without_a_name_the_rise_is_stated(void) {
+  struct recording_burst *burst = site(1, 2, 150 * MIB);
+  says(burst, "", "in the last 0.3 s memory grew by 200 MiB");
+  says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the inner frame has no name */
+  says(burst, UNSAFE, "in the last 0.3 s memory grew by 200 MiB");
+  burst->grown[0].live_bytes = 49 * MIB;
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* less than a quarter */
+}
+
+static void the_sites_of_a_method_are_added_up(void) {
+  site(3, 4, 70 * MIB);
+  site(1, 2, 60 * MIB);
+  struct recording_burst *burst = site(2, 1, 50 * MIB);
+  says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 110 MiB");
+  burst->grown[0].live_bytes = 120 * MIB;
+  says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
+}
+
+static void long_names_are_cut(void) {
+  static char names[2000];
+  memset(names, 'x', sizeof names - 1);
+  memcpy(names, "0000000000000002\tL", 18);
+  names[900] = names[1200] = '\t';
+  memcpy(names + 1600, "\t5\n", 4);
+  burst_line(site(1, 2, 150 * MIB), names, line, sizeof line);
+  CHECK(strstr(line, " allocated 150 MiB"));
+  CHECK(strlen(line) < 300);
+  burst_line(site(1, 2, 150 * MIB), names, line, 30);
+  CHECK_EQUAL(strlen(line), 29);
+}
+
 int main(void) {
   static void (*const cases[])(void) = {
       a_rise_is_described,
@@ -258,6 +322,10 @@ int main(void) {
       the_innermost_frames_are_named_first,
       later_sites_find_room,
       cached_files_leave_room,
+      the_innermost_line_outside_of_the_jdk_is_named,
+      without_a_name_the_rise_is_stated,
+      the_sites_of_a_method_are_added_up,
+      long_names_are_cut,
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int status = 0;

@@ -274,6 +274,118 @@ static void take_a_burst(void) {
   for (uint64_t taken = 0; taken < bytes; taken += 65536) memset(malloc(65536), 1, 65536);
 }
 
+/* ---- The termination message, without a recording ------------------------------------------------------- */
+
+/* Returns the length of the message's file, and copies its beginning. */
+static ssize_t message_of(char *text, size_t capacity) {
+  char file[300];
+  snprintf(file, sizeof file, "%s/message", directory);
+  int descriptor = open(file, O_RDONLY);
+  CHECK(descriptor >= 0);
+  memset(text, 0, capacity);
+  ssize_t length = pread(descriptor, text, capacity - 1, 0);
+  close(descriptor);
+  return length;
+}
+
+static void start_message(void) {
+  char file[300];
+  snprintf(file, sizeof file, "%s/message", directory);
+  int made = open(file, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+  CHECK(made >= 0);
+  close(made);
+  CHECK_EQUAL(mallometer_message_start(file), 0);
+  CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
+}
+
+/* Waits until the file has a message, or none; fails after ten seconds. */
+static void await_message(bool wanted) {
+  char text[2000];
+  for (int i = 0; i < 1000; i++) {
+    if ((message_of(text, sizeof text) > 0) == wanted) return;
+    pause_ms(10);
+  }
+  CHECK(!"the message came or went");
+}
+
+/* Lets memory rise by `bytes`, and keeps it. */
+static void rise_by(void *objects[], size_t count) {
+  for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
+}
+
+/*
+ * A rise is told in the file while it lasts, and no longer. Without a limit the least rise is 64 MiB; with one it may
+ * be so much that the test is left out.
+ */
+static int message_of_a_rise(const char *end) {
+  enum { MOST = 3072 }; /* 192 MiB */
+  static void *objects[MOST];
+  char text[2000];
+  alarm(60);
+  start_message();
+  pause_ms(2500);
+  rise_by(objects, MOST);
+  await_message(true);
+  CHECK_EQUAL(message_of(text, sizeof text), 1024);
+  CHECK(strncmp(text, "mallometer at ", 14) == 0);
+  CHECK(strstr(text, "; in the last ") && strstr(text, " s memory grew by ") && strstr(text, "The cause is known"));
+  if (strcmp(end, "message_freed") == 0) {
+    for (size_t i = 0; i < MOST; i++) free(objects[i]);
+    await_message(false);
+    return 0;
+  }
+  if (strcmp(end, "message_still") == 0) { /* the rise ends, and memory is not scarce */
+    await_message(false);
+    return 0;
+  }
+  if (strcmp(end, "message_exit") == 0) exit(3);
+  if (strcmp(end, "message_detached") == 0) {
+    struct mallometer_message_status now;
+    CHECK_EQUAL(mallometer_message_stop(), 0);
+    CHECK_EQUAL(message_of(text, sizeof text), 0);
+    CHECK_EQUAL(mallometer_message(&now), 0);
+    CHECK_EQUAL(now.state, 0);
+    pause_ms(1500); /* the thread has ended */
+    start_message();
+    CHECK_EQUAL(mallometer_message(&now), 0);
+    CHECK_EQUAL(now.state, 1);
+    return 0;
+  }
+  for (;;) pause();
+}
+
+static bool rises_are_too_large(void) {
+  FILE *file = fopen("/sys/fs/cgroup/memory/memory.limit_in_bytes", "r");
+  if (!file) file = fopen("/sys/fs/cgroup/memory.max", "r");
+  double limit = 0;
+  bool is_known = file && fscanf(file, "%lf", &limit) == 1;
+  if (file) fclose(file);
+  return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
+}
+
+static int message(void) {
+  char text[2000];
+  if (rises_are_too_large()) {
+    puts("skipped: a rise of this limit takes too much memory");
+    return SKIPPED;
+  }
+  path[0] = '\0'; /* no recording */
+  pid_t child = start_child("message_killed");
+  pause_ms(2000);
+  await_message(true);
+  pause_ms(50);
+  kill(child, SIGKILL);
+  CHECK_EQUAL(WTERMSIG(status_of(child)), SIGKILL);
+  CHECK_EQUAL(message_of(text, sizeof text), 1024);
+  CHECK_EQUAL(run_child("message_exit"), 3);
+  CHECK_EQUAL(message_of(text, sizeof text), 0);
+  CHECK_EQUAL(run_child("message_freed"), 0);
+  CHECK_EQUAL(run_child("message_still"), 0);
+  CHECK_EQUAL(run_child("message_detached"), 0);
+  CHECK_EQUAL(message_of(text, sizeof text), 0);
+  return 0;
+}
+
 /* Takes and frees memory for as long as several looks take. */
 static void take_and_free(void) {
   for (double end = seconds() + 0.5; seconds() < end;) {
@@ -328,6 +440,7 @@ static int as_child(const char *what) {
     take_a_burst();
     for (;;) pause();
   }
+  if (strncmp(what, "message_", 8) == 0) return message_of_a_rise(what);
   if (strcmp(what, "churn") == 0) {
     await_samples(2);
     take_and_free();
@@ -667,6 +780,7 @@ static int run_case(const char *name) {
   }
   if (strcmp(name, "full") == 0) return full_disk();
   if (strcmp(name, "burst") == 0) return burst();
+  if (strcmp(name, "message") == 0) return message();
   return run_child(name); /* the child checks this itself */
 }
 
