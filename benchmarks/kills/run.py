@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Whether the report on a killed JVM names the line that allocated in a burst, with its bytes.
+"""Whether the report on a killed JVM names the line that allocated in a burst, with its bytes, and its termination message.
 
 Each row is a JVM in a memory cgroup of its own that allocates by Unsafe, direct buffers or inflaters until the kernel
 kills it for the limit, or until this script sends SIGKILL in the middle of the burst. The line and the bytes of
-`report RECORDING` are compared with the truth, which the JVM keeps in a mapped file. Needs root and memory cgroups.
+`report RECORDING` are compared with the truth, which the JVM keeps in a mapped file. The termination message is right
+if it names the line and was written in the last second before the end; bursts of a second or longer must leave one.
+Needs root and memory cgroups.
 """
 
 import argparse
@@ -28,6 +30,9 @@ USED_AT_REST_MIB = 110  # of a JVM with a heap of 32 MiB and the agent, about
 SENTENCE = re.compile(r"in (?:the last )?([\d.]+) s(?:, [\d.]+ s before the end,)? (\S+) \(\S+\) allocated ([\d.]+) (\w+)(?: on (\S+?))?[ ;.]")
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ACCEPTED_ERROR = 0.2
+MESSAGE_BYTES = 1024
+OLDEST_MESSAGE = 1.0  # seconds
+LEAST_BURST_WITH_MESSAGE = 1.0  # seconds
 
 
 class Cgroup:
@@ -66,13 +71,14 @@ def kill_in_the_middle(process, truth, wanted):
 
 
 def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
-    recording, truth = folder / "recording", folder / "truth"
+    recording, truth, message = folder / "recording", folder / "truth", folder / "message"
+    message.touch()
     room = (limit_mib - USED_AT_REST_MIB) << 20
     cgroup = Cgroup(f"mallometer-kills-{os.getpid()}-{folder.name}", limit_mib << 20)
     environment = {"PATH": "/usr/bin:/bin"}
     if mode == "preloaded":
         environment |= {"LD_PRELOAD": str(LIBRARY), "MALLOMETER_RECORDING": str(recording)}
-    words = [f"{jdk}/bin/java", f"-javaagent:{AGENT}=port=0,recording={recording}", "-Xmx32m", "-Xms32m", "-XX:+UseSerialGC",
+    words = [f"{jdk}/bin/java", f"-javaagent:{AGENT}=port=0,recording={recording},termination-message={message}", "-Xmx32m", "-Xms32m", "-XX:+UseSerialGC",
              "-XX:MaxDirectMemorySize=2g", "-cp", str(folder.parent / "classes"), "Burst", kind, str(rest), str(seconds), str(room), str(truth)]
     try:
         with open(folder / "output", "w", encoding="utf-8") as output:
@@ -86,12 +92,27 @@ def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
             finally:
                 process.kill()
                 process.wait()
+                ended = time.time()
         report = subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "report", str(recording)], capture_output=True,
                                 text=True, check=False).stdout
     finally:
         cgroup.remove()
     (folder / "report").write_text(report, encoding="utf-8")
-    return judge(report, truth_of(truth), kind, end)
+    return *judge(report, truth_of(truth), kind, end), judge_message(message, ended, kind)
+
+
+def judge_message(message, ended, kind):
+    """Returns the age of the message in seconds, or what is wrong with it."""
+    text = message.read_text(encoding="ascii")
+    if len(text) != MESSAGE_BYTES:
+        return f"{len(text)} bytes"
+    if f" {LINES[kind]} (" not in text:
+        return text.strip()[:120]
+    return max(0.0, ended - message.stat().st_mtime)
+
+
+def is_current(age):
+    return isinstance(age, float) and age <= OLDEST_MESSAGE
 
 
 def judge(report, true_bytes, kind, end):
@@ -131,23 +152,25 @@ def main():
     (folder / "classes").mkdir(parents=True, exist_ok=True)
     subprocess.run([f"{options.jdk[0]}/bin/javac", "-nowarn", "-d", str(folder / "classes"), str(HERE / "Burst.java")],
                    check=True, stderr=subprocess.DEVNULL)
-    print("| JDK | mode | allocates by | burst | limit | end | line named | true | stated | right |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    right = rows = 0
+    print("| JDK | mode | allocates by | burst | limit | end | line named | true | stated | right | message |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    right = rows = long = told = 0
     for number, (jdk, mode, kind, seconds, limit, end) in enumerate(cases(options.jdk, options.kills, options.sigkills)):
         if seconds > options.longest:
             seconds = options.longest
         here = folder / str(number)
         here.mkdir()
-        name, true_bytes, stated, is_right, said = row(jdk, mode, kind, seconds, limit, end, options.rest, here)
+        name, true_bytes, stated, is_right, said, age = row(jdk, mode, kind, seconds, limit, end, options.rest, here)
         rows += 1
         right += is_right
+        long += seconds >= LEAST_BURST_WITH_MESSAGE
+        told += seconds >= LEAST_BURST_WITH_MESSAGE and is_current(age)
         print(f"| {pathlib.Path(jdk).name} | {mode} | {kind} | {seconds} s | {limit} MiB | {end} | {name} | {true_bytes / 2**20:.0f} MiB |"
-              f" {stated / 2**20:.0f} MiB | {'yes' if is_right else 'no: ' + said} |", flush=True)
-    print(f"\n{right} of {rows} right")
+              f" {stated / 2**20:.0f} MiB | {'yes' if is_right else 'no: ' + said} | {f'{age:.2f} s old' if isinstance(age, float) else 'no: ' + age} |", flush=True)
+    print(f"\n{right} of {rows} right; {told} of {long} bursts of a second or longer left a message of the last second that names the line")
     if not options.keep:
         shutil.rmtree(folder)
-    return 0 if right >= options.least * rows else 1
+    return 0 if right >= options.least * rows and told >= options.least * long else 1
 
 
 if __name__ == "__main__":

@@ -275,6 +275,7 @@ static void the_innermost_line_outside_of_the_jdk_is_named(void) {
   struct recording_burst *burst = site(1, 2, 150 * MIB);
   says(burst, UNSAFE BUFFERS, "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 150 MiB");
   says(burst, BUFFERS UNSAFE CART, "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 150 MiB");
+  says(burst, UNSAFE "0000000000000001\tLMain;\trun\t\t0\n", "in the last 0.3 s Main.run allocated 150 MiB");
 }
 
 static void without_a_name_the_rise_is_stated(void) {

@@ -105,16 +105,18 @@ static uint64_t find_largest(const struct recording_burst *burst, const char *na
   return most;
 }
 
-/* Returns the part of a word behind its last slash, without the semicolon of a class. */
+/* Returns the part of a word behind its last slash. */
 static struct word last_part(struct word word) {
   for (size_t i = word.length; i > 0; i--) {
-    if (word.begin[i - 1] != '/') continue;
-    word.begin += i;
-    word.length -= i;
-    break;
+    if (word.begin[i - 1] == '/') return (struct word){word.begin + i, word.length - i};
   }
-  if (word.length > 0 && word.begin[word.length - 1] == ';') word.length--;
   return word;
+}
+
+/* Returns the simple name of a class that is written as in class files: Lcom/shop/Cart; */
+static struct word simple_name(struct word class) {
+  if (class.length > 2 && class.begin[0] == 'L') class = (struct word){class.begin + 1, class.length - 2};
+  return last_part(class);
 }
 
 /* Text that grows up to its capacity. */
@@ -137,7 +139,7 @@ static void append_word(struct text *text, struct word word) {
 }
 
 static void append_method(struct text *text, const struct method *method) {
-  append_word(text, last_part(method->words[CLASS]));
+  append_word(text, simple_name(method->words[CLASS]));
   append(text, ".");
   append_word(text, method->words[METHOD]);
   struct word source = last_part(method->words[SOURCE]);

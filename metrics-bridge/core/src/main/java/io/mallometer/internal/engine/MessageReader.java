@@ -64,23 +64,27 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns the diagnosis without what it says of the previous run, whose end names threads and is
-   * no cause of this one's.
+   * Returns what the diagnosis says of this run, if it asks for something. The end of the previous
+   * run names threads, and is no cause of this one's.
    */
   static String sentence(Diagnosis diagnosis) {
+    if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {
+      return "";
+    }
+    String sentence = diagnosis.sentence();
     boolean isOfPrevious =
         diagnosis
             .previous()
-            .filter(run -> diagnosis.sentence().startsWith(run.sentence().split("; ")[0]))
+            .filter(run -> sentence.startsWith(run.sentence().split("; ")[0]))
             .isPresent();
-    if (!isOfPrevious) {
-      return diagnosis.sentence();
-    }
-    return diagnosis.findings().stream()
-        .filter(finding -> !finding.topic().equals("previous"))
-        .findFirst()
-        .map(Diagnosis.Finding::text)
-        .orElse("");
+    return isOfPrevious
+        ? diagnosis.findings().stream()
+            .filter(finding -> !finding.topic().equals("previous"))
+            .filter(finding -> finding.state().compareTo(Diagnosis.State.WATCH) >= 0)
+            .findFirst()
+            .map(Diagnosis.Finding::text)
+            .orElse("")
+        : sentence;
   }
 
   @Override
