@@ -220,7 +220,7 @@ static void killed(unsigned times) {
   }
 }
 
-/* ---- Who may have the file ----------------------------------------------------------------------------- */
+/* ---- Taking the file ----------------------------------------------------------------------------- */
 
 static void refused_if_not_empty(void) { is_refused("it is not empty"); }
 static void refused_if_locked(void) { is_refused("another process has locked it"); }
@@ -295,7 +295,7 @@ static void one_process_has_the_file(void) {
   is_empty();
 }
 
-/* ---- Others touch it ----------------------------------------------------------------------------------- */
+/* ---- Changes by others ----------------------------------------------------------------------------------- */
 
 static void change(const char *with, off_t at) {
   int file = open(path, O_WRONLY);
@@ -377,7 +377,7 @@ static void fork_by_system_call(void) {
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
     message_write("it must not be written");
-    exit(0); /* with the parent's functions at exit */
+    exit(0); /* It runs the parent's functions. */
   }
   CHECK_EQUAL(ended(child), 0);
   has_message("93 %");
@@ -416,7 +416,7 @@ static void has_no_descriptor(void) {
   }
 }
 
-/* As before a checkpoint, and after it. */
+/* A checkpoint needs this. */
 static void a_message_may_begin_again(void) {
   make_file("");
   write_one();
@@ -457,7 +457,7 @@ static void any_sentence_is_ascii_of_fixed_length(void) {
   message_stop();
 }
 
-/* ---- As a container has it ----------------------------------------------------------------------------- */
+/* ---- Mounts of a container ----------------------------------------------------------------------------- */
 
 static void full_disk(void) {
   is_started();

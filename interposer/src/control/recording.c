@@ -247,7 +247,7 @@ static void update_message(const struct memory_reading *reading, const struct re
   }
 }
 
-/* ---- Each second -------------------------------------------------------------------------------------- */
+/* ---- The seconds -------------------------------------------------------------------------------------- */
 
 /*
  * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Ends early if

@@ -29,7 +29,7 @@ static pid_t owner;
 static struct file_status taken;
 static void *mapping; /* keeps the lock */
 
-/* Whoever holds this word touches the file and the variables around it. */
+/* The word is held while the file and the variables around it are used. */
 static bool busy;
 
 static char message[MESSAGE_BYTES]; /* the latest message */
@@ -184,7 +184,7 @@ void message_clear(void) {
   give();
 }
 
-/* From the first line on no write begins, so none comes after the last one. */
+/* No write begins once the state has changed, so none comes after the last one. */
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||

@@ -43,7 +43,7 @@ bool file_make_private(int file);
  */
 bool file_lock(int file);
 
-/* The same by flock(2), which programs such as flock(1) heed. Does not wait: EWOULDBLOCK if another opening has it. */
+/* Locks the file by flock(2), which programs such as flock(1) heed. Fails with EWOULDBLOCK if another opening has it. */
 bool file_claim(int file);
 
 /* Returns whether the limit of file sizes, at which SIGXFSZ ends the program, allows so large a file. */
