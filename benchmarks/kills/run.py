@@ -70,6 +70,11 @@ def kill_in_the_middle(process, truth, wanted):
     process.send_signal(signal.SIGKILL)
 
 
+def report_on(jdk, recording):
+    return subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "report", str(recording)], capture_output=True, text=True,
+                          check=False).stdout
+
+
 def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
     recording, truth, message = folder / "recording", folder / "truth", folder / "message"
     message.touch()
@@ -93,8 +98,7 @@ def row(jdk, mode, kind, seconds, limit_mib, end, rest, folder):
                 process.kill()
                 process.wait()
                 ended = time.time()
-        report = subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "report", str(recording)], capture_output=True,
-                                text=True, check=False).stdout
+        report = report_on(jdk, recording)
     finally:
         cgroup.remove()
     (folder / "report").write_text(report, encoding="utf-8")
@@ -127,6 +131,61 @@ def judge(report, true_bytes, kind, end):
     return found.group(2), true_bytes, stated, right, said.group(1)[: found.end()]
 
 
+# ---- The sentence after each end
+
+
+def detach(jdk, process, _recording):
+    subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "detach", str(process.pid)], check=True, stdout=subprocess.DEVNULL)
+    process.terminate()
+
+
+def copy(_jdk, process, recording):
+    shutil.copy(recording, recording.with_name("copy"))
+    process.kill()
+
+
+ENDS = {  # what the program does, what is done to it, and the file to report on
+    "the kernel kills the JVM": ("burst", None, "recording"),
+    "the kernel kills a child, the JVM exits": ("child", None, "recording"),
+    "SIGTERM": ("wait", lambda jdk, process, recording: process.terminate(), "recording"),
+    "the main method returns": ("return", None, "recording"),
+    "System.exit(3)": ("exit3", None, "recording"),
+    "crash": ("crash", None, "recording"),
+    "SIGKILL by hand": ("wait", lambda jdk, process, recording: process.kill(), "recording"),
+    "detach, then SIGTERM": ("wait", detach, "recording"),
+    "a copy from the middle of the run": ("wait", copy, "copy"),
+}
+
+
+def ends(jdk, rest, folder):
+    """Prints the first sentence of the report, and the termination message, after each end."""
+    print("| end | report | termination message |\n|---|---|---|")
+    for number, (end, (what, action, name)) in enumerate(ENDS.items()):
+        here = folder / str(number)
+        here.mkdir()
+        recording, message = here / "recording", here / "message"
+        message.touch()
+        cgroup = Cgroup(f"mallometer-ends-{os.getpid()}-{number}", 256 << 20)
+        program = ["Burst", "unsafe", str(rest), "1", str(150 << 20), str(here / "truth")] if what == "burst" else ["Ends", what, str(rest)]
+        words = [f"{jdk}/bin/java", f"-javaagent:{AGENT}=port=0,recording={recording},termination-message={message}", "-Xmx32m", "-Xms32m",
+                 "-XX:+UseSerialGC", f"-XX:ErrorFile={here}/hs_err", "-XX:-CreateCoredumpOnCrash", "-cp", str(folder / "classes"), *program]
+        try:
+            with open(here / "output", "w", encoding="utf-8") as output:
+                process = subprocess.Popen(cgroup.command(words), stdout=output, stderr=output)
+            try:
+                if action:
+                    time.sleep(rest)
+                    action(jdk, process, recording)
+                process.wait(60)
+            finally:
+                process.kill()
+                process.wait()
+            said = re.search(r"^This process .*$", report_on(jdk, here / name), re.M)
+        finally:
+            cgroup.remove()
+        print(f"| {end} | {said.group() if said else '-'} | {message.read_text(encoding='ascii').strip() or 'empty'} |", flush=True)
+
+
 def cases(jdks, kills, sigkills):
     """Returns the rows: every combination in turn, the ends spread over all of them."""
     combinations = itertools.cycle(itertools.product((0.1, 0.3, 1, 3, 10), ("unsafe", "inflater", "direct"), ("attached", "preloaded"), jdks))
@@ -146,12 +205,16 @@ def main():
     parser.add_argument("--rest", type=float, default=8, help="seconds between the start of a JVM and its burst")
     parser.add_argument("--longest", type=float, default=10, help="leaves out longer bursts")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for recordings and reports")
+    parser.add_argument("--ends", action="store_true", help="prints what is said after each of several ends instead")
     parser.add_argument("--least", type=float, default=0.95, help="the least share of right rows")
     options = parser.parse_args()
     folder = options.keep or pathlib.Path(tempfile.mkdtemp(prefix="mallometer-kills-"))
     (folder / "classes").mkdir(parents=True, exist_ok=True)
-    subprocess.run([f"{options.jdk[0]}/bin/javac", "-nowarn", "-d", str(folder / "classes"), str(HERE / "Burst.java")],
+    subprocess.run([f"{options.jdk[0]}/bin/javac", "-nowarn", "-d", str(folder / "classes"), str(HERE / "Burst.java"), str(HERE / "Ends.java")],
                    check=True, stderr=subprocess.DEVNULL)
+    if options.ends:
+        ends(options.jdk[0], options.rest, folder)
+        return 0
     print("| JDK | mode | allocates by | burst | limit | end | line named | true | stated | right | message |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     right = rows = long = told = 0
