@@ -1,5 +1,5 @@
 /*
- * Six native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
+ * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
  * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
  * start. Only the class loader that loads the library by its path can use them; the path leads to the copy that the
  * process has.
@@ -16,6 +16,7 @@
 /* This must follow mallometer.h, whose functions it lists. */
 #include "abi_functions.h"
 #include "jvm/loaded_classes.h"
+#include "jvm/thread_stacks.h"
 #include "platform/glibc_versions.h"
 #include "platform/memory.h"
 #include "platform/visibility.h"
@@ -29,6 +30,7 @@ EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
 EXPORT jlong METHOD(address)(JNIEnv *, jclass, jobject);
 EXPORT void METHOD(free)(JNIEnv *, jclass, jobject);
 EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
+EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
 
 /* Returns whether this copy is the one that counts: the path may lead to a file that has replaced it. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
@@ -76,4 +78,10 @@ EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
 EXPORT jobjectArray METHOD(classes)(JNIEnv *thread, jclass class, jobjectArray endings) {
   (void)class;
   return loaded_classes(thread, endings);
+}
+
+/* Returns the ranges of the stacks of `threads`; NULL if the JVM does not describe them. */
+EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray threads) {
+  (void)class;
+  return thread_stacks(thread, threads);
 }

@@ -24,6 +24,7 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
+import io.mallometer.model.ThreadStacks;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -603,7 +604,8 @@ public abstract class FaceContract {
                 0.005,
                 99_000,
                 Map.of("libjvm.so", 900L),
-                Optional.of(hugePages()))),
+                Optional.of(hugePages()),
+                threadStacks())),
         Optional.of(
             new CgroupMemory(
                 2,
@@ -627,6 +629,12 @@ public abstract class FaceContract {
                 600_000,
                 limitBytes,
                 "no limit is set; this configuration may need 1 MiB")));
+  }
+
+  /** Returns two threads of one pool. */
+  public static ThreadStacks threadStacks() {
+    return new ThreadStacks(
+        List.of(new ThreadStacks.ThreadPool("http-nio-#-exec-#", 2, 40_000)), "");
   }
 
   /** Returns huge pages of a fifth of the memory above. */

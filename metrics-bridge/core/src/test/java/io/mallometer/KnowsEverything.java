@@ -126,7 +126,8 @@ public final class KnowsEverything implements AutoCloseable {
                 0.005,
                 4,
                 Map.of("libjvm.so", (long) second << 20),
-                Optional.of(FaceContract.hugePages()))),
+                Optional.of(FaceContract.hugePages()),
+                FaceContract.threadStacks())),
         Optional.of(
             new CgroupMemory(
                 2,

@@ -107,6 +107,10 @@ final class OverviewText {
     if (huge.at("bytes").number() > 0) {
       line("  %s", huge.at("sentence").text());
     }
+    String pools = breakdown.at("threadStacks", "sentence").text();
+    if (!pools.isEmpty()) {
+      line("  %s", pools);
+    }
   }
 
   private void parts(Json parts, double total) {

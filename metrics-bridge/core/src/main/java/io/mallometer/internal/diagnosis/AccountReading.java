@@ -56,7 +56,7 @@ public record AccountReading(
         split.mallocBytes(),
         cgroup == null ? Map.of() : cgroup.parts(),
         Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
-        counts,
+        counts.with(split.threadStacks()),
         split.largestFiles());
   }
 

@@ -8,6 +8,7 @@ import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.Snapshot;
+import io.mallometer.model.ThreadStacks;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -172,6 +173,7 @@ final class ProcessMemorySource implements MemorySource {
     Snapshot counted = counter.get();
     ResidentSplit split = divide(mappings.get(), jvm, counted);
     Optional<HugePages> huge = hugePages(split, mappings.get());
+    ThreadStacks threads = ThreadPools.read(mappings.get());
     return Optional.of(
         new ResidentMemory(
             counted.time(),
@@ -184,7 +186,8 @@ final class ProcessMemorySource implements MemorySource {
             (processorNanos.getAsLong() - start) / 1e9,
             split.mallocBytes(),
             split.largestFiles(),
-            huge));
+            huge,
+            threads));
   }
 
   private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {

@@ -136,6 +136,13 @@ class AccountTest {
         .endsWith(
             "Thread stacks add 15 MiB/min (300 threads/min) started by RepairTask.execute"
                 + " (RepairTask.java:21)");
+
+    threads.pool = "repair-worker-#";
+
+    assertThat(threads.diagnosis().sentence())
+        .endsWith(
+            "Thread stacks add 15 MiB/min (3020 repair-worker-# threads, +300/min) started by"
+                + " RepairTask.execute (RepairTask.java:21)");
   }
 
   /** The arenas of many threads retain more than the stacks take. */

@@ -69,6 +69,10 @@ final class Situation {
   LongToDoubleFunction pageCache = second -> 0;
   LongToDoubleFunction live = second -> UNKNOWN;
   LongToDoubleFunction threads = second -> 20;
+
+  /** The name of the pool of all threads; empty without one. */
+  String pool = "";
+
   LongToDoubleFunction classes = second -> 5_000;
   double mostHeap = 50;
 
@@ -182,7 +186,7 @@ final class Situation {
               live.applyAsDouble(second) * MIB,
               new ProcessCounts(
                   (int) threads.applyAsDouble(second),
-                  Map.of(),
+                  pool.isEmpty() ? Map.of() : Map.of(pool, (int) threads.applyAsDouble(second)),
                   (int) classes.applyAsDouble(second)),
               pages));
     }
