@@ -9,6 +9,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.HistoryPoint;
@@ -69,6 +70,8 @@ final class Situation {
   LongToDoubleFunction pageCache = second -> 0;
   LongToDoubleFunction live = second -> UNKNOWN;
   LongToDoubleFunction threads = second -> 20;
+
+  Optional<ClassLoaders> loaders = Optional.empty();
 
   /** The name of the pool of all threads; empty without one. */
   String pool = "";
@@ -138,7 +141,7 @@ final class Situation {
         leaks,
         MallometerOptions.defaults(),
         new DiagnosisInput.Run(
-            START, new HeldDiagnosis(START).startedUp(START.plus(age)), previous),
+            START, new HeldDiagnosis(START).startedUp(START.plus(age)), previous, loaders),
         latest);
   }
 
