@@ -8,7 +8,9 @@
  * first calls row 0, which returns the version of the interface, and uses the table only if that is its own version.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <jni.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +19,10 @@
 #include "abi_functions.h"
 #include "jvm/loaded_classes.h"
 #include "jvm/thread_stacks.h"
+#include "leak/safety_test.h"
 #include "platform/glibc_versions.h"
 #include "platform/memory.h"
+#include "platform/page_cache.h"
 #include "platform/visibility.h"
 
 #define METHOD(name) Java_io_mallometer_internal_library_abi_DirectCalls_##name
@@ -31,6 +35,7 @@ EXPORT jlong METHOD(address)(JNIEnv *, jclass, jobject);
 EXPORT void METHOD(free)(JNIEnv *, jclass, jobject);
 EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
+EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 
 /* Returns whether this copy is the one that counts: the path may lead to a file that has replaced it. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
@@ -84,4 +89,27 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *thread, jclass class, jobjectArray e
 EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray threads) {
   (void)class;
   return thread_stacks(thread, threads);
+}
+
+/* Tries once, in a process of its own, whether the kernel tells of the page cache. Only from one thread at a time. */
+static int may_ask_for_page_cache(void) {
+  static int tried, allowed;
+  sigset_t all, before;
+  if (tried) return allowed;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  allowed = safety_test_page_cache() == NULL;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  tried = 1;
+  return allowed;
+}
+
+/*
+ * Returns the bytes of a file that are in the page cache, by its descriptor, or of a mapping if that is negative; a
+ * negative errno value if the kernel does not tell. See platform/page_cache.h.
+ */
+EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
+  (void)thread, (void)class;
+  if (!may_ask_for_page_cache()) return -ENOSYS;
+  return file >= 0 ? page_cache_of_file(file) : page_cache_of_mapping((uintptr_t)begin, (size_t)bytes);
 }

@@ -15,6 +15,7 @@ import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
@@ -605,7 +606,8 @@ public abstract class FaceContract {
                 99_000,
                 Map.of("libjvm.so", 900L),
                 Optional.of(hugePages()),
-                threadStacks())),
+                threadStacks(),
+                pageCache())),
         Optional.of(
             new CgroupMemory(
                 2,
@@ -629,6 +631,16 @@ public abstract class FaceContract {
                 600_000,
                 limitBytes,
                 "no limit is set; this configuration may need 1 MiB")));
+  }
+
+  /** Returns one cached file. */
+  public static PageCache pageCache() {
+    return new PageCache(
+        List.of(new PageCache.CachedFile("/data/000123.sst", "sst", 70_000, true)),
+        70_000,
+        Map.of("sst", 70_000L),
+        0.002,
+        "");
   }
 
   /** Returns two threads of one pool. */

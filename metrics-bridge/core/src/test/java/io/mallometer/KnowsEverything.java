@@ -127,7 +127,8 @@ public final class KnowsEverything implements AutoCloseable {
                 4,
                 Map.of("libjvm.so", (long) second << 20),
                 Optional.of(FaceContract.hugePages()),
-                FaceContract.threadStacks())),
+                FaceContract.threadStacks(),
+                FaceContract.pageCache())),
         Optional.of(
             new CgroupMemory(
                 2,

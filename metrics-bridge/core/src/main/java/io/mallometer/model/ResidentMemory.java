@@ -51,7 +51,8 @@ public record ResidentMemory(
         Map<String, Long> largestFiles,
     @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
         Optional<HugePages> hugePages,
-    @Figure("What stands behind the stacks of threads") ThreadStacks threadStacks) {
+    @Figure("What stands behind the stacks of threads") ThreadStacks threadStacks,
+    @Figure("The page cache by file; read at most once a minute") PageCache pageCache) {
 
   /** The largest number of files that are listed. */
   public static final int MOST_FILES = 10;
@@ -88,7 +89,8 @@ public record ResidentMemory(
             .sum(),
         Map.of(),
         Optional.empty(),
-        ThreadStacks.NONE);
+        ThreadStacks.NONE,
+        PageCache.NONE);
   }
 
   public ResidentMemory {

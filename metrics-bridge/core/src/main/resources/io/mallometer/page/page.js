@@ -476,6 +476,7 @@
     ]);
     setText(element('huge-pages'), breakdown.hugePages?.bytes > 0 ? breakdown.hugePages.sentence : '');
     setText(element('thread-pools'), breakdown.threadStacks?.sentence ?? '');
+    setText(element('page-cache'), breakdown.pageCache?.cachedSentence ?? '');
   }
 
   const AHEAD = [10, 30];

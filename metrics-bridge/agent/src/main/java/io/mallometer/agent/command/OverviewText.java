@@ -3,6 +3,7 @@ package io.mallometer.agent.command;
 import io.mallometer.internal.text.Words;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 
 /** An {@link Overview} for people to read. */
@@ -107,9 +108,13 @@ final class OverviewText {
     if (huge.at("bytes").number() > 0) {
       line("  %s", huge.at("sentence").text());
     }
-    String pools = breakdown.at("threadStacks", "sentence").text();
-    if (!pools.isEmpty()) {
-      line("  %s", pools);
+    for (Json behind :
+        List.of(
+            breakdown.at("threadStacks", "sentence"),
+            breakdown.at("pageCache", "cachedSentence"))) {
+      if (!behind.text().isEmpty()) {
+        line("  %s", behind.text());
+      }
     }
   }
 

@@ -46,6 +46,7 @@ final class ProcessMemorySource implements MemorySource {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
 
+  private final FileCache fileCache;
   private final MappedChunks.Searched searched = new MappedChunks.Searched();
   private ProcessMemory latest = ProcessMemory.unknown();
   private long nextReading = Long.MIN_VALUE;
@@ -59,6 +60,7 @@ final class ProcessMemorySource implements MemorySource {
     this.files = files;
     this.nanoTime = nanoTime;
     this.processorNanos = processorNanos;
+    this.fileCache = FileCache.ofThisProcess(processorNanos);
   }
 
   @Override
@@ -187,7 +189,8 @@ final class ProcessMemorySource implements MemorySource {
             split.mallocBytes(),
             split.largestFiles(),
             huge,
-            threads));
+            threads,
+            fileCache.read(mappings.get(), nanoTime.getAsLong())));
   }
 
   private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {
