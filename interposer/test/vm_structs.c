@@ -14,7 +14,10 @@
 
 #include "check.h"
 #include "jvm/attach.h"
+#include "jvm/compilations.h"
+#include "jvm/methods.h"
 #include "jvm/thread_stacks.h"
+#include "sample/stack_tree.h"
 #include "platform/readable_memory.h"
 
 /* The order of HotSpot's VMStructEntry. */
@@ -25,11 +28,19 @@ struct entry {
   void *address;
 };
 
-enum { ENTRIES = 4, WORDS = sizeof(struct entry) / sizeof(uint64_t) };
+enum { ENTRIES = 12, WORDS = sizeof(struct entry) / sizeof(uint64_t) };
 
 static uint64_t a_static_word = 7;
 static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "address", 0, 8, NULL},
                                              {"JavaThread", "_stack_size", "size_t", 0, 16, NULL},
+                                             {"CompilerThread", "_env", "ciEnv*", 0, 24, NULL},
+                                             {"ciEnv", "_task", "CompileTask*", 0, 8, NULL},
+                                             {"CompileTask", "_method", "Method*", 0, 16, NULL},
+                                             {"Method", "_constMethod", "ConstMethod*", 0, 8, NULL},
+                                             {"ConstMethod", "_method_idnum", "u2", 0, 38, NULL},
+                                             {"ConstMethod", "_constants", "ConstantPool*", 0, 8, NULL},
+                                             {"ConstantPool", "_pool_holder", "InstanceKlass*", 0, 24, NULL},
+                                             {"InstanceKlass", "_methods_jmethod_ids", "jmethodID*", 0, 32, NULL},
                                              {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
                                              {0}};
 
@@ -140,6 +151,81 @@ static const struct JNINativeInterface_ functions = {.FindClass = find_class,
                                                      .DeleteLocalRef = forget};
 static JNIEnv env = &functions;
 
+/* ---- Compilations -------------------------------------------------------------------------------------- */
+
+enum { ENVIRONMENT, TASK, METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, METHOD_NUMBER = 3, KNOWN_METHOD = 77 };
+
+/* The structures that lead from a compiler thread to the id of its method, and the method's pointer. */
+static uint64_t chain[STRUCTURES][8], pointer_to_method;
+
+bool method_ids_are_addresses(jvmtiEnv *tools) { return tools != NULL; }
+
+uint32_t method_number(jmethodID id) { return (void *)id == (void *)&pointer_to_method ? KNOWN_METHOD : 1; }
+
+static jvmtiError JNICALL current_thread(jvmtiEnv *tools, jthread *thread) {
+  (void)tools;
+  *thread = (jthread)&structure;
+  return JVMTI_ERROR_NONE;
+}
+
+static const struct jvmtiInterface_1_ tool_functions = {.GetCurrentThread = current_thread};
+static jvmtiEnv tools = &tool_functions;
+
+static uint64_t at(int structure_number) { return (uintptr_t)chain[structure_number]; }
+
+static void link_chain(void) {
+  structure.words[3] = at(ENVIRONMENT);
+  chain[ENVIRONMENT][1] = at(TASK);
+  chain[TASK][2] = at(METHOD);
+  chain[METHOD][1] = at(CONSTANTS);
+  chain[CONSTANTS][1] = at(POOL);
+  chain[CONSTANTS][4] = (uint64_t)METHOD_NUMBER << 48; /* the bytes 38 and 39 */
+  chain[POOL][3] = at(HOLDER);
+  chain[HOLDER][4] = at(IDS);
+  chain[IDS][0] = 5;
+  chain[IDS][METHOD_NUMBER + 1] = (uintptr_t)&pointer_to_method;
+  pointer_to_method = at(METHOD);
+}
+
+/* The thread's JNIEnv is a part of its structure. Returns the frame of the fourth sample. */
+static uint64_t sampled_frame(void) {
+  const void *environment = &structure.words[63];
+  uint64_t frame = 0;
+  for (int i = 0; i < 4; i++) frame = compilation_frame(environment);
+  return frame;
+}
+
+static void check_compilations(const uint64_t *damage, size_t count) {
+  JNIEnv *environment = (JNIEnv *)(void *)&structure.words[63];
+  memcpy(environment, &env, sizeof env);
+  repair();
+  link_chain();
+  compilations_start(&tools, environment);
+  CHECK(compilation_frame(environment) == 0); /* the first sample of the compilation */
+  CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+  for (size_t d = 0; d < count; d++) {
+    for (int i = 0; i < STRUCTURES; i++) {
+      for (int word = 0; word < 8; word++) {
+        link_chain();
+        chain[i][word] = damage[d];
+        uint64_t frame = sampled_frame();
+        CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
+      }
+    }
+    link_chain();
+    structure.words[3] = damage[d];
+    CHECK(sampled_frame() == 0);
+    for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
+      repair();
+      link_chain();
+      memcpy((char *)copy + word * sizeof(uint64_t), &damage[d], sizeof damage[d]);
+      compilations_start(&tools, environment);
+      uint64_t frame = sampled_frame();
+      CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
+    }
+  }
+}
+
 /* ---- Checks -------------------------------------------------------------------------------------------- */
 
 static void search_all(void) {
@@ -201,5 +287,6 @@ int main(void) {
       search_all();
     }
   }
+  check_compilations(damage, sizeof damage / sizeof *damage);
   return 0;
 }

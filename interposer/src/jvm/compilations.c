@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "jvm/methods.h"
 #include "jvm/vm_structs.h"
@@ -76,7 +77,7 @@ static uint64_t id_of(uint64_t method) {
   uint16_t number;
   uintptr_t place = (uintptr_t)(constants + at.number);
   if (!constants || !is_readable(place, sizeof number)) return 0;
-  number = *(const uint16_t *)place;
+  memcpy(&number, (const void *)place, sizeof number);
   ids = follow(follow(follow(constants, at.pool), at.holder), at.ids);
   uint64_t id = number < follow(ids, 0) ? follow(ids, sizeof ids * (number + 1u)) : 0;
   return follow(id, 0) == method ? id : 0;
