@@ -18,6 +18,7 @@
 #include "jvm/methods.h"
 #include "jvm/thread_stacks.h"
 #include "sample/stack_tree.h"
+#include "platform/own_stack.h"
 #include "platform/readable_memory.h"
 
 /* The order of HotSpot's VMStructEntry. */
@@ -83,6 +84,12 @@ bool is_readable(uintptr_t begin, size_t bytes) {
     if (!own_memory_read(page, &byte, 1)) return false;
   }
   return true;
+}
+
+/* The structures of the test are on no stack. */
+bool own_stack_at(uintptr_t stack, struct own_stack *own) {
+  (void)stack, (void)own;
+  return false;
 }
 
 static void repair(void) {
@@ -190,7 +197,10 @@ static void link_chain(void) {
 /* The thread's JNIEnv is a part of its structure. Returns the frame of the fourth sample. */
 static uint64_t sampled_frame(void) {
   const void *environment = &structure.words[63];
-  uint64_t frame = 0;
+  uint64_t frame = 0, task = chain[ENVIRONMENT][1];
+  chain[ENVIRONMENT][1] = (uintptr_t)&task; /* the end of the compilation before */
+  (void)compilation_frame(environment);
+  chain[ENVIRONMENT][1] = task;
   for (int i = 0; i < 4; i++) frame = compilation_frame(environment);
   return frame;
 }

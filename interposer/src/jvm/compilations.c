@@ -7,6 +7,7 @@
 
 #include "jvm/methods.h"
 #include "jvm/vm_structs.h"
+#include "platform/own_stack.h"
 #include "platform/readable_memory.h"
 #include "sample/stack_tree.h"
 
@@ -19,9 +20,10 @@ static struct {
 
 static bool is_known;
 
-/* The task of a compiler thread and its samples so far. Threads that share a place only ask later. */
-static struct {
-  uint64_t task;
+/* The task of a compiler thread, its samples so far, and its frame. Threads that share a place have no frames. */
+static struct latest {
+  uint64_t structure; /* of the thread, found to be readable */
+  uint64_t task, frame;
   uint32_t samples;
 } latest[THREADS];
 
@@ -43,6 +45,7 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
 }
 
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
+  memset(latest, 0, sizeof latest);
   is_known = method_ids_are_addresses(tools) && find("CompilerThread", "_env", &at.of_compiler) &&
              find("ciEnv", "_task", &at.task) && find("CompileTask", "_method", &at.method) &&
              find("Method", "_constMethod", &at.constants_of_method) &&
@@ -59,13 +62,12 @@ static uint64_t follow(uint64_t structure, uint64_t offset) {
              : 0;
 }
 
-/* Returns whether the task has enough samples, and counts this one. */
-static bool is_large(uint64_t structure, uint64_t task) {
-  uint64_t place = structure / 64 % THREADS;
-  bool same = __atomic_exchange_n(&latest[place].task, task, __ATOMIC_RELAXED) == task;
-  uint32_t before = same ? __atomic_load_n(&latest[place].samples, __ATOMIC_RELAXED) : 0;
-  __atomic_store_n(&latest[place].samples, before + 1, __ATOMIC_RELAXED);
-  return before >= SAMPLES_BEFORE;
+/* Counts a sample of the task. Returns the number of those before it. */
+static uint32_t count_sample(struct latest *thread, uint64_t task) {
+  bool same = __atomic_exchange_n(&thread->task, task, __ATOMIC_RELAXED) == task;
+  uint32_t before = same ? __atomic_load_n(&thread->samples, __ATOMIC_RELAXED) : 0;
+  __atomic_store_n(&thread->samples, before + 1, __ATOMIC_RELAXED);
+  return before;
 }
 
 /*
@@ -83,11 +85,35 @@ static uint64_t id_of(uint64_t method) {
   return follow(id, 0) == method ? id : 0;
 }
 
+static uint64_t frame_of(uint64_t task) {
+  uint64_t id = id_of(follow(task, at.method));
+  return id ? compiled_frame(method_number((jmethodID)(uintptr_t)id)) : 0;
+}
+
+/*
+ * Reads the task of the calling thread, without a system call after the first: the thread's structure stays, and what
+ * leads to the task is on its stack.
+ */
+static uint64_t task_of(struct latest *own, uint64_t structure) {
+  struct own_stack stack;
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (__atomic_load_n(&own->structure, __ATOMIC_RELAXED) != structure) {
+    if (!follow(structure, at.of_compiler)) return 0;
+    __atomic_store_n(&own->structure, structure, __ATOMIC_RELAXED);
+  }
+  uint64_t environment = *(const uint64_t *)(uintptr_t)(structure + at.of_compiler), place = environment + at.task;
+  if (!environment) return 0;
+  bool is_on_stack = place % sizeof place == 0 && place > here && own_stack_at(here, &stack) && place < stack.end;
+  return is_on_stack ? *(const uint64_t *)(uintptr_t)place : follow(environment, at.task);
+}
+
 uint64_t compilation_frame(const void *thread) {
   if (!is_known) return 0;
   uint64_t structure = (uint64_t)(uintptr_t)thread - at.environment;
-  uint64_t task = follow(follow(structure, at.of_compiler), at.task);
-  if (!task || !is_large(structure, task)) return 0;
-  uint64_t id = id_of(follow(task, at.method));
-  return id ? compiled_frame(method_number((jmethodID)(uintptr_t)id)) : 0;
+  struct latest *own = &latest[structure / 64 % THREADS];
+  uint64_t task = task_of(own, structure);
+  uint32_t before = task ? count_sample(own, task) : 0;
+  if (before < SAMPLES_BEFORE) return 0;
+  if (before == SAMPLES_BEFORE) __atomic_store_n(&own->frame, frame_of(task), __ATOMIC_RELAXED);
+  return __atomic_load_n(&own->frame, __ATOMIC_RELAXED);
 }
