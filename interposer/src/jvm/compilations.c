@@ -14,7 +14,7 @@
 enum { THREADS = 16, SAMPLES_BEFORE = 3 };
 
 static struct {
-  uint64_t environment; /* of the thread's JNIEnv in its structure */
+  uint64_t environment; /* the offset of the JNIEnv in a thread's structure */
   uint64_t of_compiler, task, method, constants_of_method, number, pool, holder, ids;
 } at;
 
@@ -22,7 +22,7 @@ static bool is_known;
 
 /* The task of a compiler thread, its samples so far, and its frame. Threads that share a place have no frames. */
 static struct latest {
-  uint64_t structure; /* of the thread, found to be readable */
+  uint64_t structure; /* the thread's structure once it was found to be readable */
   uint64_t task, frame;
   uint32_t samples;
 } latest[THREADS];
