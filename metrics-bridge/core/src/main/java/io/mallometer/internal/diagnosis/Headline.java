@@ -415,18 +415,20 @@ final class Headline {
   /** Returns the growth of threads with the pool that most of them are of, and their starter. */
   private String threads(Row row) {
     String all = count(Count.THREADS);
+    if (all.isEmpty()) {
+      return all;
+    }
     double most =
         HALF * account.flatMap(table -> table.count(Count.THREADS)).map(Count::growth).orElse(0.0);
     String pool =
         account.map(Account::counts).orElse(List.of()).stream()
             .filter(count -> !COUNTS_OF_ALL.contains(count.name()) && count.growth() > most)
             .findFirst()
-            .map(
-                count ->
-                    " (%.0f %s threads, %+.0f/min)"
-                        .formatted(count.count(), count.name(), count.perMinute()))
-            .orElse(all);
-    return all.isEmpty() || row.place().isEmpty() ? pool : pool + " started by " + row.place();
+            .map(count -> ", %.0f are %s)".formatted(count.count(), count.name()))
+            .orElse(")");
+    return all.substring(0, all.length() - 1)
+        + pool
+        + (row.place().isEmpty() ? "" : " started by " + row.place());
   }
 
   private String count(String name) {

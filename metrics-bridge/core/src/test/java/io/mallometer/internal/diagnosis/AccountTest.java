@@ -143,7 +143,7 @@ class AccountTest {
 
     assertThat(threads.diagnosis().sentence())
         .endsWith(
-            "Thread stacks add 15 MiB/min (3020 repair-worker-# threads, +300/min) started by"
+            "Thread stacks add 15 MiB/min (300 threads/min, 3020 are repair-worker-#) started by"
                 + " RepairTask.execute (RepairTask.java:21)");
   }
 
