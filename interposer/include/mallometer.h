@@ -704,7 +704,8 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capa
  * index (0xffff: unknown, or a native method); the bits between are the number of the method for
  * mallometer_method_name() (all ones: unknown). Where compiled code calls by the foreign-function interface, the
  * library asks the JVM for the true frames if the calling thread is one of its threads; their number may differ from
- * mallometer_site.frames. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not recorded.
+ * mallometer_site.frames. A stack of a compiler thread may begin with the method that it compiles, a Java frame with the
+ * bytecode index 0xfffe. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not recorded.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 

@@ -1,5 +1,5 @@
 /*
- * Six native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
+ * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
  * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
  * start. Only the class loader that loads the library by its path can use them; the path leads to the copy that the
  * process has.
@@ -8,7 +8,9 @@
  * first calls row 0, which returns the version of the interface, and uses the table only if that is its own version.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <jni.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +18,11 @@
 /* This must follow mallometer.h, whose functions it lists. */
 #include "abi_functions.h"
 #include "jvm/loaded_classes.h"
+#include "jvm/thread_stacks.h"
+#include "leak/safety_test.h"
 #include "platform/glibc_versions.h"
 #include "platform/memory.h"
+#include "platform/page_cache.h"
 #include "platform/visibility.h"
 
 #define METHOD(name) Java_io_mallometer_internal_library_abi_DirectCalls_##name
@@ -29,6 +34,8 @@ EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
 EXPORT jlong METHOD(address)(JNIEnv *, jclass, jobject);
 EXPORT void METHOD(free)(JNIEnv *, jclass, jobject);
 EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
+EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
+EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 
 /* Returns whether this copy is the one that counts: the path may lead to a file that has replaced it. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
@@ -76,4 +83,33 @@ EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
 EXPORT jobjectArray METHOD(classes)(JNIEnv *thread, jclass class, jobjectArray endings) {
   (void)class;
   return loaded_classes(thread, endings);
+}
+
+/* Returns the ranges of the stacks of `threads`; NULL if the JVM does not describe them. */
+EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray threads) {
+  (void)class;
+  return thread_stacks(thread, threads);
+}
+
+/* Tries once, in a process of its own, whether the kernel tells of the page cache. Only from one thread at a time. */
+static int may_ask_for_page_cache(void) {
+  static int tried, allowed;
+  sigset_t all, before;
+  if (tried) return allowed;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  allowed = safety_test_page_cache() == NULL;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  tried = 1;
+  return allowed;
+}
+
+/*
+ * Returns the bytes of a file that are in the page cache, by its descriptor, or of a mapping if that is negative; a
+ * negative errno value if the kernel does not tell. See platform/page_cache.h.
+ */
+EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
+  (void)thread, (void)class;
+  if (!may_ask_for_page_cache()) return -ENOSYS;
+  return file >= 0 ? page_cache_of_file(file) : page_cache_of_mapping((uintptr_t)begin, (size_t)bytes);
 }

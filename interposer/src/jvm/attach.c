@@ -9,6 +9,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "jvm/compilations.h"
 #include "jvm/foreign_calls.h"
 #include "jvm/java_thread.h"
 #include "jvm/methods.h"
@@ -74,8 +75,12 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
   for (jint i = 0; i < trace.frames; i++) {
     frames[i] = java_frame(method_number(found[i].method), found[i].bytecode_index);
   }
+  if (trace.frames == NO_JAVA_CODE) {
+    frames[0] = compilation_frame(thread);
+    trace.frames = frames[0] != 0;
+  }
   errno = saved_errno;
-  return trace.frames == NO_JAVA_CODE ? 0 : trace.frames;
+  return trace.frames;
 }
 
 static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note, 0, 0};
@@ -201,6 +206,7 @@ static int attach(void) {
     return -ENOTSUP;
   }
   foreign_calls_start(tools, trace);
+  compilations_start(tools, thread);
   note_library(trace);
   make_ids_of_loaded_classes(thread);
   return 0;

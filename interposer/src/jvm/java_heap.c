@@ -1,10 +1,10 @@
 /* Reads HotSpot's structures as HotSpot describes them. See java_heap.h. */
 #include "jvm/java_heap.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "jvm/attach.h"
+#include "jvm/vm_structs.h"
 
 enum { MOST_SPACES = 4 };
 
@@ -29,61 +29,17 @@ static uint32_t collections_before;
 
 /* ---- The description ----------------------------------------------------------------------------------- */
 
-static uint64_t number_of(const char *symbol) {
-  const uint64_t *word = jvm_symbol(symbol);
-  return word ? *word : 0;
-}
-
-static const char *text_at(const char *entry, uint64_t offset) {
-  const char *text;
-  memcpy(&text, entry + offset, sizeof text);
-  return text;
-}
-
-/* Finds a field's offset in its structure, or a static field's address. False if there is no such field. */
-static bool find_field(const char *type, const char *field, bool wants_static, uint64_t *where) {
-  const char *const *entries = jvm_symbol("gHotSpotVMStructs");
-  uint64_t stride = number_of("gHotSpotVMStructEntryArrayStride");
-  uint64_t type_at = number_of("gHotSpotVMStructEntryTypeNameOffset");
-  uint64_t field_at = number_of("gHotSpotVMStructEntryFieldNameOffset");
-  uint64_t static_at = number_of("gHotSpotVMStructEntryIsStaticOffset");
-  uint64_t offset_at = number_of("gHotSpotVMStructEntryOffsetOffset");
-  uint64_t address_at = number_of("gHotSpotVMStructEntryAddressOffset");
-  if (!entries || stride == 0) return false;
-  for (const char *entry = *entries; text_at(entry, type_at); entry += stride) {
-    int32_t is_static;
-    if (strcmp(text_at(entry, type_at), type) != 0 || strcmp(text_at(entry, field_at), field) != 0) continue;
-    memcpy(&is_static, entry + static_at, sizeof is_static);
-    if ((is_static != 0) != wants_static) return false;
-    memcpy(where, entry + (is_static ? address_at : offset_at), sizeof *where);
-    return true;
-  }
-  return false;
-}
-
 static bool find(const char *type, const char *field, uint64_t *offset) {
-  return find_field(type, field, false, offset);
+  return vm_structs_field(type, field, false, offset);
 }
 
 static bool find_static(const char *type, const char *field, uint64_t *address) {
-  return find_field(type, field, true, address);
+  return vm_structs_field(type, field, true, address);
 }
 
 /* Finds a field of the structure that has it in this version of the JVM. */
 static bool find_in(const char *const types[2], const char *field, uint64_t *where) {
   return find(types[0], field, where) || find(types[1], field, where);
-}
-
-static uint64_t size_of(const char *type) {
-  const char *const *entries = jvm_symbol("gHotSpotVMTypes");
-  uint64_t stride = number_of("gHotSpotVMTypeEntryArrayStride");
-  uint64_t type_at = number_of("gHotSpotVMTypeEntryTypeNameOffset");
-  uint64_t size_at = number_of("gHotSpotVMTypeEntrySizeOffset"), size = 0;
-  if (!entries || stride == 0) return 0;
-  for (const char *entry = *entries; text_at(entry, type_at); entry += stride) {
-    if (strcmp(text_at(entry, type_at), type) == 0) memcpy(&size, entry + size_at, sizeof size);
-  }
-  return size;
 }
 
 static uintptr_t word_at(uintptr_t address) {
@@ -93,13 +49,13 @@ static uintptr_t word_at(uintptr_t address) {
 }
 
 static bool is_set(const char *flag) {
-  uint64_t flags, count, name_at, address_at, size = size_of("JVMFlag");
+  uint64_t flags, count, name_at, address_at, size = vm_structs_size("JVMFlag");
   if (!find_static("JVMFlag", "flags", &flags) || !find_static("JVMFlag", "numFlags", &count) || size == 0)
     return false;
   if (!find("JVMFlag", "_name", &name_at) || !find("JVMFlag", "_addr", &address_at)) return false;
   uintptr_t entry = word_at(flags);
   for (uintptr_t left = word_at(count); left > 0; left--, entry += size) {
-    const char *name = text_at((const char *)entry, name_at);
+    const char *name = (const char *)word_at(entry + name_at);
     if (name && strcmp(name, flag) == 0) return *(const bool *)word_at(entry + address_at);
   }
   return false;

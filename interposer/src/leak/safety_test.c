@@ -1,6 +1,7 @@
 /* The library as a program that frees and moves slots, and the meaning of its exit code. See safety_test.h. */
 #include "leak/safety_test.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include "platform/arch.h"
 #include "platform/child.h"
 #include "platform/memory.h"
+#include "platform/page_cache.h"
 #include "platform/readable_memory.h"
 
 #define LONGEST_TRIAL_MS 5000
@@ -23,6 +25,7 @@
 /* The arguments of other tests than that of slots. */
 #define TRIAL_OF_WATCH "watch"
 #define TRIAL_OF_MINCORE "mincore"
+#define TRIAL_OF_PAGE_CACHE "page-cache"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
 /* The environment variables that change how glibc allocates, and where it is found. */
@@ -97,6 +100,14 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
+/* Asks for no file and for a page of the program: what matters is that no sandbox ends the process for it. */
+static bool page_cache_can_be_asked_for(void) {
+  static char page[2 * 65536];
+  const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;
+  page_cache_probe();
+  return page_cache_of_mapping(begin, memory_page_bytes()) >= -EPERM;
+}
+
 /* Runs a test. `stack` begins as for any program: the number of arguments, then the arguments. */
 __attribute__((used, noreturn)) static void safety_test_main(char *const *stack) {
   char *const *arguments = stack + 1;
@@ -105,6 +116,8 @@ __attribute__((used, noreturn)) static void safety_test_main(char *const *stack)
     _exit(FIRST_OF_WATCH + (int)watch_self_test());
   if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_MINCORE) == 0)
     _exit(mincore_tells() ? PASSED : EXIT_FAILURE);
+  if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_PAGE_CACHE) == 0)
+    _exit(page_cache_can_be_asked_for() ? PASSED : EXIT_FAILURE);
   for (int by = COPY_BY_READV; stack[0] && arguments[1] && by <= COPY_BY_PIPE; by++) {
     if (strcmp(arguments[1], trials_of_copying[by]) == 0)
       _exit(memory_can_be_copied((enum memory_copying)by) ? PASSED : EXIT_FAILURE);
@@ -171,6 +184,10 @@ const char *safety_test_copying(enum memory_copying by) {
 const char *safety_test_mincore(void) {
   return safety_test_reading(TRIAL_OF_MINCORE,
                           "the kernel does not report which pages are in memory: pagemap and mincore are refused");
+}
+
+const char *safety_test_page_cache(void) {
+  return safety_test_reading(TRIAL_OF_PAGE_CACHE, "the kernel refuses to tell which pages of files are in memory");
 }
 
 const char *safety_test_slots(void) {

@@ -27,6 +27,9 @@ const char *safety_test_copying(enum memory_copying by);
 /* Returns NULL if mincore tells which pages are in memory; else why not. Block all signals before. */
 const char *safety_test_mincore(void);
 
+/* Returns NULL if the kernel tells of cached files (platform/page_cache.h); else why not. Block all signals before. */
+const char *safety_test_page_cache(void);
+
 /* Returns NULL if watchpoints (watch.h) work and do not end the process; else why not. Block all signals before. */
 const char *safety_test_watchpoints(void);
 

@@ -9,6 +9,7 @@
 
 #include "platform/mappings.h"
 #include "platform/memory.h"
+#include "platform/page_cache.h"
 #include "platform/page_protection.h"
 #include "platform/page_range.h"
 #include "platform/page_use.h"
@@ -186,4 +187,27 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t 
 
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
   return (void)by, (void)from, (void)to, (void)bytes, fail_unsupported();
+}
+
+/* ---- Not known on macOS -------------------------------------------------------------------------------- */
+
+bool own_memory_open(void) { return false; }
+
+void own_memory_close(void) {}
+
+bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
+  (void)from, (void)to, (void)bytes;
+  return false;
+}
+
+int64_t page_cache_of_file(int file) {
+  (void)file;
+  return -ENOSYS;
+}
+
+void page_cache_probe(void) {}
+
+int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes) {
+  (void)begin, (void)bytes;
+  return -ENOSYS;
 }

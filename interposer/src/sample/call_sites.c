@@ -197,7 +197,9 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
     make_free(site);
     return NULL;
   }
-  for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_java_frame(frames[i])) module_note(&memory->modules, frames[i] - 1);
+  }
   __atomic_store_n(&site->stack, stack, __ATOMIC_RELAXED);
   site->frames = (uint16_t)count;
   __atomic_store_n(&site->latest, NO_SAMPLE_YET, __ATOMIC_RELAXED);
@@ -573,6 +575,13 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
+/* Moves the last frame before the others: stacks share their outer frames. */
+static void put_first(uint64_t *frames, uint32_t last) {
+  uint64_t frame = frames[last];
+  memmove(frames + 1, frames, last * sizeof *frames);
+  frames[0] = frame;
+}
+
 /* Records a sample with Java frames. Needs some 20 KiB of the stack. */
 __attribute__((noinline)) static void *take_with_java(struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
@@ -583,7 +592,9 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
   int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES + 1);
   sample->work += WORK_JAVA;
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
-  if (found > 0) {
+  if (found == 1 && is_compiled_frame(frames[count])) {
+    put_first(frames, count++);
+  } else if (found > 0) {
     sample->work += (uint32_t)found * WORK_JAVA_FRAME;
     uint32_t native = count, java = keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
     count += java + note_call(stacks, &caller, frames, native, java);
@@ -642,7 +653,7 @@ static uint32_t add_java_frames(struct thread_block *block, const struct registe
   void *thread = stacks ? stacks->thread() : NULL;
   int found = thread ? stacks->walk(thread, caller, frames, capacity) : 0;
   java_gate_leave(block);
-  return found > 0 ? (uint32_t)found : 0;
+  return found > 0 && !is_compiled_frame(frames[0]) ? (uint32_t)found : 0;
 }
 
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity) {

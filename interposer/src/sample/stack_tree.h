@@ -13,7 +13,8 @@
  *
  * A frame is a return address or a Java frame. A Java frame has the highest bit set, which no address has, then the
  * number of its method, and in the lowest 16 bits its bytecode index (0xffff: unknown, or a native method). One frame
- * with the two highest bits set may precede the Java frames (jvm/foreign_calls.h).
+ * with the two highest bits set may precede the Java frames (jvm/foreign_calls.h). A stack of a compiler thread of the
+ * JVM may begin with the method that it compiles: a Java frame with the bytecode index 0xfffe.
  */
 #ifndef MALLOMETER_SAMPLE_STACK_TREE_H
 #define MALLOMETER_SAMPLE_STACK_TREE_H
@@ -28,6 +29,8 @@
 #define UNKNOWN_METHOD UINT32_MAX
 #define UNKNOWN_BYTECODE 0xffffu
 
+#define COMPILED_METHOD 0xfffeu
+
 static inline bool is_java_frame(uint64_t frame) { return (frame & JAVA_FRAME) != 0; }
 
 static inline bool has_bytecode(uint64_t java_frame) { return (java_frame & 0xffffu) != UNKNOWN_BYTECODE; }
@@ -35,6 +38,12 @@ static inline bool has_bytecode(uint64_t java_frame) { return (java_frame & 0xff
 static inline uint64_t java_frame(uint32_t method, int bytecode_index) {
   bool known = bytecode_index >= 0 && bytecode_index < (int)UNKNOWN_BYTECODE;
   return JAVA_FRAME | (uint64_t)method << 16 | (known ? (uint32_t)bytecode_index : UNKNOWN_BYTECODE);
+}
+
+static inline uint64_t compiled_frame(uint32_t method) { return JAVA_FRAME | (uint64_t)method << 16 | COMPILED_METHOD; }
+
+static inline bool is_compiled_frame(uint64_t frame) {
+  return is_java_frame(frame) && (frame & 0xffffu) == COMPILED_METHOD;
 }
 
 struct stack_tree {

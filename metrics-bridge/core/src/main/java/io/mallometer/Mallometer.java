@@ -11,9 +11,11 @@ import io.mallometer.internal.monitor.AutomaticTrim;
 import io.mallometer.internal.monitor.BuiltInMonitors;
 import io.mallometer.internal.monitor.HugeAllocationWatch;
 import io.mallometer.internal.process.Checkpoints;
+import io.mallometer.internal.process.LoaderStatistics;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.HugeAllocationListener;
@@ -215,6 +217,14 @@ public class Mallometer implements AutoCloseable {
   /** Returns what can be done with the allocator. */
   public Allocator allocator() {
     return allocator;
+  }
+
+  /**
+   * Reads class metadata by class loader, which stops the program for about a microsecond for each
+   * class; refuses, with the reason, if that may exceed 20 ms. Works with and without the library.
+   */
+  public ClassLoaders classLoaders() {
+    return LoaderStatistics.read(clock().instant());
   }
 
   /** Returns the ready-made monitors, and the phases. */

@@ -15,6 +15,7 @@ import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
@@ -24,6 +25,7 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
+import io.mallometer.model.ThreadStacks;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -603,7 +605,9 @@ public abstract class FaceContract {
                 0.005,
                 99_000,
                 Map.of("libjvm.so", 900L),
-                Optional.of(hugePages()))),
+                Optional.of(hugePages()),
+                threadStacks(),
+                pageCache())),
         Optional.of(
             new CgroupMemory(
                 2,
@@ -627,6 +631,22 @@ public abstract class FaceContract {
                 600_000,
                 limitBytes,
                 "no limit is set; this configuration may need 1 MiB")));
+  }
+
+  /** Returns one cached file. */
+  public static PageCache pageCache() {
+    return new PageCache(
+        List.of(new PageCache.CachedFile("/data/000123.sst", "sst", 70_000, true)),
+        70_000,
+        Map.of("sst", 70_000L),
+        0.002,
+        "");
+  }
+
+  /** Returns two threads of one pool. */
+  public static ThreadStacks threadStacks() {
+    return new ThreadStacks(
+        List.of(new ThreadStacks.ThreadPool("http-nio-#-exec-#", 2, 40_000)), "");
   }
 
   /** Returns huge pages of a fifth of the memory above. */

@@ -126,7 +126,9 @@ public final class KnowsEverything implements AutoCloseable {
                 0.005,
                 4,
                 Map.of("libjvm.so", (long) second << 20),
-                Optional.of(FaceContract.hugePages()))),
+                Optional.of(FaceContract.hugePages()),
+                FaceContract.threadStacks(),
+                FaceContract.pageCache())),
         Optional.of(
             new CgroupMemory(
                 2,

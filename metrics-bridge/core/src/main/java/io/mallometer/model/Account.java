@@ -25,7 +25,7 @@ public record Account(
         List<Row> rows,
     @Figure("Figures that explain a row and are no bytes") List<Count> counts,
     @Figure(
-            "The mapped files whose resident pages the kernel can drop, those that grew "
+            "The files with pages that the kernel can drop, cached or mapped, those that grew "
                 + "most first; they are no part of the total")
         List<FilePages> files) {
 
@@ -155,7 +155,7 @@ public record Account(
     public static final String CLASSES = "classes";
   }
 
-  /** Resident pages of a mapped file. */
+  /** Cached or mapped pages of a file. */
   public record FilePages(
       @Figure("The file's name without its directory") String name,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,

@@ -50,7 +50,9 @@ public record ResidentMemory(
             unit = BYTES)
         Map<String, Long> largestFiles,
     @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
-        Optional<HugePages> hugePages) {
+        Optional<HugePages> hugePages,
+    @Figure("What stands behind the stacks of threads") ThreadStacks threadStacks,
+    @Figure("The page cache by file; read at most once a minute") PageCache pageCache) {
 
   /** The largest number of files that are listed. */
   public static final int MOST_FILES = 10;
@@ -62,7 +64,7 @@ public record ResidentMemory(
           ResidentPart.MALLOC_RETAINED,
           ResidentPart.MALLOC);
 
-  /** Creates a split without figures of huge pages and single files. */
+  /** Creates a split without figures of huge pages, single files and threads. */
   public ResidentMemory(
       Instant time,
       long totalBytes,
@@ -86,7 +88,9 @@ public record ResidentMemory(
             .mapToLong(Map.Entry::getValue)
             .sum(),
         Map.of(),
-        Optional.empty());
+        Optional.empty(),
+        ThreadStacks.NONE,
+        PageCache.NONE);
   }
 
   public ResidentMemory {

@@ -3,7 +3,7 @@ package io.mallometer.model;
 /**
  * A function on a call stack.
  *
- * @param kind native or Java
+ * @param kind native, Java or compiled; what is said of Java also holds for compiled
  * @param owner native: the library's name as in the tag {@code library}, such as {@code libzip.so},
  *     empty if the address belongs to none; Java: the class, such as {@code java.util.zip.Deflater}
  * @param name native: the demangled symbol without parameters, empty if none is known; Java: the
@@ -16,12 +16,17 @@ package io.mallometer.model;
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
 
+  /** The beginning of the name of a call site of a compiler thread, before the method. */
+  public static final String COMPILATION = "compilation of ";
+
   /** Kind of code of a frame. */
   public enum Kind {
     /** Machine code of a library or of the executable. */
     NATIVE,
     /** A Java method, interpreted or compiled. */
-    JAVA
+    JAVA,
+    /** The Java method that a compiler thread of the JVM compiles, innermost in its stack. */
+    COMPILED
   }
 
   /** Returns a frame of native code. */
@@ -32,6 +37,11 @@ public record StackFrame(
   /** Returns a frame of a Java method. */
   public static StackFrame ofJava(String className, String method, String source, int line) {
     return new StackFrame(Kind.JAVA, className, method, source, line, 0);
+  }
+
+  /** Returns this frame of a Java method as the one that is compiled. */
+  public StackFrame asCompiled() {
+    return new StackFrame(Kind.COMPILED, owner, name, source, 0, 0);
   }
 
   /**
@@ -50,6 +60,9 @@ public record StackFrame(
   public String function() {
     if (kind == Kind.JAVA) {
       return owner + "." + name;
+    }
+    if (kind == Kind.COMPILED) {
+      return COMPILATION + owner + "." + name;
     }
     if (owner.isEmpty()) {
       return "[unknown]";

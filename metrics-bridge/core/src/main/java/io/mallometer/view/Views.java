@@ -6,6 +6,7 @@ import io.mallometer.internal.text.TimeSpan;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.CodeOwner;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Grouping;
@@ -53,12 +54,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Views {
 
+  private static final String CLASS_LOADERS = "classloaders";
+
   /** The names of the views in JSON; the formats of reports are names as well. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",
           "cgroup",
           "budget",
+          CLASS_LOADERS,
           "allocator",
           "pools",
           "history",
@@ -141,6 +145,9 @@ public final class Views {
             // Verdicts are shown with the reading that they are of.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
+            // Each reading stops the program.
+            CLASS_LOADERS,
+            new CachedJson(clock, 30, () -> new View.Of(mallometer.classLoaders())),
             "recording",
             new CachedJson(clock, 5, () -> RecordingView.of(mallometer)));
   }
@@ -183,6 +190,7 @@ public final class Views {
           case "breakdown" -> new View.Of(memory.resident());
           case "cgroup" -> new View.Of(memory.cgroup());
           case "budget" -> new View.Of(memory.budget());
+          case CLASS_LOADERS -> new View.Of(mallometer.classLoaders());
           case "allocator" -> new View.Of(snapshot.allocator());
           case "pools" -> new View.Of(mallometer.allocator().pools());
           case "diagnosis" -> new View.Of(snapshot.diagnosis());
@@ -385,6 +393,7 @@ public final class Views {
         Map.entry("breakdown", ResidentMemory.class),
         Map.entry("budget", MemoryBudget.class),
         Map.entry("cgroup", CgroupMemory.class),
+        Map.entry(CLASS_LOADERS, ClassLoaders.class),
         Map.entry("diagnosis", Diagnosis.class),
         Map.entry("history", HistoryView.class),
         Map.entry("leaks []", SiteVerdict.class),

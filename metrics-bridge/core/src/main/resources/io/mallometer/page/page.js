@@ -475,6 +475,8 @@
       ...later.map(([text, amount], i) => make('li', {}, make('span', {class: `swatch later later-${i}`, 'aria-hidden': 'true'}), `${bytes(amount)} ${text}`)),
     ]);
     setText(element('huge-pages'), breakdown.hugePages?.bytes > 0 ? breakdown.hugePages.sentence : '');
+    setText(element('thread-pools'), breakdown.threadStacks?.sentence ?? '');
+    setText(element('page-cache'), breakdown.pageCache?.cachedSentence ?? '');
   }
 
   const AHEAD = [10, 30];

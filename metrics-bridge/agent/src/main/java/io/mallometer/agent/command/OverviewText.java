@@ -3,6 +3,7 @@ package io.mallometer.agent.command;
 import io.mallometer.internal.text.Words;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 
 /** An {@link Overview} for people to read. */
@@ -106,6 +107,14 @@ final class OverviewText {
     Json huge = breakdown.at("hugePages");
     if (huge.at("bytes").number() > 0) {
       line("  %s", huge.at("sentence").text());
+    }
+    for (Json behind :
+        List.of(
+            breakdown.at("threadStacks", "sentence"),
+            breakdown.at("pageCache", "cachedSentence"))) {
+      if (!behind.text().isEmpty()) {
+        line("  %s", behind.text());
+      }
     }
   }
 

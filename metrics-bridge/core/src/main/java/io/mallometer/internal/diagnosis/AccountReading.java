@@ -4,10 +4,12 @@ import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.Snapshot;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -23,7 +25,7 @@ import java.util.Map;
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
  * @param liveBytes live bytes of malloc; after an attach the allocated minus the freed bytes since
  * @param counts counts of the JVM
- * @param files pages of the largest files by the file's name, without copies
+ * @param files cached or mapped pages of the largest files by the file's name, without copies
  */
 public record AccountReading(
     Instant time,
@@ -56,8 +58,18 @@ public record AccountReading(
         split.mallocBytes(),
         cgroup == null ? Map.of() : cgroup.parts(),
         Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
-        counts,
-        split.largestFiles());
+        counts.with(split.threadStacks()),
+        files(split));
+  }
+
+  /** Returns the pages of the largest files: cached ones where they are known, else mapped ones. */
+  private static Map<String, Long> files(ResidentMemory split) {
+    Map<String, Long> files = new HashMap<>(split.largestFiles());
+    for (PageCache.CachedFile file : split.pageCache().cachedFiles()) {
+      String name = file.path().substring(file.path().lastIndexOf('/') + 1);
+      files.merge(name, file.cachedBytes(), Math::max);
+    }
+    return files;
   }
 
   /** Returns the bytes to compare with the limit: the charged bytes, else the resident set. */

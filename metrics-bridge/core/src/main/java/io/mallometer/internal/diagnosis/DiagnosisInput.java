@@ -1,5 +1,6 @@
 package io.mallometer.internal.diagnosis;
 
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
@@ -39,8 +40,13 @@ public record DiagnosisInput(
    * @param started when the process started
    * @param startedUp when the start-up ended; empty before
    * @param previous the previous run; empty if none is recorded
+   * @param loaders class metadata by loader, read after the number of classes grew; empty before
    */
-  public record Run(Instant started, Optional<Instant> startedUp, Optional<PreviousRun> previous) {}
+  public record Run(
+      Instant started,
+      Optional<Instant> startedUp,
+      Optional<PreviousRun> previous,
+      Optional<ClassLoaders> loaders) {}
 
   /** Returns the row that the latest sentence named first; empty if it named none. */
   Optional<String> firstRow() {

@@ -24,8 +24,10 @@ import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Setting;
+import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
@@ -107,6 +109,9 @@ public final class DiagnosisRules {
   private static final double CERTAIN_SHARE = 0.01;
   private static final double HALF = 0.5;
 
+  /** The memory of the JVM's compiler, in bytes, from which the diagnosis names the method. */
+  private static final double COMPILATION_BYTES = 32 << 20;
+
   private static final double MANY_THREADS = 50;
   private static final double MANY_CLASSES = 500;
   private static final double MANY_CLASSES_PER_MINUTE = 100;
@@ -182,6 +187,8 @@ public final class DiagnosisRules {
     rules.judgePreviousRun();
     rules.reportCounting();
     rules.reportMissedSamples();
+    rules.reportCompilation();
+    rules.reportClassLoaders();
     rules.reportRetained();
     rules.reportBudget();
     rules.reportUnexplained();
@@ -802,6 +809,55 @@ public final class DiagnosisRules {
 
   private String missedSamplesText() {
     return Words.share(missedShare()) + " of the samples have no call site";
+  }
+
+  /** Adds the finding that the JVM's compiler takes much memory, with the method it compiles. */
+  private void reportCompilation() {
+    List<SiteTrends.Group> compilations =
+        input.sites().map(SiteTrends::groups).orElse(List.of()).stream()
+            .filter(group -> group.figures().key().startsWith(StackFrame.COMPILATION))
+            .sorted(Comparator.comparingDouble(DiagnosisRules::liveBytes).reversed())
+            .toList();
+    double bytes = compilations.stream().mapToDouble(DiagnosisRules::liveBytes).sum();
+    if (bytes < COMPILATION_BYTES) {
+      return;
+    }
+    String method = compilations.get(0).figures().key().substring(StackFrame.COMPILATION.length());
+    int dot = method.lastIndexOf('.');
+    addFinding(
+        "compilation",
+        State.HEALTHY,
+        "The JVM's compiler holds %s, most of it to compile %s; to stop that: -XX:CompileCommand=exclude,%s"
+            .formatted(
+                Sentence.bytes(bytes),
+                Words.shortName(method),
+                method.substring(0, Math.max(0, dot)) + "::" + method.substring(dot + 1)));
+  }
+
+  /** Adds the finding of who loads classes, which is read only after their number grew. */
+  private void reportClassLoaders() {
+    input
+        .run()
+        .loaders()
+        .ifPresent(
+            loaders ->
+                addFinding(
+                    "classes",
+                    State.HEALTHY,
+                    loaders.sentence().substring(0, loaders.sentence().length() - 1)));
+  }
+
+  /** Returns whether a diagnosis says that classes are loaded without end. */
+  public static boolean classesGrow(Diagnosis diagnosis) {
+    return diagnosis
+        .account()
+        .flatMap(table -> table.count(Count.CLASSES))
+        .filter(classes -> classes.steady() && classes.growth() >= MANY_CLASSES)
+        .isPresent();
+  }
+
+  private static double liveBytes(SiteTrends.Group group) {
+    return group.figures().liveBytes().value();
   }
 
   private void reportRetained() {

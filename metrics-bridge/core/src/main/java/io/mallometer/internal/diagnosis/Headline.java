@@ -31,6 +31,11 @@ final class Headline {
 
   private static final int MOST_NAMED = 3;
 
+  private static final double HALF = 0.5;
+
+  /** The counts that are of no pool. */
+  private static final List<String> COUNTS_OF_ALL = List.of(Count.THREADS, Count.CLASSES);
+
   /** Rows that name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
@@ -394,11 +399,7 @@ final class Headline {
   /** Returns the counts that explain a row; empty if there are none. */
   private String detail(Row row) {
     return switch (row.kind()) {
-      case STACKS ->
-          count(Count.THREADS)
-              + (row.place().isEmpty() || count(Count.THREADS).isEmpty()
-                  ? ""
-                  : " started by " + row.place());
+      case STACKS -> threads(row);
       case METASPACE -> count(Count.CLASSES);
       case RETAINED ->
           input
@@ -409,6 +410,25 @@ final class Headline {
               .orElse("");
       default -> "";
     };
+  }
+
+  /** Returns the growth of threads with the pool that most of them are of, and their starter. */
+  private String threads(Row row) {
+    String all = count(Count.THREADS);
+    if (all.isEmpty()) {
+      return all;
+    }
+    double most =
+        HALF * account.flatMap(table -> table.count(Count.THREADS)).map(Count::growth).orElse(0.0);
+    String pool =
+        account.map(Account::counts).orElse(List.of()).stream()
+            .filter(count -> !COUNTS_OF_ALL.contains(count.name()) && count.growth() > most)
+            .findFirst()
+            .map(count -> ", %.0f are %s)".formatted(count.count(), count.name()))
+            .orElse(")");
+    return all.substring(0, all.length() - 1)
+        + pool
+        + (row.place().isEmpty() ? "" : " started by " + row.place());
   }
 
   private String count(String name) {

@@ -8,6 +8,7 @@ import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.internal.text.Log;
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
@@ -35,12 +36,16 @@ final class Diagnoser {
    * @param leaks the latest verdicts
    * @param options the options of the process
    * @param previous the previous run
+   * @param loaders reads class metadata by loader, which stops the program for some milliseconds
    */
   record Facts(
       Supplier<Optional<SiteTrends>> sites,
       Supplier<LeakReport> leaks,
       Supplier<MallometerOptions> options,
-      Supplier<Optional<PreviousRun>> previous) {}
+      Supplier<Optional<PreviousRun>> previous,
+      Supplier<ClassLoaders> loaders) {}
+
+  private static final long LOADERS_NANOS = 600_000_000_000L;
 
   private static final long PACE_NANOS = 15_000_000_000L;
   private static final long PACE_NEAR_NANOS = 1_000_000_000L;
@@ -61,6 +66,8 @@ final class Diagnoser {
   private @Nullable Status drawnStatus;
   private @Nullable Instant drawnDivision;
   private long drawnAt;
+  private @Nullable ClassLoaders loaders;
+  private long loadersReadAt;
 
   Diagnoser(
       Facts facts,
@@ -127,8 +134,22 @@ final class Diagnoser {
                 facts.leaks().get(),
                 facts.options().get(),
                 new DiagnosisInput.Run(
-                    held.started(), held.startedUp(snapshot.time()), facts.previous().get()),
+                    held.started(),
+                    held.startedUp(snapshot.time()),
+                    facts.previous().get(),
+                    Optional.ofNullable(loaders)),
                 held.latest()));
+    readLoaders(drawn);
     return held.update(drawn, nanoTime.getAsLong());
+  }
+
+  /** Reads class loaders for the next diagnosis if classes grow, at most every ten minutes. */
+  private void readLoaders(Diagnosis drawn) {
+    long now = nanoTime.getAsLong();
+    boolean due = loaders == null || now - loadersReadAt >= LOADERS_NANOS;
+    if (due && DiagnosisRules.classesGrow(drawn)) {
+      loaders = facts.loaders().get();
+      loadersReadAt = now;
+    }
   }
 }

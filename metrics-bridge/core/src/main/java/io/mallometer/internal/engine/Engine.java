@@ -14,6 +14,7 @@ import io.mallometer.internal.owner.OwnerSearches;
 import io.mallometer.internal.owner.ProcessWalkConditions;
 import io.mallometer.internal.pool.PoolWatch;
 import io.mallometer.internal.process.GarbageCollections;
+import io.mallometer.internal.process.LoaderStatistics;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.OwnerBudget;
@@ -101,7 +102,11 @@ public final class Engine {
                 new VersionReader(sources.version())),
             new Diagnoser(
                 new Diagnoser.Facts(
-                    callSites::held, leaks::latest, options::get, recorder::previousRun),
+                    callSites::held,
+                    leaks::latest,
+                    options::get,
+                    recorder::previousRun,
+                    () -> LoaderStatistics.read(clock.instant())),
                 heldDiagnosis,
                 history,
                 memoryHistory,

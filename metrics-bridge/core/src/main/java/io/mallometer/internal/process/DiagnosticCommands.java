@@ -33,7 +33,8 @@ final class DiagnosticCommands {
   enum Command {
     HEAP("GC.heap_info", "gcHeapInfo"),
     CODE_CACHE("Compiler.codecache", "compilerCodecache"),
-    NATIVE_MEMORY("VM.native_memory", "vmNativeMemory", "summary", "scale=1");
+    NATIVE_MEMORY("VM.native_memory", "vmNativeMemory", "summary", "scale=1"),
+    CLASS_LOADERS("VM.classloader_stats", "vmClassloaderStats");
 
     private final String text;
     private final String operation;

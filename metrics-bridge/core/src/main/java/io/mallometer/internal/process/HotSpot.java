@@ -119,6 +119,16 @@ final class HotSpot {
     return sum;
   }
 
+  /** Returns the used bytes of class metadata, of the class space too; empty if unknown. */
+  static OptionalLong usedMetaspace() {
+    for (MemoryPoolMXBean pool : Beans.POOLS) {
+      if (pool.getName().equals("Metaspace")) {
+        return OptionalLong.of(pool.getUsage().getUsed());
+      }
+    }
+    return OptionalLong.empty();
+  }
+
   private static OptionalLong ifSet(String option) {
     Optional<Option> set = DiagnosticCommands.option(option);
     if (set.isEmpty() || set.get().byDefault()) {

@@ -8,6 +8,7 @@ import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.Snapshot;
+import io.mallometer.model.ThreadStacks;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -45,6 +46,7 @@ final class ProcessMemorySource implements MemorySource {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
 
+  private final FileCache fileCache;
   private final MappedChunks.Searched searched = new MappedChunks.Searched();
   private ProcessMemory latest = ProcessMemory.unknown();
   private long nextReading = Long.MIN_VALUE;
@@ -58,6 +60,7 @@ final class ProcessMemorySource implements MemorySource {
     this.files = files;
     this.nanoTime = nanoTime;
     this.processorNanos = processorNanos;
+    this.fileCache = FileCache.ofThisProcess(processorNanos);
   }
 
   @Override
@@ -172,6 +175,7 @@ final class ProcessMemorySource implements MemorySource {
     Snapshot counted = counter.get();
     ResidentSplit split = divide(mappings.get(), jvm, counted);
     Optional<HugePages> huge = hugePages(split, mappings.get());
+    ThreadStacks threads = ThreadPools.read(mappings.get());
     return Optional.of(
         new ResidentMemory(
             counted.time(),
@@ -184,7 +188,9 @@ final class ProcessMemorySource implements MemorySource {
             (processorNanos.getAsLong() - start) / 1e9,
             split.mallocBytes(),
             split.largestFiles(),
-            huge));
+            huge,
+            threads,
+            fileCache.read(mappings.get(), nanoTime.getAsLong())));
   }
 
   private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {

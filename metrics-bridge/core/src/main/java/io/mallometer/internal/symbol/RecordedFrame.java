@@ -10,11 +10,18 @@ public final class RecordedFrame {
   private static final int INDEX_BITS = 16;
   private static final int UNKNOWN_INDEX = 0xffff;
 
+  private static final int COMPILED_INDEX = 0xfffe;
+
   private RecordedFrame() {}
 
   /** Returns whether it is a Java frame. */
   public static boolean isJava(long frame) {
     return frame < 0;
+  }
+
+  /** Returns whether a frame is the method that a compiler thread compiles. */
+  public static boolean isCompiled(long frame) {
+    return isJava(frame) && bytecodeIndex(frame) == COMPILED_INDEX;
   }
 
   /** Returns the number of Java frames at the end of a stack. */

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>the function of any frame.
  * </ol>
  *
+ * <p>A stack that begins with the method that the JVM compiles has the name {@code compilation of
+ * com.acme.Shop.order}.
+ *
  * <p>If that is the program's main method, and frames of frameworks or HotSpot are between it and
  * the allocation, the name is {@code start-up (ShopApplication.main)}: a framework that starts
  * allocates the memory, and no code of the application.
@@ -161,6 +164,9 @@ public final class SiteNaming {
    * @param frames its stack, innermost first
    */
   public String name(List<StackFrame> frames) {
+    if (!frames.isEmpty() && frames.get(0).kind() == StackFrame.Kind.COMPILED) {
+      return StackFrame.COMPILATION + javaName(frames.get(0));
+    }
     StackFrame naming = firstNaming(frames);
     naming = naming == null ? firstNative(frames) : naming;
     naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;

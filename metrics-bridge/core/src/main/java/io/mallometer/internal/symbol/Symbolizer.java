@@ -190,7 +190,11 @@ public final class Symbolizer {
 
   private StackFrame java(long recorded) {
     Optional<RecordedMethod> method = methods.apply(RecordedFrame.method(recorded));
-    return method.isPresent() ? java(method.get(), RecordedFrame.bytecodeIndex(recorded)) : UNNAMED;
+    if (method.isEmpty()) {
+      return UNNAMED;
+    }
+    StackFrame named = java(method.get(), RecordedFrame.bytecodeIndex(recorded));
+    return RecordedFrame.isCompiled(recorded) ? named.asCompiled() : named;
   }
 
   private static StackFrame java(RecordedMethod method, int bytecodeIndex) {

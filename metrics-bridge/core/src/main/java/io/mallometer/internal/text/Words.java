@@ -129,6 +129,8 @@ public final class Words {
     if (name.contains("!") || name.contains(".so") || method < 0) {
       return name;
     }
-    return name.substring(name.lastIndexOf('.', method - 1) + 1);
+    int words = name.lastIndexOf(' ', method) + 1;
+    int owner = Math.max(words, name.lastIndexOf('.', method - 1) + 1);
+    return name.substring(0, words) + name.substring(owner);
   }
 }

@@ -2,6 +2,7 @@ package io.mallometer.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.FaceContract;
 import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
@@ -29,7 +30,7 @@ class AccountReadingsTest {
   void anAttachBeginsAnew() {
     readings.add(snapshot(60), 0);
     Situation attached = new Situation(Duration.ofSeconds(75), second -> 400);
-    attached.self = io.mallometer.FaceContract.attachedReport();
+    attached.self = FaceContract.attachedReport();
     readings.add(attached.input().snapshot(), 20 * SECOND);
 
     assertThat(readings.all()).hasSize(1);
@@ -37,31 +38,12 @@ class AccountReadingsTest {
   }
 
   @Test
-  void threadsAreCountedByTheirPool() throws InterruptedException {
-    Thread one = new Thread(AccountReadingsTest::sleep, "readings-test-1");
-    Thread other = new Thread(AccountReadingsTest::sleep, "readings-test-2");
-    one.start();
-    other.start();
-    try {
-      ProcessCounts counts = ProcessCounts.read();
+  void threadsAreCountedByTheirPool() {
+    ProcessCounts counts = ProcessCounts.read().with(FaceContract.threadStacks());
 
-      assertThat(counts.pools()).containsEntry("readings-test-#", 2);
-      assertThat(counts.threads()).isGreaterThan(2);
-      assertThat(counts.classes()).isGreaterThan(100);
-    } finally {
-      one.interrupt();
-      other.interrupt();
-      one.join();
-      other.join();
-    }
-  }
-
-  private static void sleep() {
-    try {
-      Thread.sleep(60_000);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    assertThat(counts.pools()).containsEntry("http-nio-#-exec-#", 2);
+    assertThat(counts.threads()).isGreaterThan(2);
+    assertThat(counts.classes()).isGreaterThan(100);
   }
 
   private static Snapshot snapshot(long second) {

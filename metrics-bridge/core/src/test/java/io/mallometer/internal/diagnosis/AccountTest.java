@@ -10,6 +10,7 @@ import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.ResidentPart;
@@ -17,6 +18,7 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongToDoubleFunction;
@@ -136,6 +138,55 @@ class AccountTest {
         .endsWith(
             "Thread stacks add 15 MiB/min (300 threads/min) started by RepairTask.execute"
                 + " (RepairTask.java:21)");
+
+    threads.pool = "repair-worker-#";
+
+    assertThat(threads.diagnosis().sentence())
+        .endsWith(
+            "Thread stacks add 15 MiB/min (300 threads/min, 3020 are repair-worker-#) started by"
+                + " RepairTask.execute (RepairTask.java:21)");
+  }
+
+  @Test
+  void theMethodThatTheCompilerSpendsMemoryOnIsNamedWithTheOptionThatStopsIt() {
+    Situation compiles = new Situation(TEN_MINUTES, second -> 300);
+    compiles.sites.put(
+        "compilation of a.b.Exploding.dear", new Situation.Site(second -> 28, 50, List.of()));
+    compiles.sites.put(
+        "compilation of a.b.Other.cheap", new Situation.Site(second -> 2, 5, List.of()));
+    assertThat(findings(compiles)).noneMatch(text -> text.contains("compiler"));
+
+    compiles.sites.put(
+        "compilation of a.b.Other.cheap", new Situation.Site(second -> 5, 5, List.of()));
+
+    assertThat(findings(compiles))
+        .contains(
+            "The JVM's compiler holds 33 MiB, most of it to compile Exploding.dear; to stop that:"
+                + " -XX:CompileCommand=exclude,a.b.Exploding::dear");
+  }
+
+  @Test
+  void loadersThatWereReadAreAFinding() {
+    Situation loads = new Situation(TEN_MINUTES, second -> 300);
+    loads.classes = second -> 5_000 + 10 * second;
+    assertThat(DiagnosisRules.classesGrow(loads.diagnosis())).isTrue();
+
+    loads.loaders =
+        Optional.of(
+            new ClassLoaders(
+                Instant.EPOCH,
+                0.01,
+                List.of(new ClassLoaders.Kind("a.Plugins", 2, 10_000, 61 << 20)),
+                ""));
+
+    assertThat(findings(loads))
+        .contains("Class metadata: 10,000 classes of 2 a.Plugins (61.0 MiB)");
+    assertThat(DiagnosisRules.classesGrow(new Situation(TEN_MINUTES, second -> 300).diagnosis()))
+        .isFalse();
+  }
+
+  private static List<String> findings(Situation situation) {
+    return situation.diagnosis().findings().stream().map(Diagnosis.Finding::text).toList();
   }
 
   /** The arenas of many threads retain more than the stacks take. */

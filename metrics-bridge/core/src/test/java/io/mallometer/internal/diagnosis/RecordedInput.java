@@ -36,7 +36,8 @@ final class RecordedInput {
         read.sites(),
         read.leaks(),
         MallometerOptions.defaults(),
-        new DiagnosisInput.Run(read.run().started(), read.run().startedUp(), Optional.empty()),
+        new DiagnosisInput.Run(
+            read.run().started(), read.run().startedUp(), Optional.empty(), Optional.empty()),
         row.isTextual() ? Situation.naming(row.asText()) : read.latest());
   }
 

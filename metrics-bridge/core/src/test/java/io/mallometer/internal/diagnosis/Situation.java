@@ -9,6 +9,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.HistoryPoint;
@@ -69,6 +70,12 @@ final class Situation {
   LongToDoubleFunction pageCache = second -> 0;
   LongToDoubleFunction live = second -> UNKNOWN;
   LongToDoubleFunction threads = second -> 20;
+
+  Optional<ClassLoaders> loaders = Optional.empty();
+
+  /** The name of the pool of all threads; empty without one. */
+  String pool = "";
+
   LongToDoubleFunction classes = second -> 5_000;
   double mostHeap = 50;
 
@@ -134,7 +141,7 @@ final class Situation {
         leaks,
         MallometerOptions.defaults(),
         new DiagnosisInput.Run(
-            START, new HeldDiagnosis(START).startedUp(START.plus(age)), previous),
+            START, new HeldDiagnosis(START).startedUp(START.plus(age)), previous, loaders),
         latest);
   }
 
@@ -182,7 +189,7 @@ final class Situation {
               live.applyAsDouble(second) * MIB,
               new ProcessCounts(
                   (int) threads.applyAsDouble(second),
-                  Map.of(),
+                  pool.isEmpty() ? Map.of() : Map.of(pool, (int) threads.applyAsDouble(second)),
                   (int) classes.applyAsDouble(second)),
               pages));
     }

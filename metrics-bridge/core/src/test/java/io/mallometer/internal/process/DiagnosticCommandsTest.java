@@ -3,6 +3,7 @@ package io.mallometer.internal.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
+import java.util.OptionalLong;
 import javax.management.MBeanServerFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class DiagnosticCommandsTest {
     assertThat(closed).contains("direct=false server=true");
     for (String output : new String[] {open, closed}) {
       assertThat(output)
-          .contains("HEAP: true", "CODE_CACHE: true", "NATIVE_MEMORY: true")
+          .contains("HEAP: true", "CODE_CACHE: true", "NATIVE_MEMORY: true", "CLASS_LOADERS: true")
           .contains("MaxHeapSize=Option[value=%d, byDefault=false]".formatted(128 << 20))
           .contains("NoSuchOption=none");
     }
@@ -40,7 +41,8 @@ class DiagnosticCommandsTest {
             .output();
 
     assertThat(output)
-        .contains("HEAP: false", "CODE_CACHE: false", "NATIVE_MEMORY: false")
+        .contains(
+            "HEAP: false", "CODE_CACHE: false", "NATIVE_MEMORY: false", "CLASS_LOADERS: false")
         .contains("MaxHeapSize=none", "NoSuchOption=none", "facts known");
   }
 
@@ -56,6 +58,7 @@ class DiagnosticCommandsTest {
             switch (command) {
               case HEAP -> answer.contains("used");
               case CODE_CACHE -> !JvmRanges.parse("", answer).code().isEmpty();
+              case CLASS_LOADERS -> !LoaderStatistics.parse(answer, OptionalLong.empty()).isEmpty();
               case NATIVE_MEMORY -> NativeMemoryTracking.parse(answer).isPresent();
             };
         System.out.println(command + ": " + parsed);

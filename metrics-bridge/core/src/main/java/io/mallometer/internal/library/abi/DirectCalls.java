@@ -77,6 +77,38 @@ public final class DirectCalls {
     return callsByAddress;
   }
 
+  /**
+   * Returns the lowest address of each thread's stack and the address after the highest, both 0 for
+   * a thread that has ended; empty if the JVM does not describe its threads, or these methods are
+   * not linked. Never throws.
+   */
+  public static Optional<long[]> stackRanges(Thread[] threads) {
+    if (!linked && !callsByAddress) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.ofNullable(stacks(threads));
+    } catch (LinkageError e) {
+      return Optional.empty(); // the library that counts is another build
+    }
+  }
+
+  /**
+   * Returns the bytes of a file that the kernel has in its page cache, by the descriptor, or of the
+   * mapping at an address if the descriptor is negative; negative if that is unknown. Only from one
+   * thread at a time. Never throws.
+   */
+  public static long cachedBytes(int descriptor, long begin, long bytes) {
+    if (!linked && !callsByAddress) {
+      return -1;
+    }
+    try {
+      return cached(descriptor, begin, bytes);
+    } catch (LinkageError e) {
+      return -1; // the library that counts is another build
+    }
+  }
+
   /** Returns the address of a function by its number; 0 if this is not the library that counts. */
   static native long function(int number);
 
@@ -97,4 +129,10 @@ public final class DirectCalls {
    * sixteen texts, such as {@code /buffer/ByteBufUtil;}; null if the JVM does not list them.
    */
   static native Class<?> @Nullable [] classes(String[] endings);
+
+  /** Returns two addresses for each thread; null if the JVM does not describe its threads. */
+  private static native long @Nullable [] stacks(Thread[] threads);
+
+  /** Returns cached bytes; a negative errno value if the kernel does not tell. */
+  private static native long cached(int descriptor, long begin, long bytes);
 }

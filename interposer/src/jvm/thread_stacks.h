@@ -1,0 +1,14 @@
+/* The address ranges of the stacks of Java threads, as the JVM notes them. For threads of the JVM. */
+#ifndef MALLOMETER_JVM_THREAD_STACKS_H
+#define MALLOMETER_JVM_THREAD_STACKS_H
+
+#include <jni.h>
+
+/*
+ * Returns two numbers for each of `threads` (an array of java.lang.Thread): the lowest address of its stack and the
+ * address after the highest; 0 and 0 for a thread that has ended or was not started. NULL if this JVM does not describe
+ * its threads, or the process may not read its memory by the kernel. Runs no Java code and waits for no safepoint.
+ */
+jlongArray thread_stacks(JNIEnv *thread, jobjectArray threads);
+
+#endif

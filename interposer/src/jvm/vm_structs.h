@@ -1,0 +1,17 @@
+/*
+ * HotSpot's description of its structures for its own tools (gHotSpotVMStructs of its vmStructs.cpp). Versions of the JVM
+ * lack fields, so each is optional. A damaged description makes fields unknown; no access to it faults.
+ */
+#ifndef MALLOMETER_JVM_VM_STRUCTS_H
+#define MALLOMETER_JVM_VM_STRUCTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Finds a field's offset in its structure, or a static field's address. False if there is no such field. */
+bool vm_structs_field(const char *type, const char *field, bool wants_static, uint64_t *where);
+
+/* Returns the bytes of a structure; 0 if it is unknown. */
+uint64_t vm_structs_size(const char *type);
+
+#endif

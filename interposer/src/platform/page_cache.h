@@ -1,0 +1,26 @@
+/*
+ * The pages of files that the kernel has in memory. The kernel does not tell which cgroup is charged for a page, so pages
+ * count whoever read them. None of the functions reads from a disk or a network. They may change errno.
+ */
+#ifndef MALLOMETER_PLATFORM_PAGE_CACHE_H
+#define MALLOMETER_PLATFORM_PAGE_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Returns the cached bytes of an open regular file, by cachestat(2) of Linux 6.5; for a file above 256 MiB an estimate
+ * from 128 pieces of 2 MiB. -EINVAL: not a regular file, -ENOSYS or -EPERM: the kernel does not tell.
+ */
+int64_t page_cache_of_file(int file);
+
+/* Calls cachestat once, without a file. */
+void page_cache_probe(void);
+
+/*
+ * Returns the cached bytes of a mapping of a file, by mincore(2), likewise estimated. -EPERM: all pages are reported,
+ * as the kernel does for files that the process neither owns nor may write; -ENOMEM: it was unmapped.
+ */
+int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * A JVM's description of its structures, damaged word by word. No access may fault: each search returns what the intact
+ * description says, or nothing, or the value that the damage has put there.
+ */
+#include "jvm/vm_structs.h"
+
+#include <jvmti.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "jvm/attach.h"
+#include "jvm/compilations.h"
+#include "jvm/methods.h"
+#include "jvm/thread_stacks.h"
+#include "sample/stack_tree.h"
+#include "platform/own_stack.h"
+#include "platform/readable_memory.h"
+
+/* The order of HotSpot's VMStructEntry. */
+struct entry {
+  const char *type, *field, *type_of_field;
+  int32_t is_static;
+  uint64_t offset;
+  void *address;
+};
+
+enum { ENTRIES = 12, WORDS = sizeof(struct entry) / sizeof(uint64_t) };
+
+static uint64_t a_static_word = 7;
+static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "address", 0, 8, NULL},
+                                             {"JavaThread", "_stack_size", "size_t", 0, 16, NULL},
+                                             {"CompilerThread", "_env", "ciEnv*", 0, 24, NULL},
+                                             {"ciEnv", "_task", "CompileTask*", 0, 8, NULL},
+                                             {"CompileTask", "_method", "Method*", 0, 16, NULL},
+                                             {"Method", "_constMethod", "ConstMethod*", 0, 8, NULL},
+                                             {"ConstMethod", "_method_idnum", "u2", 0, 38, NULL},
+                                             {"ConstMethod", "_constants", "ConstantPool*", 0, 8, NULL},
+                                             {"ConstantPool", "_pool_holder", "InstanceKlass*", 0, 24, NULL},
+                                             {"InstanceKlass", "_methods_jmethod_ids", "jmethodID*", 0, 32, NULL},
+                                             {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
+                                             {0}};
+
+/* The copy ends at a page that cannot be read. */
+static struct entry *copy;
+static uint64_t stride = sizeof(struct entry), type_at, field_at, static_at, offset_at, address_at;
+
+void *jvm_symbol(const char *name) {
+  static const struct {
+    const char *name;
+    void *value;
+  } symbols[] = {{"gHotSpotVMStructs", &copy},
+                 {"gHotSpotVMStructEntryArrayStride", &stride},
+                 {"gHotSpotVMStructEntryTypeNameOffset", &type_at},
+                 {"gHotSpotVMStructEntryFieldNameOffset", &field_at},
+                 {"gHotSpotVMStructEntryIsStaticOffset", &static_at},
+                 {"gHotSpotVMStructEntryOffsetOffset", &offset_at},
+                 {"gHotSpotVMStructEntryAddressOffset", &address_at}};
+  for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+    if (strcmp(symbols[i].name, name) == 0) return symbols[i].value;
+  }
+  return NULL;
+}
+
+/* ---- The process's own memory, by the kernel ----------------------------------------------------------- */
+
+bool own_memory_open(void) { return true; }
+
+void own_memory_close(void) {}
+
+bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
+  const struct iovec there = {(void *)from, bytes}, here = {to, bytes};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+bool is_readable(uintptr_t begin, size_t bytes) {
+  char byte;
+  if (bytes == 0 || bytes > UINTPTR_MAX - begin) return false;
+  for (uintptr_t page = page_of(begin); page < begin + bytes; page += SMALLEST_PAGE) {
+    if (!own_memory_read(page, &byte, 1)) return false;
+  }
+  return true;
+}
+
+/* The structures of the test are on no stack. */
+bool own_stack_at(uintptr_t stack, struct own_stack *own) {
+  (void)stack, (void)own;
+  return false;
+}
+
+static void repair(void) {
+  memcpy(copy, intact, sizeof intact);
+  stride = sizeof(struct entry);
+  type_at = offsetof(struct entry, type);
+  field_at = offsetof(struct entry, field);
+  static_at = offsetof(struct entry, is_static);
+  offset_at = offsetof(struct entry, offset);
+  address_at = offsetof(struct entry, address);
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+static struct {
+  uint64_t words[64];
+} structure;
+
+static jlong written[2];
+static int known_threads;
+
+static jclass JNICALL find_class(JNIEnv *env, const char *name) {
+  (void)env, (void)name;
+  return (jclass)&structure;
+}
+static jfieldID JNICALL field_id(JNIEnv *env, jclass class, const char *name, const char *type) {
+  (void)env, (void)class;
+  CHECK(strcmp(name, "eetop") == 0 && strcmp(type, "J") == 0);
+  return (jfieldID)&structure;
+}
+static void JNICALL clear(JNIEnv *env) { (void)env; }
+static jsize JNICALL length(JNIEnv *env, jarray array) {
+  (void)env, (void)array;
+  return 1;
+}
+static jlongArray JNICALL new_array(JNIEnv *env, jsize count) {
+  (void)env;
+  CHECK(count == 2);
+  return (jlongArray)&written;
+}
+static jobject JNICALL element(JNIEnv *env, jobjectArray array, jsize i) {
+  (void)env, (void)array, (void)i;
+  return (jobject)&structure;
+}
+static uintptr_t structure_at;
+static jlong JNICALL long_field(JNIEnv *env, jobject object, jfieldID field) {
+  (void)env, (void)object, (void)field;
+  return (jlong)structure_at;
+}
+static void JNICALL set_region(JNIEnv *env, jlongArray array, jsize at, jsize count, const jlong *values) {
+  (void)env, (void)array, (void)at;
+  CHECK(count == 2);
+  memcpy(written, values, sizeof written);
+  known_threads++;
+}
+static void JNICALL forget(JNIEnv *env, jobject object) { (void)env, (void)object; }
+
+static const struct JNINativeInterface_ functions = {.FindClass = find_class,
+                                                     .GetFieldID = field_id,
+                                                     .ExceptionClear = clear,
+                                                     .GetArrayLength = length,
+                                                     .NewLongArray = new_array,
+                                                     .GetObjectArrayElement = element,
+                                                     .GetLongField = long_field,
+                                                     .SetLongArrayRegion = set_region,
+                                                     .DeleteLocalRef = forget};
+static JNIEnv env = &functions;
+
+/* ---- Compilations -------------------------------------------------------------------------------------- */
+
+enum { ENVIRONMENT, TASK, METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, METHOD_NUMBER = 3, KNOWN_METHOD = 77 };
+
+/* The structures that lead from a compiler thread to the id of its method, and the method's pointer. */
+static uint64_t chain[STRUCTURES][8], pointer_to_method;
+
+bool method_ids_are_addresses(jvmtiEnv *tools) { return tools != NULL; }
+
+uint32_t method_number(jmethodID id) { return (void *)id == (void *)&pointer_to_method ? KNOWN_METHOD : 1; }
+
+static jvmtiError JNICALL current_thread(jvmtiEnv *tools, jthread *thread) {
+  (void)tools;
+  *thread = (jthread)&structure;
+  return JVMTI_ERROR_NONE;
+}
+
+static const struct jvmtiInterface_1_ tool_functions = {.GetCurrentThread = current_thread};
+static jvmtiEnv tools = &tool_functions;
+
+static uint64_t at(int structure_number) { return (uintptr_t)chain[structure_number]; }
+
+static void link_chain(void) {
+  structure.words[3] = at(ENVIRONMENT);
+  chain[ENVIRONMENT][1] = at(TASK);
+  chain[TASK][2] = at(METHOD);
+  chain[METHOD][1] = at(CONSTANTS);
+  chain[CONSTANTS][1] = at(POOL);
+  chain[CONSTANTS][4] = (uint64_t)METHOD_NUMBER << 48; /* the bytes 38 and 39 */
+  chain[POOL][3] = at(HOLDER);
+  chain[HOLDER][4] = at(IDS);
+  chain[IDS][0] = 5;
+  chain[IDS][METHOD_NUMBER + 1] = (uintptr_t)&pointer_to_method;
+  pointer_to_method = at(METHOD);
+}
+
+/* The thread's JNIEnv is a part of its structure. Returns the frame of the fourth sample. */
+static uint64_t sampled_frame(void) {
+  const void *environment = &structure.words[63];
+  uint64_t frame = 0, task = chain[ENVIRONMENT][1];
+  chain[ENVIRONMENT][1] = (uintptr_t)&task; /* the end of the compilation before */
+  (void)compilation_frame(environment);
+  chain[ENVIRONMENT][1] = task;
+  for (int i = 0; i < 4; i++) frame = compilation_frame(environment);
+  return frame;
+}
+
+static void check_compilations(const uint64_t *damage, size_t count) {
+  JNIEnv *environment = (JNIEnv *)(void *)&structure.words[63];
+  memcpy(environment, &env, sizeof env);
+  repair();
+  link_chain();
+  compilations_start(&tools, environment);
+  CHECK(compilation_frame(environment) == 0); /* the first sample of the compilation */
+  CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+  for (size_t d = 0; d < count; d++) {
+    for (int i = 0; i < STRUCTURES; i++) {
+      for (int word = 0; word < 8; word++) {
+        link_chain();
+        chain[i][word] = damage[d];
+        uint64_t frame = sampled_frame();
+        CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
+      }
+    }
+    link_chain();
+    structure.words[3] = damage[d];
+    CHECK(sampled_frame() == 0);
+    for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
+      repair();
+      link_chain();
+      memcpy((char *)copy + word * sizeof(uint64_t), &damage[d], sizeof damage[d]);
+      compilations_start(&tools, environment);
+      uint64_t frame = sampled_frame();
+      CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
+    }
+  }
+}
+
+/* ---- Checks -------------------------------------------------------------------------------------------- */
+
+static void search_all(void) {
+  uint64_t where;
+  (void)vm_structs_field("JavaThread", "_stack_base", false, &where);
+  (void)vm_structs_field("JavaThread", "_stack_size", false, &where);
+  (void)vm_structs_field("Universe", "_collectedHeap", true, &where);
+  CHECK(!vm_structs_field("JavaThread", "_no_such_field", false, &where));
+  CHECK(vm_structs_size("JavaThread") == 0);
+  (void)thread_stacks(&env, NULL);
+}
+
+static void check_intact(void) {
+  uint64_t where = 0;
+  repair();
+  CHECK(vm_structs_field("JavaThread", "_stack_size", false, &where) && where == 16);
+  CHECK(vm_structs_field("Universe", "_collectedHeap", true, &where) && where == (uintptr_t)&a_static_word);
+  CHECK(!vm_structs_field("Universe", "_collectedHeap", false, &where));
+  structure_at = (uintptr_t)&structure;
+  structure.words[1] = 0x7f0000200000;
+  structure.words[2] = 0x100000;
+  CHECK(thread_stacks(&env, NULL) && known_threads == 1);
+  CHECK(written[0] == 0x7f0000100000 && written[1] == 0x7f0000200000);
+}
+
+/* Words of a structure that was freed, and a structure that is unmapped. */
+static void check_threads_that_ended(void *unreadable) {
+  const uint64_t sizes[] = {0, UINT64_MAX, (uint64_t)1 << 40};
+  known_threads = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    structure.words[2] = sizes[i];
+    CHECK(thread_stacks(&env, NULL) && known_threads == 0);
+  }
+  structure_at = (uintptr_t)unreadable;
+  CHECK(thread_stacks(&env, NULL) && known_threads == 0);
+  structure_at = 0;
+  CHECK(thread_stacks(&env, NULL) && known_threads == 0);
+  structure_at = (uintptr_t)&structure;
+}
+
+int main(void) {
+  const size_t page = 65536;
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
+  copy = (struct entry *)(void *)(pages + page - sizeof intact);
+  check_intact();
+  check_threads_that_ended(pages + page);
+  const uint64_t damage[] = {0, 1, 8, UINT64_MAX, (uintptr_t)pages + page, (uintptr_t)pages + page - 1, (uint64_t)1 << 62};
+  for (size_t d = 0; d < sizeof damage / sizeof *damage; d++) {
+    for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
+      repair();
+      memcpy((char *)copy + word * sizeof(uint64_t), &damage[d], sizeof damage[d]);
+      search_all();
+    }
+    uint64_t *const numbers[] = {&stride, &type_at, &field_at, &static_at, &offset_at, &address_at};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+      repair();
+      *numbers[i] = damage[d];
+      search_all();
+    }
+  }
+  check_compilations(damage, sizeof damage / sizeof *damage);
+  return 0;
+}

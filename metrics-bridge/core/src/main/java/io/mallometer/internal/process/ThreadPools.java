@@ -1,0 +1,112 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.library.abi.DirectCalls;
+import io.mallometer.model.ThreadStacks;
+import io.mallometer.model.ThreadStacks.ThreadPool;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Groups the threads of this JVM by name. Names are Java's whole ones: the kernel keeps 15
+ * characters, in which pools of a library are alike. The resident memory of a stack is that of the
+ * mappings in the range that the JVM notes for it, so all pools together never exceed the resident
+ * set. Threads that are no Java threads, such as those of the collector, are in no pool.
+ */
+final class ThreadPools {
+
+  /** The most threads that are read, at about a microsecond each. */
+  private static final int MOST_THREADS = 10_000;
+
+  private static final int MOST_NEW_THREADS = 16;
+
+  private static final Pattern NUMBER = Pattern.compile("\\d+");
+
+  private ThreadPools() {}
+
+  /**
+   * Reads the threads.
+   *
+   * @param mappings all mappings of the process, ascending by address
+   */
+  static ThreadStacks read(List<Mapping> mappings) {
+    try {
+      Thread[] threads = threads();
+      return threads.length > MOST_THREADS
+          ? new ThreadStacks(List.of(), "there are more than %d threads".formatted(MOST_THREADS))
+          : of(
+              Arrays.stream(threads).map(Thread::getName).toList(),
+              DirectCalls.stackRanges(threads),
+              mappings);
+    } catch (SecurityException e) {
+      return new ThreadStacks(List.of(), "a security manager hides the threads");
+    }
+  }
+
+  private static Thread[] threads() {
+    ThreadGroup root = Thread.currentThread().getThreadGroup();
+    while (root.getParent() != null) {
+      root = root.getParent();
+    }
+    Thread[] found = new Thread[root.activeCount() + MOST_NEW_THREADS];
+    return Arrays.copyOf(found, root.enumerate(found, true));
+  }
+
+  /** Groups threads by their names, with the range of each stack if that is known. */
+  static ThreadStacks of(List<String> names, Optional<long[]> ranges, List<Mapping> mappings) {
+    Map<String, ThreadPool> pools = new HashMap<>();
+    for (int i = 0; i < names.size(); i++) {
+      String name = NUMBER.matcher(names.get(i)).replaceAll("#");
+      double bytes =
+          ranges.isPresent()
+              ? resident(mappings, ranges.get()[2 * i], ranges.get()[2 * i + 1])
+              : Double.NaN;
+      pools.merge(
+          name,
+          new ThreadPool(name, 1, bytes),
+          (one, other) ->
+              new ThreadPool(name, one.threads() + 1, one.stackBytes() + other.stackBytes()));
+    }
+    List<ThreadPool> largest = new ArrayList<>(pools.values());
+    largest.sort(
+        Comparator.comparingDouble((ThreadPool pool) -> ranges.isPresent() ? -pool.stackBytes() : 0)
+            .thenComparingInt(pool -> -pool.threads()));
+    return new ThreadStacks(
+        largest.subList(0, Math.min(largest.size(), ThreadStacks.MOST_POOLS)),
+        ranges.isPresent()
+            ? ""
+            : "the library's functions or the JVM do not tell where stacks are");
+  }
+
+  /** Returns the resident bytes of a range: of a mapping that is larger its share. */
+  private static double resident(List<Mapping> mappings, long start, long end) {
+    double bytes = 0;
+    for (int i = firstEndingAfter(mappings, start);
+        i < mappings.size() && mappings.get(i).start() < end;
+        i++) {
+      Mapping mapping = mappings.get(i);
+      long within = Math.min(end, mapping.end()) - Math.max(start, mapping.start());
+      bytes += (double) mapping.residentBytes() * within / mapping.bytes();
+    }
+    return bytes;
+  }
+
+  private static int firstEndingAfter(List<Mapping> mappings, long address) {
+    int low = 0;
+    int high = mappings.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (mappings.get(middle).end() > address) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+}

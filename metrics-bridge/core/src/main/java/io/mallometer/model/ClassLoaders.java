@@ -1,0 +1,73 @@
+package io.mallometer.model;
+
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
+import io.mallometer.internal.text.Words;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Class metadata by class loader, read at one safepoint of the JVM. */
+public record ClassLoaders(
+    @Figure("When it was read or refused") Instant time,
+    @Figure(
+            value =
+                "How long the reading took; the program stood still for less, as the text is "
+                    + "written afterwards; NaN if nothing was read",
+            unit = SECONDS)
+        double seconds,
+    @Figure("The classes of loaders with most metadata, most first; at most 20") List<Kind> kinds,
+    @Figure("Why nothing was read; empty if it was") String reason) {
+
+  /** The largest number of classes of loaders that are listed. */
+  public static final int MOST_KINDS = 20;
+
+  private static final int MOST_NAMED = 3;
+
+  /** The fewest loaders of one class, with hardly more classes, that define one class each. */
+  private static final int MANY_LOADERS = 20;
+
+  /** All class loaders of one class. */
+  public record Kind(
+      @Figure("The class of the loaders, or boot class loader") String loader,
+      @Figure(value = "Loaders of this class", unit = COUNT) int loaders,
+      @Figure(value = "Classes that they defined, hidden classes included", unit = COUNT)
+          int classes,
+      @Figure(value = "Metadata of these classes", unit = BYTES) long metadataBytes) {
+
+    /** Returns whether the loaders define a class each, as for scripts and generated classes. */
+    @Figure("Whether there are many loaders with hardly more than a class each")
+    public boolean oneClassEach() {
+      return loaders >= MANY_LOADERS && classes < 2 * loaders;
+    }
+
+    /** Returns the kind in words, such as {@code 10,000 classes of 2 PluginLoader (61 MiB)}. */
+    @Override
+    public String toString() {
+      return "%,d classes of %s%s (%s%s)"
+          .formatted(
+              classes,
+              loaders == 1 ? "" : "%,d ".formatted(loaders),
+              loader,
+              Words.bytes(metadataBytes),
+              oneClassEach() ? ", a loader for each class" : "");
+    }
+  }
+
+  public ClassLoaders {
+    kinds = List.copyOf(kinds);
+  }
+
+  /** Returns the largest kinds, or the reason, in one sentence. */
+  @Figure("The largest kinds, or the reason, in one sentence")
+  public String sentence() {
+    return kinds.isEmpty()
+        ? "Class loaders were not read: %s.".formatted(reason)
+        : kinds.stream()
+            .limit(MOST_NAMED)
+            .map(Kind::toString)
+            .collect(Collectors.joining(", ", "Class metadata: ", "."));
+  }
+}

@@ -1,0 +1,86 @@
+package io.mallometer.model;
+
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.SECONDS;
+
+import io.mallometer.internal.text.Words;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Pages of the files that this process has open or mapped, as far as the kernel has them in memory.
+ * The kernel counts a page of a file whichever process or cgroup is charged for it, so the sum may
+ * exceed the cgroup's page cache.
+ */
+public record PageCache(
+    @Figure("The files with most cached pages, most first; at most 20")
+        List<CachedFile> cachedFiles,
+    @Figure(value = "The cached pages of all files that were read", unit = BYTES)
+        long allCachedBytes,
+    @Figure(value = "The same by what the files are, by their names", unit = BYTES)
+        Map<String, Long> cachedByKind,
+    @Figure(
+            value = "Processor time of the latest reading, which ends after 20 ms a minute",
+            unit = SECONDS)
+        double readingSeconds,
+    @Figure("Why files or their pages are missing; empty if none are known to be") String gaps) {
+
+  /** The largest number of files that are listed. */
+  public static final int MOST_CACHED = 20;
+
+  private static final int MOST_NAMED = 3;
+
+  /** No files, for a process whose files were not read. */
+  public static final PageCache NONE = new PageCache(List.of(), 0, Map.of(), 0, "");
+
+  /** A file with cached pages. */
+  public record CachedFile(
+      @Figure("The path") String path,
+      @Figure("What it is by its name: library, archive, sst, index, log or other") String sort,
+      @Figure(
+              value = "Its cached pages; of a file above 256 MiB an estimate from 128 pieces",
+              unit = BYTES)
+          long cachedBytes,
+      @Figure("Whether the file was deleted, and takes disk and page cache until it is closed")
+          boolean deleted) {
+
+    /** Returns the file in words, such as {@code 000123.sst (64 MiB)}. */
+    @Override
+    public String toString() {
+      return "%s (%s%s)"
+          .formatted(
+              path.substring(path.lastIndexOf('/') + 1),
+              Words.bytes(cachedBytes),
+              deleted ? ", deleted" : "");
+    }
+  }
+
+  public PageCache {
+    cachedFiles = List.copyOf(cachedFiles);
+    cachedByKind = Map.copyOf(cachedByKind);
+  }
+
+  /** Returns the kinds and the largest files in one sentence; empty without files. */
+  @Figure("The kinds and the largest files in one sentence; empty without files")
+  public String cachedSentence() {
+    if (cachedFiles.isEmpty()) {
+      return "";
+    }
+    String kinds =
+        cachedByKind.entrySet().stream()
+            .sorted(Comparator.comparingLong((Map.Entry<String, Long> kind) -> -kind.getValue()))
+            .limit(MOST_NAMED)
+            .map(kind -> kind.getKey() + " " + Words.bytes(kind.getValue()))
+            .collect(Collectors.joining(", "));
+    return cachedFiles.stream()
+        .limit(MOST_NAMED)
+        .map(CachedFile::toString)
+        .collect(
+            Collectors.joining(
+                ", ",
+                "Cached pages of files, whoever is charged: %s; most by ".formatted(kinds),
+                "."));
+  }
+}

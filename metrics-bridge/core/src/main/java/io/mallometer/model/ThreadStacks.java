@@ -1,0 +1,53 @@
+package io.mallometer.model;
+
+import static io.mallometer.model.Figure.Unit.BYTES;
+import static io.mallometer.model.Figure.Unit.COUNT;
+
+import io.mallometer.internal.text.Words;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The platform threads of Java by pool, with the resident memory of their stacks. */
+public record ThreadStacks(
+    @Figure("The pools with most resident memory in stacks, most first; at most 20")
+        List<ThreadPool> pools,
+    @Figure("Why the bytes or the pools are unknown; empty if they are known") String reason) {
+
+  /** The largest number of pools that are listed. */
+  public static final int MOST_POOLS = 20;
+
+  private static final int MOST_NAMED = 5;
+
+  /** No threads, for a process whose threads were not read. */
+  public static final ThreadStacks NONE = new ThreadStacks(List.of(), "");
+
+  /** Threads whose names differ in numbers only. */
+  public record ThreadPool(
+      @Figure("The whole name of the threads, with # for each number in it") String name,
+      @Figure(value = "Live threads", unit = COUNT) int threads,
+      @Figure(value = "Resident memory of their stacks; NaN if unknown", unit = BYTES)
+          double stackBytes) {
+
+    /** Returns the pool in words, such as {@code 200 http-nio-#-exec-# (24 MiB)}. */
+    @Override
+    public String toString() {
+      String bytes = Double.isNaN(stackBytes) ? "" : " (%s)".formatted(Words.bytes(stackBytes));
+      return threads + " " + name + bytes;
+    }
+  }
+
+  public ThreadStacks {
+    pools = List.copyOf(pools);
+  }
+
+  /** Returns the largest pools in one sentence; empty without pools. */
+  @Figure("The largest pools in one sentence; empty without pools")
+  public String sentence() {
+    return pools.isEmpty()
+        ? ""
+        : pools.stream()
+            .limit(MOST_NAMED)
+            .map(ThreadPool::toString)
+            .collect(Collectors.joining(", ", "Threads by pool: ", "."));
+  }
+}

@@ -1,0 +1,175 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.model.ClassLoaders;
+import io.mallometer.model.ClassLoaders.Kind;
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class LoaderStatisticsTest {
+
+  private static final String TEXT =
+      """
+      ClassLoader         Parent              CLD*               Classes   ChunkSz   BlockSz  Type
+      0x0000000000000001  0x0000000000000002  0x0000000000000003     100      2048      1000  a.Plugins
+                                                                      20      1024       500   + hidden classes
+      0x0000000000000004  0x0000000000000002  0x0000000000000003      50      2048       800  a.Plugins
+      0x0000000000000000  0x0000000000000000  0x0000000000000005     484    557056      9219  <boot class loader>
+      Total = 3                                                      654    562176     11519
+      ChunkSz: Total size of all allocated metaspace chunks
+      """;
+
+  @Test
+  void loadersOfOneClassAreTogetherWithTheirHiddenClasses() {
+    assertThat(LoaderStatistics.parse(TEXT, OptionalLong.of(11_519)))
+        .containsExactly(
+            new Kind("boot class loader", 1, 484, 9_219), new Kind("a.Plugins", 2, 170, 2_300));
+  }
+
+  @Test
+  void wordsAreToldFromBytesByTheMetaspaceInUse() {
+    assertThat(LoaderStatistics.parse(TEXT, OptionalLong.of(90_000)))
+        .contains(new Kind("a.Plugins", 2, 170, 2_300 * 8));
+    assertThat(LoaderStatistics.parse(TEXT, OptionalLong.empty()))
+        .contains(new Kind("a.Plugins", 2, 170, 2_300));
+  }
+
+  @Test
+  void garbageIsNoLoader() {
+    assertThat(LoaderStatistics.parse("", OptionalLong.empty())).isEmpty();
+    assertThat(
+            LoaderStatistics.parse("java.lang.SecurityException: no\n0x1 0x2", OptionalLong.of(1)))
+        .isEmpty();
+    assertThat(LoaderStatistics.parse(TEXT.substring(0, 150), OptionalLong.of(1))).isEmpty();
+  }
+
+  @Test
+  void aPauseAboveTheBudgetIsRefusedWithTheReason() {
+    assertThat(LoaderStatistics.refusal(20_000)).isEmpty();
+    assertThat(LoaderStatistics.refusal(50_000))
+        .isEqualTo("50,000 classes may stop the program for 50 ms, and the budget is 20 ms");
+  }
+
+  @Test
+  void manyLoadersOfAClassEachAreTold() {
+    Kind scripts = new Kind("a.Script", 3_000, 3_001, 5 << 20);
+    ClassLoaders loaders = new ClassLoaders(Instant.EPOCH, 0.01, List.of(scripts), "");
+
+    assertThat(scripts.oneClassEach()).isTrue();
+    assertThat(new Kind("a.Plugins", 2, 10_000, 1).oneClassEach()).isFalse();
+    assertThat(loaders.sentence())
+        .isEqualTo(
+            "Class metadata: 3,001 classes of 3,000 a.Script (5.0 MiB, a loader for each class).");
+  }
+
+  @Test
+  @Tag("process")
+  void tenThousandClassesInTwoLoadersAreTold() {
+    for (Path home : ChildJvm.jdksSince(17)) {
+      String output = new ChildJvm().java(home).run(Loads.class).output();
+      String[] planted =
+          output
+              .lines()
+              .filter(line -> line.contains("Planted,"))
+              .findFirst()
+              .orElseThrow(() -> new AssertionError(home + output))
+              .split(",");
+      double used =
+          Double.parseDouble(
+              output
+                  .lines()
+                  .filter(line -> line.startsWith("used="))
+                  .findFirst()
+                  .get()
+                  .substring(5));
+      System.out.println(home + " " + output);
+
+      assertThat(planted[1]).isEqualTo("2");
+      assertThat(planted[2]).isEqualTo("10000");
+      assertThat(Double.parseDouble(planted[3])).isBetween(0.85 * used, 1.05 * used);
+    }
+  }
+
+  /** Defines one small class in each of two loaders 5,000 times, under new names. */
+  static final class Loads {
+
+    private static final int CLASSES = 5_000;
+
+    private Loads() {}
+
+    public static void main(String[] arguments) throws Exception {
+      byte[] code;
+      try (InputStream in = Small.class.getResourceAsStream("LoaderStatisticsTest$Small.class")) {
+        code = in.readAllBytes();
+      }
+      List<Planted> loaders = List.of(new Planted(), new Planted());
+      long before = used();
+      for (int i = 0; i < CLASSES; i++) {
+        for (Planted loader : loaders) {
+          loader.define(renamed(code, i));
+        }
+      }
+      System.out.println("used=" + (used() - before));
+      LoaderStatistics.read(Instant.EPOCH); // starts the platform's MBean server
+      ClassLoaders read = LoaderStatistics.read(Instant.EPOCH);
+      System.out.println("seconds=" + read.seconds() + " " + read.sentence());
+      for (Kind kind : read.kinds()) {
+        System.out.println(
+            kind.loader()
+                + ","
+                + kind.loaders()
+                + ","
+                + kind.classes()
+                + ","
+                + kind.metadataBytes());
+      }
+      System.out.println("kept " + loaders.size());
+    }
+
+    private static long used() {
+      return ManagementFactory.getMemoryPoolMXBeans().stream()
+          .filter(pool -> pool.getName().equals("Metaspace"))
+          .mapToLong(pool -> pool.getUsage().getUsed())
+          .sum();
+    }
+
+    /** Writes a number of five digits over the class's name. */
+    private static byte[] renamed(byte[] code, int number) {
+      String text = new String(code, StandardCharsets.ISO_8859_1);
+      return text.replace(
+              "LoaderStatisticsTest$Small", "LoaderStatisticsTest$%05d".formatted(number))
+          .getBytes(StandardCharsets.ISO_8859_1);
+    }
+  }
+
+  /** A loader that defines what it is told to. */
+  private static final class Planted extends ClassLoader {
+
+    Planted() {
+      super(LoaderStatisticsTest.class.getClassLoader());
+    }
+
+    void define(byte[] code) {
+      defineClass(null, code, 0, code.length);
+    }
+  }
+
+  /** The class that is defined under other names. */
+  static final class Small {
+
+    int number;
+
+    int next() {
+      return ++number;
+    }
+  }
+}

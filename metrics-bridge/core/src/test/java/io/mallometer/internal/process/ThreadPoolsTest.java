@@ -1,0 +1,144 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.internal.library.load.BundledLibrary;
+import io.mallometer.internal.library.load.ProcessLibrary;
+import io.mallometer.model.ThreadStacks;
+import io.mallometer.model.ThreadStacks.ThreadPool;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ThreadPoolsTest {
+
+  @TempDir private Path directory;
+
+  @Test
+  void aPoolHasTheMemoryOfItsStacksOnly() {
+    List<Mapping> mappings =
+        List.of(
+            mapping(0x1000, 0x3000, 4096),
+            mapping(0x3000, 0x7000, 8192),
+            mapping(0x9000, 0xa000, 4096));
+
+    ThreadStacks stacks =
+        ThreadPools.of(
+            List.of("a-1", "a-22", "b", "gone"),
+            Optional.of(new long[] {0x1000, 0x3000, 0x3000, 0x5000, 0x8000, 0x20000, 0, 0}),
+            mappings);
+
+    assertThat(stacks.pools())
+        .containsExactly(
+            new ThreadPool("a-#", 2, 4096 + 4096),
+            new ThreadPool("b", 1, 4096),
+            new ThreadPool("gone", 1, 0));
+    assertThat(stacks.reason()).isEmpty();
+    assertThat(stacks.sentence())
+        .isEqualTo("Threads by pool: 2 a-# (8.0 KiB), 1 b (4.0 KiB), 1 gone (0 B).");
+  }
+
+  @Test
+  void withoutTheJvmsDescriptionThePoolsAreCountedAndTheReasonIsTold() {
+    ThreadStacks stacks = ThreadPools.of(List.of("a-1", "b", "a-2"), Optional.empty(), List.of());
+
+    assertThat(stacks.pools()).extracting(ThreadPool::name).containsExactly("a-#", "b");
+    assertThat(stacks.pools()).extracting(ThreadPool::stackBytes).containsOnly(Double.NaN);
+    assertThat(stacks.reason()).isNotEmpty();
+    assertThat(stacks.sentence()).isEqualTo("Threads by pool: 2 a-#, 1 b.");
+  }
+
+  /** The kernel's 15 characters of these names are the same. */
+  @Test
+  @Tag("process")
+  void poolsWhoseKernelNamesAreAlikeAreToldApart() throws IOException {
+    for (Path home : ChildJvm.jdksSince(17)) {
+      String output =
+          new ChildJvm()
+              .java(home)
+              .options("-Xint")
+              .preload(BundledLibrary.extract(directory))
+              .run(Pools.class)
+              .output();
+      Map<String, String[]> pools =
+          output
+              .lines()
+              .filter(line -> line.startsWith("pool,"))
+              .map(line -> line.split(","))
+              .collect(Collectors.toMap(line -> line[1], Function.identity()));
+
+      assertThat(pools).as(output).containsKeys("application-pool-one-#", "application-pool-two-#");
+      check(pools.get("application-pool-one-#"), 30, 0);
+      check(pools.get("application-pool-two-#"), 20, 256 << 10);
+      check(pools.get("application-pool-three-#"), 10, 512 << 10);
+    }
+  }
+
+  private static void check(String[] pool, int threads, double touched) {
+    assertThat(Integer.parseInt(pool[2])).isEqualTo(threads);
+    // Beside the planted bytes a stack has the frames of the JVM and of the touching method.
+    assertThat(Double.parseDouble(pool[3]) / threads).isBetween(touched, touched * 3 + (128 << 10));
+  }
+
+  private static Mapping mapping(long start, long end, long resident) {
+    return new Mapping(start, end, Access.WRITABLE, true, "", resident, false, 0, 0);
+  }
+
+  /** Starts three pools whose threads touch known amounts of stack, and prints the pools. */
+  static final class Pools {
+
+    private static final CountDownLatch TOUCHED = new CountDownLatch(60);
+
+    private Pools() {}
+
+    public static void main(String[] arguments) throws Exception {
+      new ProcessLibrary().present();
+      start("application-pool-one-", 30, 0);
+      start("application-pool-two-", 20, 256 << 10);
+      start("application-pool-three-", 10, 512 << 10);
+      TOUCHED.await();
+      List<Mapping> mappings = new ProcessFiles().mappings().orElseThrow();
+      long begin = ProcessMemorySource.processorNanos();
+      ThreadStacks stacks = ThreadPools.read(mappings);
+      System.out.println("took " + (ProcessMemorySource.processorNanos() - begin) / 1000 + " us");
+      System.out.println("reason " + stacks.reason());
+      for (ThreadPool pool : stacks.pools()) {
+        System.out.println("pool," + pool.name() + "," + pool.threads() + "," + pool.stackBytes());
+      }
+      System.exit(0);
+    }
+
+    private static void start(String name, int count, int bytes) {
+      for (int i = 0; i < count; i++) {
+        Thread thread = new Thread(null, () -> touch(bytes), name + i, 4 << 20);
+        thread.setDaemon(true);
+        thread.start();
+      }
+    }
+
+    private static void touch(int bytes) {
+      int anchor = 0;
+      deepen(bytes, anchor);
+      TOUCHED.countDown();
+      try {
+        Thread.sleep(60_000);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    /** Each interpreted frame takes at least 64 bytes: recursion goes as deep as the bytes need. */
+    private static int deepen(int left, int number) {
+      return left <= 0 ? number : deepen(left - 64, number + 1) + 1;
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.Mallometer;
+import io.mallometer.internal.library.load.BundledLibrary;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.StackFrame;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A compiler thread that takes much memory has the method that it compiles in its stacks. */
+@Tag("process")
+class CompiledMethodTest {
+
+  private static final int VARIABLES = 40;
+  private static final int LOOPS = 45;
+
+  @TempDir private Path directory;
+
+  @Test
+  void theMethodThatTheCompilerSpendsMemoryOnIsNamed() throws Exception {
+    compile();
+    for (Path home : ChildJvm.jdksSince(17)) {
+      String output =
+          new ChildJvm()
+              .java(home)
+              .timeout(Duration.ofMinutes(3))
+              .preload(BundledLibrary.extract(directory))
+              .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")
+              .environment("MALLOMETER_OVERHEAD_TARGET", "off")
+              .options("-XX:+UseSerialGC", "-XX:-DontCompileHugeMethods")
+              .run(Compiles.class, directory.toString())
+              .output();
+
+      assertThat(output)
+          .as("%s%n%s", home, output)
+          .containsPattern("compilation of Exploding\\.dear [1-9]\\d{7,}");
+    }
+  }
+
+  /** Compiles a method of many loops over many variables, which takes C2 some 100 MB. */
+  private void compile() throws Exception {
+    StringBuilder code = new StringBuilder("public class Exploding {\n");
+    code.append("  public static long dear(long[] a, int n) {\n");
+    for (int i = 0; i < VARIABLES; i++) {
+      code.append("    long v%d = %d;%n".formatted(i, i));
+    }
+    for (int loop = 0; loop < LOOPS; loop++) {
+      code.append("    for (int i = 0; i < n; i++) {\n");
+      for (int k = 0; k < 8; k++) {
+        int one = (7 * loop + k) % VARIABLES;
+        int two = (5 * loop + 3 * k) % VARIABLES;
+        code.append(
+            "      v%d += v%d * a[(i + %d) & 255] + i; if ((v%d & %d) == 0) v%d ^= a[(int) (v%d & 255)];%n"
+                .formatted(
+                    one, two, k, (loop + k) % VARIABLES, k + 1, two, (11 * k + loop) % VARIABLES));
+      }
+      code.append("    }\n");
+    }
+    code.append("    return v0");
+    for (int i = 1; i < VARIABLES; i++) {
+      code.append(" + v").append(i);
+    }
+    code.append(";\n  }\n}\n");
+    Path source = directory.resolve("Exploding.java");
+    Files.writeString(source, code);
+    int failed =
+        ToolProvider.getSystemJavaCompiler()
+            .run(
+                null, null, null, "--release", "17", "-d", directory.toString(), source.toString());
+    assertThat(failed).isZero();
+  }
+
+  /** Runs the method until the compiler has taken 30 MB for it, and prints what was live. */
+  static final class Compiles {
+
+    private static final double ENOUGH = 30e6;
+    private static final double LEAST = 1e6;
+    private static final long PAUSE_MILLIS = 200;
+    private static final Duration LONGEST = Duration.ofSeconds(90);
+
+    private Compiles() {}
+
+    public static void main(String[] arguments) throws Exception {
+      Mallometer mallometer = Mallometer.open();
+      mallometer.poll();
+      URL[] classes = {Path.of(arguments[0]).toUri().toURL()};
+      Method dear =
+          new URLClassLoader(classes)
+              .loadClass("Exploding")
+              .getMethod("dear", long[].class, int.class);
+      Thread work =
+          new Thread(
+              () -> {
+                try {
+                  while (true) {
+                    dear.invoke(null, new long[256], 40);
+                  }
+                } catch (ReflectiveOperationException e) {
+                  e.printStackTrace();
+                }
+              });
+      work.setDaemon(true);
+      work.start();
+      Map<String, Double> most = new HashMap<>();
+      long end = System.nanoTime() + LONGEST.toNanos();
+      while (System.nanoTime() < end && most.values().stream().noneMatch(bytes -> bytes > ENOUGH)) {
+        Map<String, Double> live = new HashMap<>();
+        for (CallSite site : mallometer.sites().read().sites()) {
+          if (isCompilation(site.frames())) {
+            live.merge(site.name(), site.liveBytes().value(), Double::sum);
+          }
+        }
+        live.forEach((name, bytes) -> most.merge(name, bytes, Math::max));
+        TimeUnit.MILLISECONDS.sleep(
+            PAUSE_MILLIS); // a reading takes the processor from the compiler
+      }
+      most.values().removeIf(bytes -> bytes < LEAST);
+      most.forEach((name, bytes) -> System.out.println(name + " " + Math.round(bytes)));
+      System.exit(0);
+    }
+
+    private static boolean isCompilation(List<StackFrame> frames) {
+      return !frames.isEmpty() && frames.get(0).kind() == StackFrame.Kind.COMPILED;
+    }
+  }
+}
