@@ -7,6 +7,7 @@ system is changed, and nothing but the record is left (engine.py). Without RATE 
 the alert of the verdict leak comes before the kill. With a RATE, such as 1MB, the kill comes sooner and that alert is not awaited.
 """
 
+import os
 import pathlib
 import platform
 import subprocess
@@ -60,10 +61,12 @@ def checked(docker, image_root, record, java_home, rate):
     seconds = FAST_SECONDS if rate else OWN_PACE_SECONDS
     record.check("the verdict leak", lambda: service.verdict(seconds))
     if not rate:
-        record.check("Alertmanager has the alert on the leak", service.leak_alert)
+        record.check("Alertmanager has the alert on the leak", lambda: service.leak_alert(seconds))
     record.check("the kernel kills the service at its limit", lambda: service.killed(seconds))
     record.check("the next start tells of the kill", service.sentence)
     record.check("Alertmanager has the alert on the kill", service.alert_after_the_kill)
+    if "CONTAINERS_PICTURES" in os.environ:
+        record.check("pictures of the pages after the kill", lambda: service.pictures(os.environ["CONTAINERS_PICTURES"]))
     service.down()
     record.finish(NOT_RUN)
     return int(record.failed > 0)
