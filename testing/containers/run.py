@@ -16,6 +16,7 @@ import sys
 import demo
 import engine
 import images
+import machine
 import ordinary
 import recipes
 from record import Record
@@ -29,7 +30,7 @@ NOT_RUN = """## Not run
 - The real images of Temurin, Prometheus, Alertmanager, Grafana and distroless: no registry is asked. Grafana itself is not run.
 - An API server, a kubelet and `kubectl debug`: the recipe starts the same kind of process, one with a mount namespace of its own in the
   process namespace of the target.
-- Version 2 of control groups: the engine uses the version that this machine mounts (above).
+- The engine on another version of control groups than this machine mounts (above).
 - An image for aarch64: only the processor of this machine was built for and run.
 """
 
@@ -97,6 +98,7 @@ def of_recipes(docker, repository, record, java_home):
     record.check("docker exec on a JDK", those.executed_in_the_container)
     record.check("a process in the target's process namespace", those.beside_the_container)
     record.check("attach from the host", those.from_the_host)
+    record.check("a kill on version 2 of control groups, in an emulated machine", lambda: machine.killed(docker))
 
 
 def head(docker, rate):
