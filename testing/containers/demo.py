@@ -20,8 +20,8 @@ CHROMIUM = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disabl
             "--disable-component-update", "--disable-sync", "--virtual-time-budget=20000")
 PICTURES = {
     "page": (f"{APP}/actuator/nativememory/page", "1440,2600"),
-    "alertmanager": (f"{ALERTMANAGER}/api/v2/alerts", "1440,1600"),
-    "alerts": (f"{PROMETHEUS}/classic/alerts?search=", "1440,2600"),
+    "alertmanager": (f"{ALERTMANAGER}/api/v2/alerts", "1440,700"),
+    "alerts": (f"{PROMETHEUS}/classic/alerts", "1440,1100"),
 }
 
 
@@ -143,7 +143,8 @@ class Demo:
     def leak_alert(self, seconds):
         alert = self._alert("NativeMemoryLeakSuspected", seconds)
         minutes = (timestamp(alert["startsAt"]) - self._started) / 60
-        return f"{alert['annotations']['summary']}; it fires {minutes:.1f} min after the start of the service"
+        state = alert["status"]["state"]
+        return f"{alert['annotations']['summary']}; it fires {minutes:.1f} min after the start of the service, and Alertmanager's state of it is {state}"
 
     def _alert(self, name, seconds):
         wait_until(lambda: name in self._alerts.seen, seconds, f"Alertmanager has {name}; it had {sorted(self._alerts.seen)}")

@@ -5,7 +5,7 @@ application of the recipes, and busybox. Its init starts the application under a
 what it says, and switches the machine off.
 """
 
-import pathlib
+import re
 import subprocess
 
 from record import LeftOut
@@ -82,7 +82,7 @@ def boot(root, kernel, directory):
     pack = 'cd "$0/root" && find . | cpio -o -H newc --quiet -R 0:0 | gzip -1 >"$0/ramdisk"'
     subprocess.run(["chroot", root, "sh", "-c", pack, directory], check=True)
     machine = ["-accel", "tcg,thread=multi", "-smp", "2", "-m", str(MEMORY_MIB), "-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio"]
-    files = ["-kernel", f"/{kernel.relative_to(root)}", "-initrd", f"{directory}/ramdisk", "-append", "console=ttyS0 quiet panic=-1"]
+    files = ["-kernel", f"/{kernel.relative_to(root)}", "-initrd", f"{directory}/ramdisk", "-append", "console=ttyS0 loglevel=1 panic=-1"]
     done = subprocess.run(["timeout", str(SECONDS), "chroot", root, f"/{QEMU}", *machine, *files], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           errors="replace", env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
     (directory / "printed").write_text(done.stdout + done.stderr)
@@ -93,7 +93,8 @@ def boot(root, kernel, directory):
 
 def seen(printed):
     """What the machine says, if it is what a kill is."""
-    said = dict(line[len("said "):].rstrip().split(" ", 1) for line in printed.splitlines() if line.startswith("said "))
+    # The firmware's sequences for a terminal stand before the first line.
+    said = dict(re.findall(r"said (\w+) ([^\r\n]*)", printed))
     sentence = said.get("sentence", "")
     sentence = sentence[sentence.find("The previous run"):]
     wanted = {
