@@ -2,8 +2,9 @@
 
     python3 testing/containers/run.py ENGINE_ROOT IMAGE_ROOT RECORD JAVA_HOME [RATE]
 
-ENGINE_ROOT is a Debian with docker.io, IMAGE_ROOT one with what the Dockerfiles install, JAVA_HOME a JDK 25. Nothing of this
-system is changed, and nothing but the record is left (engine.py). Without RATE the demo leaks as slowly as docker-compose.yml says:
+ENGINE_ROOT is a Debian with docker.io, for the emulated machine also with qemu, a kernel and cpio. IMAGE_ROOT is one with what the
+Dockerfiles install, JAVA_HOME a JDK 25. Nothing of this system is changed, and nothing is left but the record (engine.py) and, with
+CONTAINERS_PICTURES set to a directory, pictures there. Without RATE the demo leaks as slowly as docker-compose.yml says:
 the alert of the verdict leak comes before the kill. With a RATE, such as 1MB, the kill comes sooner and that alert is not awaited.
 """
 
@@ -27,7 +28,8 @@ OWN_PACE_SECONDS = 45 * 60
 FAST_SECONDS = 20 * 60
 NOT_RUN = """## Not run
 
-- The real images of Temurin, Prometheus, Alertmanager, Grafana and distroless: no registry is asked. Grafana itself is not run.
+- The real images of Temurin, Prometheus, Alertmanager, Grafana and distroless: no registry is asked. Grafana itself is not run, and
+  Debian's Alertmanager has no page of its own.
 - An API server, a kubelet and `kubectl debug`: the recipe starts the same kind of process, one with a mount namespace of its own in the
   process namespace of the target.
 - The engine on another version of control groups than this machine mounts (above).
