@@ -16,7 +16,8 @@ make_sid_root() {
   require debootstrap:debootstrap unshare:util-linux chroot:coreutils
   [[ -e $sid_root/etc/debian_version ]] || new_sid_root
   for package in "$@"; do
-    in_sid_root dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || missing+=("$package")
+    # grep -q would end before dpkg, whose failed write counts as a missing package.
+    in_sid_root dpkg -s "$package" 2>/dev/null | grep '^Status: install ok installed' >/dev/null || missing+=("$package")
   done
   ((${#missing[@]} == 0)) || install_in_sid_root "${missing[@]}"
 }

@@ -99,6 +99,13 @@ def without_quota(pod):
         yield from (f"{container['name']} has no limit of {kind}" for kind in ("cpu", "memory") if kind not in limits)
 
 
+class FilesOfTheChart(unittest.TestCase):
+    def test_they_are_links(self):
+        files = list((KUBERNETES / "chart/files").iterdir())
+        self.assertTrue(files)
+        self.assertEqual([], [file.name for file in files if not file.is_symlink()])
+
+
 @unittest.skipUnless(
     KUBECTL.exists() or os.environ.get("REQUIRE_KUSTOMIZE") == "true", "dashboards/check.sh has not installed kubectl"
 )

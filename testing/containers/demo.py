@@ -3,7 +3,9 @@
 import datetime
 import json
 import pathlib
+import subprocess
 import sys
+import threading
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "samples/leaky-service/e2e"))
@@ -14,6 +16,36 @@ APP, PROMETHEUS, ALERTMANAGER = (f"http://127.0.0.1:{port}" for port in (18080, 
 START_SECONDS = 300
 # The rules are evaluated every 15 s, and Alertmanager waits for 10 s before it shows a group.
 ALERT_SECONDS = 180
+CHROMIUM = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--virtual-time-budget=20000")
+PICTURES = {
+    "page": (f"{APP}/actuator/nativememory/page", "1440,2600"),
+    "alertmanager": (f"{ALERTMANAGER}/api/v2/alerts", "1440,700"),
+    "alerts": (f"{PROMETHEUS}/classic/alerts", "1440,1100"),
+}
+
+
+class Alerts(threading.Thread):
+    """Asks Alertmanager every 5 s and keeps each alert that it had, by name, as it was first: the kernel's kill ends the alert on
+    what was filled."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.seen = {}
+        self._ended = threading.Event()
+
+    def run(self):
+        while not self._ended.wait(5):
+            try:
+                for alert in json.loads(get(f"{ALERTMANAGER}/api/v2/alerts")):
+                    self.seen.setdefault(alert["labels"]["alertname"], alert)
+            except (OSError, ValueError):
+                # It does not answer.
+                continue
+
+    def end(self):
+        self._ended.set()
+        self.join()
 
 
 class Demo:
@@ -22,6 +54,7 @@ class Demo:
     def __init__(self, engine, repository, rate=None):
         self._engine, self._directory = engine, str(repository)
         self._files = ["-f", "docker-compose.yml"]
+        self._alerts = Alerts()
         if rate:
             # Outside of the build's context.
             file = engine.scratch / "rate.yml"
@@ -42,6 +75,8 @@ class Demo:
         self._compose("up", "-d", "--no-build")
         for service in SERVICES:
             wait_until(lambda service=service: self._inspect(service, ".State.Health.Status") == "healthy", START_SECONDS, f"{service} is healthy")
+        self._started = timestamp(self._inspect("app", ".State.StartedAt"))
+        self._alerts.start()
         return ", ".join(SERVICES)
 
     def confined(self):
@@ -101,21 +136,27 @@ class Demo:
         done = self._engine.run("logs", "mallometer-app-1")
         return done.stdout + done.stderr
 
-    def alert(self, name):
-        wait_until(lambda: self._alert(name), ALERT_SECONDS, f"Alertmanager has {name}")
-        return self._alert(name)
-
     def alert_after_the_kill(self):
-        alert = self.alert("NativeMemoryOOMKilled")
-        began = datetime.datetime.fromisoformat(alert["startsAt"].replace("Z", "+00:00")).timestamp()
-        return f"{alert['annotations']['summary']}; it fires {began - self._ended:.0f} s after the kill"
+        alert = self._alert("NativeMemoryOOMKilled", ALERT_SECONDS)
+        return f"{alert['annotations']['summary']}; it fires {timestamp(alert['startsAt']) - self._ended:.0f} s after the kill"
 
-    def leak_alert(self):
-        return self.alert("NativeMemoryLeakSuspected")["annotations"]["summary"]
+    def leak_alert(self, seconds):
+        alert = self._alert("NativeMemoryLeakSuspected", seconds)
+        minutes = (timestamp(alert["startsAt"]) - self._started) / 60
+        state = alert["status"]["state"]
+        return f"{alert['annotations']['summary']}; it fires {minutes:.1f} min after the start of the service, and Alertmanager's state of it is {state}"
 
-    def _alert(self, name):
-        alerts = json.loads(get(f"{ALERTMANAGER}/api/v2/alerts"))
-        return next((alert for alert in alerts if alert["labels"]["alertname"] == name), None)
+    def _alert(self, name, seconds):
+        wait_until(lambda: name in self._alerts.seen, seconds, f"Alertmanager has {name}; it had {sorted(self._alerts.seen)}")
+        return self._alerts.seen[name]
+
+    def pictures(self, directory):
+        """Takes pictures of the pages that tell of the kill, by Chromium of this system."""
+        pathlib.Path(directory).mkdir(parents=True, exist_ok=True)
+        for name, (address, size) in PICTURES.items():
+            file = pathlib.Path(directory, f"{name}.png")
+            subprocess.run([*CHROMIUM, f"--window-size={size}", f"--screenshot={file}", address], capture_output=True, timeout=300, check=True)
+        return ", ".join(PICTURES)
 
     def _query(self, expression):
         return json.loads(get(f"{PROMETHEUS}/api/v1/query?query={urllib.parse.quote(expression)}"))["data"]["result"]
@@ -125,4 +166,12 @@ class Demo:
         return float(found[0]["value"][1]) if found else None
 
     def down(self):
+        self._alerts.end()
         self._compose("down", "-v", "--timeout", "10")
+
+
+def timestamp(text):
+    """The seconds since 1970 of a time of Docker or Alertmanager."""
+    # fromisoformat() of Python 3.9 reads no nanoseconds and no Z.
+    seconds, _, fraction = text.rstrip("Z").partition(".")
+    return datetime.datetime.fromisoformat(seconds + "+00:00").timestamp() + float(f"0.{fraction or 0}")

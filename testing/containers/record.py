@@ -12,6 +12,10 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 SHOWN_LINES = 12
 
 
+class LeftOut(Exception):
+    """Says why a check cannot be made on this machine."""
+
+
 class Record:
     """Collects results and writes the file anew after each, so that an interrupted run leaves what it has shown."""
 
@@ -21,10 +25,13 @@ class Record:
         self.failed = 0
 
     def check(self, name, look):
-        """Calls a function that returns what it saw, and takes an exception for a failure. Returns whether it passed."""
+        """Calls a function that returns what it saw, and takes an exception other than LeftOut for a failure. Returns whether the check
+        passed."""
         began = time.monotonic()
         try:
             result, seen = "passed", look()
+        except LeftOut as reason:
+            result, seen = "left out", reason
         except Exception as failure:
             traceback.print_exc()
             result, seen = "**failed**", " ".join(str(failure).split())[-600:]

@@ -2,11 +2,13 @@
 
     python3 testing/containers/run.py ENGINE_ROOT IMAGE_ROOT RECORD JAVA_HOME [RATE]
 
-ENGINE_ROOT is a Debian with docker.io, IMAGE_ROOT one with what the Dockerfiles install, JAVA_HOME a JDK 25. Nothing of this
-system is changed, and nothing but the record is left (engine.py). Without RATE the demo leaks as slowly as docker-compose.yml says:
+ENGINE_ROOT is a Debian with docker.io, for the emulated machine also with qemu, a kernel and cpio. IMAGE_ROOT is one with what the
+Dockerfiles install, JAVA_HOME a JDK 25. Nothing of this system is changed, and nothing is left but the record (engine.py) and, with
+CONTAINERS_PICTURES set to a directory, pictures there. Without RATE the demo leaks as slowly as docker-compose.yml says:
 the alert of the verdict leak comes before the kill. With a RATE, such as 1MB, the kill comes sooner and that alert is not awaited.
 """
 
+import os
 import pathlib
 import platform
 import subprocess
@@ -15,6 +17,7 @@ import sys
 import demo
 import engine
 import images
+import machine
 import ordinary
 import recipes
 from record import Record
@@ -25,10 +28,11 @@ OWN_PACE_SECONDS = 45 * 60
 FAST_SECONDS = 20 * 60
 NOT_RUN = """## Not run
 
-- The real images of Temurin, Prometheus, Alertmanager, Grafana and distroless: no registry is asked. Grafana itself is not run.
+- The real images of Temurin, Prometheus, Alertmanager, Grafana and distroless: no registry is asked. Grafana itself is not run, and
+  Debian's Alertmanager has no page of its own.
 - An API server, a kubelet and `kubectl debug`: the recipe starts the same kind of process, one with a mount namespace of its own in the
   process namespace of the target.
-- Version 2 of control groups: the engine uses the version that this machine mounts (above).
+- The engine on another version of control groups than this machine mounts (above).
 - An image for aarch64: only the processor of this machine was built for and run.
 """
 
@@ -60,10 +64,12 @@ def checked(docker, image_root, record, java_home, rate):
     seconds = FAST_SECONDS if rate else OWN_PACE_SECONDS
     record.check("the verdict leak", lambda: service.verdict(seconds))
     if not rate:
-        record.check("Alertmanager has the alert on the leak", service.leak_alert)
+        record.check("Alertmanager has the alert on the leak", lambda: service.leak_alert(seconds))
     record.check("the kernel kills the service at its limit", lambda: service.killed(seconds))
     record.check("the next start tells of the kill", service.sentence)
     record.check("Alertmanager has the alert on the kill", service.alert_after_the_kill)
+    if "CONTAINERS_PICTURES" in os.environ:
+        record.check("pictures of the pages after the kill", lambda: service.pictures(os.environ["CONTAINERS_PICTURES"]))
     service.down()
     record.finish(NOT_RUN)
     return int(record.failed > 0)
@@ -94,6 +100,7 @@ def of_recipes(docker, repository, record, java_home):
     record.check("docker exec on a JDK", those.executed_in_the_container)
     record.check("a process in the target's process namespace", those.beside_the_container)
     record.check("attach from the host", those.from_the_host)
+    record.check("a kill on version 2 of control groups, in an emulated machine", lambda: machine.killed(docker))
 
 
 def head(docker, rate):
