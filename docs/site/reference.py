@@ -6,10 +6,11 @@
 
 A generated part stands between <!-- generated: NAME --> and <!-- end -->. Its sources are the code: the list of meters
 (Meter.java), the published components of records (@Figure), the MBeans' descriptions (Described.java), the list of settings (Setting.java), the help of the command line,
-mallometer.h, recording_format.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
+mallometer.h, and the Javadoc of public types. The starter and the agent have to be built. What is public is in
 docs/public-names.txt, which tests of each module compare with what running services show.
 """
 
+import collections
 import concurrent.futures
 import functools
 import json
@@ -24,7 +25,6 @@ REFERENCE = REPOSITORY / "docs/reference"
 CORE = REPOSITORY / "metrics-bridge/core/src/main/java/io/mallometer"
 METADATA = REPOSITORY / "spring-starter/target/classes/META-INF/spring-configuration-metadata.json"
 HEADER = REPOSITORY / "interposer/include/mallometer.h"
-RECORDING = REPOSITORY / "interposer/src/control/recording_format.h"
 PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.S)
 LITERALS = r'((?:\s*\+?\s*"(?:[^"\\]|\\.)*")+)'
 IN_SOME_STATES = " (in some states)"
@@ -91,32 +91,47 @@ def tags_of(series):
     return tags
 
 
+def exit_reasons():
+    """The reasons for the end of a run. A process that tests start has only some of them."""
+    oom = re.search(r'String OOM = "(\w+)"', read(CORE / "model/PreviousRun.java"))[1]
+    source = read(CORE / "internal/history/ExitDiagnosis.java").split("String reason() {", 1)[1].split("};", 1)[0]
+    return [oom if reason == "PreviousRun.OOM" else reason.strip('"') for reason in re.findall(r"-> (.+);", source)]
+
+
+def micrometer_name(series):
+    """The name that docs/reference/metrics.md tells readers to derive from that of a series."""
+    return re.sub(r"_(bytes|seconds|ratio)$", "", series.removesuffix("_total")).replace("_", ".")
+
+
 def metrics():
+    """A row for each figure that a series shows, with the attribute of an MBean that shows it too."""
     tags = tags_of(public("series"))
-    shown = {}
-    for each in meters():
-        if each["name"]:
-            shown[series_name(each["name"], each["type"], each["unit"])] = (each["type"], each["name"], each["meaning"])
+    shown = {series_name(each["name"], each["type"], each["unit"]): each for each in meters() if each["name"]}
     rows = []
-    for name in sorted(shown):
-        kind, meter, description = shown[name]
+    for name, each in sorted(shown.items()):
         labels = tags.pop(name, None)
-        for suffix in ("_bucket", "_count", "_sum") if kind == "histogram" else ():
+        for suffix in ("_bucket", "_count", "_sum") if each["type"] == "histogram" else ():
             labels = tags.pop(name + suffix, {}) | (labels or {})
         if labels is None:
             raise Missing(f"{name} is a meter, and docs/public-names.txt does not know the series")
+        if micrometer_name(name) != each["name"]:
+            raise Missing(f"the name of {name} in Micrometer, {each['name']}, cannot be derived as docs/reference/metrics.md says")
+        if name == "mallometer_previous_exit_timestamp_seconds":
+            labels["reason"] = exit_reasons()
         text = ", ".join(
             f"`{key}`" + ("" if "*" in values else ": " + ", ".join(f"`{value}`" if value else "none" for value in values))
             for key, values in sorted(labels.items())
         )
-        rows.append((f"`{name}`", kind, text, cell(description), f"`{meter}`"))
+        attribute = f"`{each['attribute']}`" if "attribute" in each else ""
+        rows.append((f"`{name}`" + (" (histogram)" if each["type"] == "histogram" else ""), text, attribute, cell(each["meaning"])))
     if tags:
         raise Missing(f"series without a meter: {', '.join(sorted(tags))}")
-    return table(("series", "type", "labels", "meaning", "meter"), rows)
+    return table(("series", "labels", "attribute", "meaning"), rows)
 
 
 def mbeans():
-    described = {}
+    """The attributes that are no figures of series, the operations and the notifications of each MBean."""
+    described, figures_of_series = {}, {}
     source = read(CORE / "jmx/Described.java")
     for bean, body in re.findall(r"interface Of(\w+) \{(.*?)\n  \}\n", source, re.S):
         for text, name in re.findall(r"@Description\((?:\s*value =)?" + LITERALS + r"(?:,\s*rows = [\w.]+)?\)\s+(?:@\w+(?:\([^)]*\))?\s+)*[\w<>?, .\[\]@]+? (\w+)\(", body):
@@ -124,27 +139,25 @@ def mbeans():
     for each in meters():
         if "attribute" in each:
             described[each["bean"], each["attribute"]] = each["meaning"]
+            if each["name"]:
+                figures_of_series.setdefault(each["bean"], []).append(each["attribute"])
     rows, lacking = {}, []
     for line in public("MBeans"):
         bean, name, kind = re.fullmatch(r"io\.mallometer:type=(\w+) (.+?)(?:: (\S+))?", line).groups()
         if name.startswith("notification "):
-            rows[bean, name] = (f"`{bean}`", f"notification `{name.split()[1]}`", "", "Sent once for each event")
+            rows[bean, name] = (f"`{bean}`", f"notification `{name.split()[1]}`", "Sent once for each event")
             continue
         top = re.match(r"\w+", name)[0]
-        fields = re.sub(r"^\w+(\(.*?\))?(\[\]|\{\})?\.?", "", name)
         signature = re.search(r"\(.*?\)", name)
-        row = rows.setdefault((bean, top), [f"`{bean}`", f"`{top}{signature[0] if signature else ''}`", "", ""])
-        if isinstance(row, list):
-            if not fields:
-                row[2] = cell(kind or "")
-            else:
-                row[2] = (row[2] + ", " if row[2] else "") + f"`{fields}`"
-        row[3] = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:])) or described.get(("Each", top), ""))
-        if not row[3] and (bean, top) not in lacking:
+        meaning = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:])) or described.get(("Each", top), ""))
+        if not meaning and (bean, top) not in lacking:
             lacking.append((bean, top))
+        if top not in figures_of_series[bean]:
+            rows[bean, top] = (f"`{bean}`", f"`{top}{signature[0] if signature else ''}`", meaning)
     if lacking:
         raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))
-    return table(("MBean", "attribute or operation", "type, or fields", "meaning"), [tuple(rows[key]) for key in sorted(rows)])
+    listed = "\n".join(f"- `{bean}`: " + ", ".join(f"`{name}`" for name in sorted(names)) for bean, names in sorted(figures_of_series.items()))
+    return f"\n{listed}\n" + table(("MBean", "attribute or operation", "meaning"), [rows[key] for key in sorted(rows)])
 
 
 @functools.cache
@@ -153,7 +166,13 @@ def all_settings():
     return run_with_core("Settings.java")
 
 
-READERS = {"ALL": "starter, agent", "STARTER": "starter", "AGENT": "agent", "LIBRARY": "variable only", "COMMANDS": "variable only"}
+READERS = {
+    "ALL": "The starter and the agent",
+    "STARTER": "The starter alone",
+    "AGENT": "The agent alone",
+    "LIBRARY": "The library and the commands, as variables only",
+    "COMMANDS": "The library and the commands, as variables only",
+}
 
 
 def figures():
@@ -168,50 +187,34 @@ def figures():
 
 
 def json_fields():
+    """A list of the fields of each object. A field that shows the figure of a series refers to the series."""
     kinds = dict((record, name) for name, record in re.findall(r'Map\.entry\("([^"]+)", ([\w.]+)\.class\)', read(CORE / "view/Views.java")))
-    rows = [
-        (f"`{record}`" + (f" (`{kinds[record]}`)" if record in kinds else ""), f"`{name}`" + (" (its fields)" if inline else ""), unit, cell(meaning))
-        for record, name, unit, meaning, inline in figures()
-    ]
-    return table(("object (answer of)", "field", "unit", "meaning"), sorted(rows))
+    series = {each["meaning"]: series_name(each["name"], each["type"], each["unit"]) for each in meters() if each["name"]}
+    objects = {}
+    for record, name, unit, meaning, inline in figures():
+        named = unit in ("", "count") or all(word.lower() in name.lower() for word in unit.split() if word not in ("per", "second", "hour"))
+        text = f"`{series[meaning]}`" if meaning in series else cell(meaning)
+        objects.setdefault(record, []).append(f"- `{name}`" + (" (its fields)" if inline else "") + f": {text}" + ("" if named else f" ({unit})"))
+    parts = [f"\n**{record}**" + (f" (`{kinds[record]}`)" if record in kinds else "") + "\n\n" + "\n".join(sorted(fields)) + "\n" for record, fields in sorted(objects.items())]
+    return "".join(parts) + "\n"
 
 
 def settings():
     if not METADATA.exists():
         raise Missing(f"build the starter first: {METADATA.relative_to(REPOSITORY)} is missing")
-    rows = [row("name", each, READERS[each["reader"]]) for each in all_settings()]
+    heads = ("setting", "values", "default", "meaning")
+    read_by = {}
+    for each in all_settings():
+        default = f"`{each['default']}`" if each["default"] else "none"
+        row = (f"`{each['name']}`", cell(each["values"]), default, cell(each["meaning"]))
+        read_by.setdefault(READERS[each["reader"]], []).append(row)
     for each in json.loads(read(METADATA))["properties"]:
         if not each["name"].startswith("mallometer."):
             values = each["type"].rsplit(".", 1)[-1].lower()
             default = str(each.get("defaultValue", "none")).lower()
-            rows.append((f"`{each['name']}`", "Spring Boot", values, f"`{default}`", cell(each.get("description", ""))))
-    return table(("setting", "read by", "values", "default", "meaning"), rows)
-
-
-def row(kind, setting, *more):
-    default = f"`{setting['default']}`" if setting["default"] else "none"
-    return (f"`{setting[kind]}`", *more, cell(setting["values"]), default, cell(setting["meaning"]))
-
-
-def settings_of(kind, chosen):
-    head = "setting" if kind == "name" else kind
-    return table((head, "values", "default", "meaning"), [row(kind, each) for each in all_settings() if each[kind] and chosen(each)])
-
-
-def agent_options():
-    return settings_of("option", lambda each: not each["name"].startswith(("push.", "otlp.")))
-
-
-def push_options():
-    return settings_of("name", lambda each: each["name"].startswith("push."))
-
-
-def otlp_options():
-    return settings_of("option", lambda each: each["name"].startswith("otlp."))
-
-
-def variables():
-    return settings_of("variable", lambda each: each["library"])
+            row = (f"`{each['name']}`", values, f"`{default}`", cell(each.get("description", "")))
+            read_by.setdefault("Spring Boot", []).append(row)
+    return "".join(f"\n### {reader}\n{table(heads, rows)}" for reader, rows in read_by.items())
 
 
 def java():
@@ -230,11 +233,42 @@ def exit_codes():
     return table(("code", "meaning"), re.findall(r"^ +(\S+) +(.+)$", listed, re.M))
 
 
+OPTION = re.compile(r"^ {2,6}((?:-\w, +)?--?[\w-]+(?:=\S+)?|\[?[A-Z][A-Z|.]+\]?(?:\.\.\.)?)(?: {2,}(.*))?$")
+# Options that every command has.
+EVERY_COMMAND = ("--help", "--version")
+
+
+def help_parts(text):
+    """The description of a command's help, and a pair of name and meaning for each parameter and option."""
+    text = re.sub(r"^Usage: .*\n(?: {11,}.*\n)*", "", text.split("\nCommands:\n", 1)[0] + "\n")
+    description, options = [], []
+    for line in text.splitlines():
+        if found := OPTION.match(line):
+            options.append([found[1], found[2] or ""])
+        elif options:
+            before = options[-1][1]
+            options[-1][1] = before + ("" if before.endswith(("*.", "HOST:", "NAMES[,")) or not before else " ") + line.strip()
+        else:
+            description.append(line.strip())
+    return " ".join(description), options
+
+
 def commands():
     names = [line.split()[1:] for line in public("commands") if " -" not in line]
     with concurrent.futures.ThreadPoolExecutor(2) as together:
         texts = [text for text, _ in together.map(help_of, names)]
-    parts = [f"\n### {' '.join(['mallometer', *name])}\n\n```text\n{text.rstrip()}\n```\n" for name, text in zip(names, texts, strict=True)]
+    helps = {" ".join(["mallometer", *name]): help_parts(text) for name, text in zip(names, texts, strict=True)}
+    counted = collections.Counter((name, meaning) for _, options in helps.values() for name, meaning in options)
+    shared = dict(each for each, times in counted.items() if times > 1)
+    parts = ["\n" + "\n".join(f"- `{name}`: {cell(meaning)}" for name, meaning in sorted(shared.items())) + "\n"]
+    for command, (description, options) in helps.items():
+        own = [(name, meaning) for name, meaning in options if shared.get(name) != meaning]
+        took = [name.split("=")[0].split(", ")[-1] for name, meaning in options if shared.get(name) == meaning and name.startswith("-")]
+        took = [name for name in took if name not in EVERY_COMMAND]
+        arguments = " ".join(name for name, _ in options if not name.startswith("-"))
+        parts.append(f"\n### {command} {arguments}".rstrip() + f"\n\n{cell(description)}" + (f" Takes {', '.join(f'`{name}`' for name in took)}." if took else "") + "\n")
+        if own:
+            parts.append("\n" + "\n".join(f"- `{name}`" + (f": {cell(meaning)}" if meaning else "") for name, meaning in own) + "\n")
     return "".join(parts) + "\n"
 
 
@@ -244,8 +278,13 @@ def first_sentence(comment):
     return re.split(r"(?<=\.)\s", re.sub(r"<[^>]*>", "", text).strip(), maxsplit=1)[0].removesuffix(":")
 
 
+# Packages and types whose objects the pages of endpoints and MBeans describe, and the configurations that Spring Boot finds by itself.
+DESCRIBED_ELSEWHERE = re.compile(r"io\.mallometer\.(?:view|jmx|page)\.|io\.mallometer\.spring\.\w*(?:Configuration|Extension|Endpoint)$")
+
+
 def java_api():
-    rows = []
+    published = {record for record, *_ in figures()}
+    packages = {}
     modules = [CORE, REPOSITORY / "testing/junit/src/main/java/io/mallometer/junit", REPOSITORY / "testing/jmh/src/main/java/io/mallometer/jmh"]
     modules += [REPOSITORY / "spring-starter/src/main/java/io/mallometer/spring"]
     for module in modules:
@@ -254,14 +293,15 @@ def java_api():
                 continue
             match = re.search(
                 r"/\*\*((?:(?!\*/).)*)\*/\s*(?:@\w+(?:\((?:[^()]|\([^()]*\))*\))?\s*)*"
-                r"public (?:(?:abstract|final|sealed|non-sealed) )*(class|record|interface|enum|@interface) (\w+)",
+                r"public (?:(?:abstract|final|sealed|non-sealed) )*(?:class|record|interface|enum|@interface) (\w+)",
                 read(path),
                 re.S,
             )
             if match:
                 package = str(path.parent.relative_to(next(p for p in path.parents if p.name == "java"))).replace("/", ".")
-                rows.append((package, f"`{match[3]}`", match[2], cell(first_sentence(match[1]))))
-    return table(("package", "type", "kind", "what it is"), [(f"`{package}`", *rest) for package, *rest in rows])
+                if match[2] not in published and not DESCRIBED_ELSEWHERE.match(f"{package}.{match[2]}"):
+                    packages.setdefault(package, []).append(f"- `{match[2]}`: {cell(first_sentence(match[1]))}")
+    return "".join(f"\n`{package}`\n\n" + "\n".join(types) + "\n" for package, types in packages.items()) + "\n"
 
 
 def c_api():
@@ -270,33 +310,18 @@ def c_api():
     for comment, declaration in re.findall(
         r"/\*((?:(?!\*/).)*)\*/\n(?:MALLOMETER_API|static inline) ([^;{]*?)\s*[;{]", text, re.S
     ):
-        rows.append((f"`{cell(declaration)}`", cell(re.sub(r"\n \*", " ", comment))))
+        rows.append((f"`{cell(declaration)}`", cell(first_sentence(comment))))
     named = " ".join(row[0] for row in rows)
     lacking = [n for n in re.findall(r"\b(mallometer_\w+)\(", " ".join(public("functions of the library"))) if n + "(" not in named]
     for name in list(lacking):
         if re.search(rf"\b{name}\(", text):
             declared = re.search(rf"(?:MALLOMETER_API|static inline) ([^;{{]*\b{name}\([^;{{]*?)\s*[;{{]", text)
             if declared:
-                rows.append((f"`{cell(declared[1])}`", "As its neighbour in the header"))
+                rows.append((f"`{cell(declared[1])}`", ""))
                 lacking.remove(name)
     if lacking:
         raise Missing(f"functions that mallometer.h does not describe: {', '.join(lacking)}")
-    return table(("function", "meaning"), rows)
-
-
-def recording_layout():
-    """The fields of each struct of a recording. GenerateAbi.java refuses a struct with padding, so offsets are sums."""
-    rows, sizes = [], {"char": 1, "uint32_t": 4, "uint64_t": 8}
-    text = read(RECORDING)
-    lengths = dict(re.findall(r"^#define (RECORDING_\w+) (\d+)", text, re.M))
-    for struct, body in re.findall(r"^struct (recording_\w+) {(.*?)^};", text, re.M | re.S):
-        offset = 0
-        for comment, kind, name, length in re.findall(r"(?:/\*((?:(?!\*/).)*)\*/\s*)?(?:struct )?(\w+) (\w+)(?:\[(\w+)\])?;", body, re.S):
-            bytes_ = sizes[kind] * int(lengths.get(length, length or 1))
-            rows.append((f"`{struct}`", f"`{name}`", str(offset), str(bytes_), cell(re.sub(r"\n *\*", " ", comment))))
-            offset += bytes_
-        sizes[struct] = offset
-    return table(("struct", "field", "offset", "bytes", "meaning"), rows)
+    return "\n" + "\n".join(f"- {function}" + (f": {meaning}" if meaning else "") for function, meaning in rows) + "\n\n"
 
 
 PARTS = {
@@ -304,15 +329,10 @@ PARTS = {
     "mbeans": mbeans,
     "json": json_fields,
     "settings": settings,
-    "agent-options": agent_options,
-    "push-options": push_options,
-    "otlp-options": otlp_options,
-    "variables": variables,
     "commands": commands,
     "exit-codes": exit_codes,
     "java-api": java_api,
     "c-api": c_api,
-    "recording-layout": recording_layout,
 }
 
 # Where the names of a section have to stand, and what of a line is the name.
@@ -320,7 +340,7 @@ NAMED = {
     "series": ("metrics.md", r"\w+?(?=(?:_bucket|_count|_sum)?[{ ])"),
     "series of the starter": ("metrics.md", r"\w+?(?=(?:_count|_max|_sum)?[{ ])"),
     "series of the agent": ("metrics.md", r"\w+"),
-    "MBeans": ("mbeans.md", r"(?<= )\w+"),
+    "MBeans": ("metrics.md", r"(?<= )\w+"),
     "properties": ("settings.md", r"[\w.-]+"),
     "options of the agent": ("settings.md", r"\S+"),
     "environment variables": ("settings.md", r"\S+"),
@@ -329,8 +349,8 @@ NAMED = {
     "addresses of the agent": ("endpoints.md", r"(?<= ).+"),
     "views and parameters": ("endpoints.md", r".+"),
     "headers": ("endpoints.md", r".+"),
-    "events of Flight Recorder": ("mbeans.md", r"\S+"),
-    "functions of the library": ("c-api.md", r"\bmallometer_\w+"),
+    "events of Flight Recorder": ("metrics.md", r"\S+"),
+    "functions of the library": ("api.md", r"\bmallometer_\w+"),
 }
 
 
@@ -344,11 +364,13 @@ def unnamed():
     """Public names that the page does not have."""
     for section, (page, pattern) in NAMED.items():
         text = read(REFERENCE / page)
+        shared = text.split("<!-- generated: commands -->", 1)[-1].split("\n### ", 1)[0]
         for name in dict.fromkeys(match[0] for line in public(section) if (match := re.search(pattern, line))):
             if section == "commands" and " -" in name:
                 command, option = re.fullmatch(r"mallometer ?(.*?) ?(-\S+)", name).groups()
-                part = text.split(f"### {' '.join(['mallometer', command]).strip()}\n", 1)[-1].split("\n### ", 1)[0]
-                missing = option not in part
+                named = re.escape(" ".join(["mallometer", command]).strip())
+                part = (re.split(rf"### {named}(?= [A-Z\[]|\n)", text, maxsplit=1) + [""])[1].split("\n### ", 1)[0]
+                missing = not re.search(rf"`(?:-\w, )?{re.escape(option)}\b|`{re.escape(option)}, ", part + shared)
             elif section in ("properties", "options of the agent", "environment variables"):
                 missing = f"| `{setting_of(section, name)}` |" not in text
             elif section == "views and parameters" and name.startswith("?"):

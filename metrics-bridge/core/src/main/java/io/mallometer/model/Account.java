@@ -120,7 +120,7 @@ public record Account(
       @Figure(
               value =
                   "The largest size that a setting allows, of the total the limit that somebody "
-                      + "set; NaN without one",
+                      + "set; unknown without one",
               unit = BYTES)
           double maximumBytes) {
 

@@ -61,9 +61,9 @@ public record Diagnosis(
    * projected to its maximum.
    */
   public record Limit(
-      @Figure(value = "The limit; NaN without one", unit = BYTES) double bytes,
+      @Figure(value = "The limit; unknown without one", unit = BYTES) double bytes,
       @Figure(
-              value = "The bytes that count toward it, without pages of files; NaN if unknown",
+              value = "The bytes that count toward it, without pages of files; unknown if the system does not tell",
               unit = BYTES)
           double usedBytes,
       @Figure(
@@ -77,7 +77,7 @@ public record Diagnosis(
                   "The estimated time until memory reaches its limit if growth continues; absent while it does not grow",
               unit = SECONDS)
           double seconds,
-      @Figure(value = "The upper end; infinite if memory may never reach the limit", unit = SECONDS)
+      @Figure(value = "The upper end; unknown if memory may never reach the limit", unit = SECONDS)
           double upperSeconds) {
 
     /** The source of a limit that a person stated for this process. */

@@ -10,8 +10,8 @@ import picocli.CommandLine.Mixin;
     description = {
       "Makes a JVM that was started without the library count native memory from now on, until"
           + " detach or its end.",
-      "Earlier allocations are known only as a sum. The command is refused if MALLOMETER_ATTACH=off"
-          + " is in the JVM's environment."
+      "Earlier allocations are known only as a sum. The command refuses an address, and a JVM with"
+          + " MALLOMETER_ATTACH=off in its environment."
     })
 final class AttachCommand implements Callable<Integer> {
 

@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
     name = "detach",
     description =
         "Ends counting that began with an attach by any tool, and with it the counters. A"
-            + " preloaded library counts until the process ends.")
+            + " preloaded library counts until the process ends. The command refuses an address.")
 final class DetachCommand implements Callable<Integer> {
 
   @Mixin private Target target = new Target();

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
     name = "phase",
     description =
         "Ends the phase of a JVM that the previous phase command began, prints its counters, and"
-            + " begins the next.")
+            + " begins the next. The command refuses an address.")
 final class PhaseCommand implements Callable<Integer> {
 
   @Mixin private Target target = new Target();
