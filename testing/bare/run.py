@@ -30,7 +30,6 @@ PAGES = {
     "docs/start/spring.md": SPRING,
     JUNIT: None,
     "testing/jmh/README.md": None,
-    "docs/journeys/ci-gate.md": JUNIT,
     "docs/reference/gates.md": JUNIT,
 }
 CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n", re.S)

@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 NAMED = re.compile(r"`(?:[a-z]\w*\.)*([A-Z]\w*Test)(?:\.([a-z]\w+))?`")
 CTEST = re.compile(r"`([a-z]+(?:_[a-z0-9]+)*)`")
-TABLES = {ROOT / "docs/explanation/testing.md": "## What other tools offer for tests",
-          ROOT / "docs/reference/monitors.md": "## AllocMonitor's and the interposer package's"}
+FEATURES = ROOT / "testing/published/features.md"
+TABLES = ("## Tests and benchmarks", "## AllocMonitor and the interposer package")
 
 
 def files(*patterns):
@@ -46,8 +46,8 @@ class DocumentedTestsTest(unittest.TestCase):
     def test_each_feature_of_other_tools_has_a_proof(self):
         ctests = (ROOT / "interposer/test/CMakeLists.txt").read_text()
         without = []
-        for page, heading in TABLES.items():
-            for feature, _, proof in rows(page.read_text(), heading):
+        for heading in TABLES:
+            for feature, _, proof in rows(FEATURES.read_text().split(heading, 1)[1].split("\n## ", 1)[0], "\n"):
                 named = CTEST.findall(proof)
                 if not (named or NAMED.search(proof)) or not all(is_ctest(name, ctests) for name in named):
                     without.append(feature)
