@@ -988,7 +988,7 @@ struct mallometer_monitor {
  * Registers a copy of a monitor and returns its number, which is greater than 0. It is called for events that begin
  * afterwards; of an event that another thread has begun it may miss all, or a realloc's free. Waits, without a lock and
  * for a second at most, for other threads that are just choosing a path. While any monitor is registered, all threads
- * take a longer path (docs/reference/monitors.md has the instructions); without monitors nothing is added. Monitors
+ * take a longer path (docs/reference/scopes.md has the instructions); without monitors nothing is added. Monitors
  * stay registered while counting is off, and are not called then. A forked child has them too, with a copy of the
  * context. -EINVAL also: it has no function; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */

@@ -63,16 +63,55 @@ def neutral(printed, results):
     return re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:9464", printed)
 
 
+# How mallometer came into the program: the end of a row's title. Rows of one case that differ in that alone are one row of the table.
+WAY = re.compile(r"(.*)(?<! with library), ((?:library alone|agent|starter|bridge in a program|its own registry)\b.*)")
+# What is the same in most lines, and what to do, which other pages say.
+SHORTER = (
+    (r"mallometer: \S+ counts native memory \(([^)]*)\)(?:; http://\S+/metrics)?", "counts"),
+    (r"(?:counts; )?counts, and a call site has [\w.]+", "counts and names"),
+    (r"counts, and says nothing", "counts, silent"),
+    (r"counts(?:; counts)+$", "counts"),
+    (r"mallometer: (not started|UNAVAILABLE)", r"\1"),
+    (r"Native memory is not (counted|shown): ", r"not \1: "),
+    (r"INFO io\.mallometer\.spring\.\w+ ", ""),
+    (r"(UNAVAILABLE \(.*?\)): .*?(?=; com\.sun\.jna|$)", r"\1"),
+    (r"\. (?:What to do|Add|Grant|Start|The application runs)\b.*?(?=; com\.sun\.jna|; no MBean|; counts|; http|$)", ""),
+    (r"; the options are .*", ""),
+    (r"; http://127\.0\.0\.1:9464/metrics", ""),
+)
+
+
+def short(printed):
+    for pattern, text in SHORTER:
+        printed = re.sub(pattern, text, printed)
+    return printed
+
+
+def cases(entries):
+    """Rows of (title, how, says). Cases of a topic with one result are one row, and so are the ways of a case."""
+    found = {}
+    for title, how, says in entries:
+        named = WAY.fullmatch(title)
+        case, way = named.groups() if named else (title, "")
+        simulated = "" if how in ("", "real") else f" ({how})"
+        found.setdefault(case + simulated, {}).setdefault(short(says), []).append(way)
+    same = {}
+    for case, results in found.items():
+        topic, _, name = case.partition(": ")
+        parts = [": ".join(filter(None, (", ".join(filter(None, ways)), says))) for says, ways in results.items()]
+        same.setdefault((topic, "<br>".join(parts)), []).append(name)
+    return [f"| {topic}: {'; '.join(names)} | {result} |" for (topic, result), names in same.items()]
+
+
 def markdown(results):
-    lines = ["| where | how | start without, with | result |", "|---|---|---|---|"]
+    entries = []
     for result in results:
-        how = getattr(result.row, "how", "")
         came = result.verdict if result.verdict != row.PASSED else ""
         detail = result.trouble.splitlines()[0] if result.trouble else neutral(result.printed, results)
         silent = "counts, and says nothing" if getattr(result.row, "counts", ()) else "says nothing"
         says = ": ".join(filter(None, (came, escaped(detail)))) or silent
-        lines.append(f"| {result.row.title()} | {how} | {start(result)} | {says} |")
-    return "\n".join([f"{where()}: {verdicts(results)}; {later(results)}.", "", *lines])
+        entries.append((result.row.title(), getattr(result.row, "how", ""), says))
+    return "\n".join([f"{where()}: {verdicts(results)}; {later(results)}.", "", "| case | result |", "|---|---|", *cases(entries)])
 
 
 def where():

@@ -309,7 +309,7 @@ const trust = [
   )
     .overrideByQuery('B', AS_LINE)
     .overrideByQuery('C', onTheRight('bytes'))
-    .links([runbook('over-target.md')]),
+    .links([runbook('stuck.md')]),
   graph(
     'Are samples lost?',
     'Sampled allocations, and the samples that were lost because a table was full. Dropped no_site or not_followed: live bytes by site are too low. no_path loses no sample.',
@@ -322,7 +322,7 @@ const trust = [
         legend: 'dropped, {{reason}}',
       },
     ],
-  ).links([runbook('drops-samples.md')]),
+  ).links([runbook('stuck.md')]),
 ];
 
 /** The dashboard as Grafana reads it. */

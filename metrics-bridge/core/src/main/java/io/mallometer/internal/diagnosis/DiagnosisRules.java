@@ -335,13 +335,12 @@ public final class DiagnosisRules {
   private String runbook() {
     return switch (findings.get(0).topic()) {
       case "previous" -> "after-a-kill";
-      case "limit" -> "near-limit";
-      case HEAP -> "heap-too-large";
+      case "limit", HEAP -> "near-limit";
       default ->
           switch (named.isEmpty() ? Kind.TOTAL : named.get(0).kind()) {
             case SITE -> ofSite(named.get(0));
             case RETAINED -> "retained";
-            case HEAP -> "heap-too-large";
+            case HEAP -> "near-limit";
             case ANONYMOUS, UNATTRIBUTED -> "unexplained";
             default -> "reaches-limit";
           };
@@ -350,8 +349,7 @@ public final class DiagnosisRules {
 
   private String ofSite(Row row) {
     return switch (headline.suspect(row).map(SiteVerdict::verdict).orElse(Verdict.HEALTHY)) {
-      case LEAK -> "leak-suspected";
-      case UNUSED -> "unused-grows";
+      case LEAK, UNUSED -> "leak-suspected";
       default -> "reaches-limit";
     };
   }

@@ -444,7 +444,7 @@ class DiagnosisTest {
     assertThat(rests.diagnosis().sentence())
         .isEqualTo("The Java heap may grow by 400 MiB, and the limit of 1.0 GiB leaves 200 MiB");
     assertThat(rests.diagnosis().actions())
-        .contains("Open the runbook: docs/runbooks/heap-too-large.md");
+        .contains("Open the runbook: docs/runbooks/near-limit.md");
     rests.mostHeap = 700;
     assertThat(rests.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
@@ -464,7 +464,7 @@ class DiagnosisTest {
     assertThat(tooLarge.diagnosis().sentence())
         .isEqualTo("OOM kill expected at 12:23 UTC. Java heap adds 30 MiB/min");
     assertThat(tooLarge.diagnosis().actions())
-        .contains("Open the runbook: docs/runbooks/heap-too-large.md");
+        .contains("Open the runbook: docs/runbooks/near-limit.md");
   }
 
   @Test
@@ -636,7 +636,7 @@ class DiagnosisTest {
     assertThat(large.diagnosis().actions())
         .containsExactly(
             "Close what B.c (Some.java:12) allocates, or bound how much is kept",
-            "Open the runbook: docs/runbooks/unused-grows.md");
+            "Open the runbook: docs/runbooks/leak-suspected.md");
     large.leaks =
         VerdictsByHand.report(VerdictsByHand.growing(Verdict.GROWING, "a.B.c", MIB, 60 * MIB));
     assertThat(large.diagnosis().actions())

@@ -122,7 +122,7 @@ final class Remedy {
           + (platform.isMacos() ? "macos" : "all-platforms");
     }
     return platform.isMacos()
-        ? container() + "; counting on macOS itself is experimental (docs/reference/macos.md)"
+        ? container() + "; counting on macOS itself is experimental (docs/reference/compatibility.md#macos)"
         : container();
   }
 

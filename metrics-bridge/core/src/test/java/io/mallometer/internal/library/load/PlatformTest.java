@@ -37,7 +37,7 @@ class PlatformTest {
         .contains("mvn -P all-platforms");
     assertThat(Remedy.elsewhere(Platform.of("Mac OS X", "aarch64", "")))
         .startsWith(Remedy.container())
-        .contains("docs/reference/macos.md");
+        .contains("docs/reference/compatibility.md#macos");
     assertThat(Remedy.elsewhere(Platform.of("Linux", "riscv64", ""))).isEqualTo(Remedy.container());
   }
 
