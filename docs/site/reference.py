@@ -56,6 +56,11 @@ def table(heads, rows):
     return "\n".join(["", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(row) + " |" for row in rows), "", ""])
 
 
+def listed(heading, entries):
+    """A heading with a line for each entry below it."""
+    return "\n" + "\\\n".join([heading, *entries]) + "\n"
+
+
 def run_with_core(program):
     """The JSON that a Java program prints about the classes of the core."""
     classes = REPOSITORY / "metrics-bridge/core/target/classes"
@@ -123,6 +128,7 @@ def metrics():
             for key, values in sorted(labels.items())
         )
         attribute = f"`{each['attribute']}`" if "attribute" in each else ""
+        attribute += f" (`{each['bean']}`)" if each.get("bean", "NativeMemory") != "NativeMemory" else ""
         rows.append((f"`{name}`" + (" (histogram)" if each["type"] == "histogram" else ""), text, attribute, cell(each["meaning"])))
     if tags:
         raise Missing(f"series without a meter: {', '.join(sorted(tags))}")
@@ -145,7 +151,7 @@ def mbeans():
     for line in public("MBeans"):
         bean, name, kind = re.fullmatch(r"io\.mallometer:type=(\w+) (.+?)(?:: (\S+))?", line).groups()
         if name.startswith("notification "):
-            rows[bean, name] = (f"`{bean}`", f"notification `{name.split()[1]}`", "Sent once for each event")
+            rows.setdefault(bean, {})[name] = f"notification `{name.split()[1]}`"
             continue
         top = re.match(r"\w+", name)[0]
         signature = re.search(r"\(.*?\)", name)
@@ -153,11 +159,10 @@ def mbeans():
         if not meaning and (bean, top) not in lacking:
             lacking.append((bean, top))
         if top not in figures_of_series[bean]:
-            rows[bean, top] = (f"`{bean}`", f"`{top}{signature[0] if signature else ''}`", meaning)
+            rows.setdefault(bean, {})[top] = f"`{top}{signature[0] if signature else ''}`: {meaning}"
     if lacking:
         raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))
-    listed = "\n".join(f"- `{bean}`: " + ", ".join(f"`{name}`" for name in sorted(names)) for bean, names in sorted(figures_of_series.items()))
-    return f"\n{listed}\n" + table(("MBean", "attribute or operation", "meaning"), [rows[key] for key in sorted(rows)])
+    return "".join(listed(f"**{bean}**", [of_bean[name] for name in sorted(of_bean)]) for bean, of_bean in sorted(rows.items())) + "\n"
 
 
 @functools.cache
@@ -186,6 +191,10 @@ def figures():
             yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), "inline = true" in found[2]
 
 
+# What the page says once, of all fields.
+UNKNOWN = re.compile(r"[;,] (?:unknown|absent|empty|null)\b[^;]*")
+
+
 def json_fields():
     """A list of the fields of each object. A field that shows the figure of a series refers to the series."""
     kinds = dict((record, name) for name, record in re.findall(r'Map\.entry\("([^"]+)", ([\w.]+)\.class\)', read(CORE / "view/Views.java")))
@@ -193,28 +202,26 @@ def json_fields():
     objects = {}
     for record, name, unit, meaning, inline in figures():
         named = unit in ("", "count") or all(word.lower() in name.lower() for word in unit.split() if word not in ("per", "second", "hour"))
-        text = f"`{series[meaning]}`" if meaning in series else cell(meaning)
-        objects.setdefault(record, []).append(f"- `{name}`" + (" (its fields)" if inline else "") + f": {text}" + ("" if named else f" ({unit})"))
-    parts = [f"\n**{record}**" + (f" (`{kinds[record]}`)" if record in kinds else "") + "\n\n" + "\n".join(sorted(fields)) + "\n" for record, fields in sorted(objects.items())]
+        text = f"`{series[meaning]}`" if meaning in series else cell(UNKNOWN.sub("", meaning))
+        objects.setdefault(record, []).append(f"`{name}`" + (" (its fields)" if inline else "") + f": {text}" + ("" if named else f" ({unit})"))
+    parts = [listed(f"**{record}**" + (f" (`{kinds[record]}`)" if record in kinds else ""), sorted(fields)) for record, fields in sorted(objects.items())]
     return "".join(parts) + "\n"
 
 
 def settings():
     if not METADATA.exists():
         raise Missing(f"build the starter first: {METADATA.relative_to(REPOSITORY)} is missing")
-    heads = ("setting", "values", "default", "meaning")
     read_by = {}
+
+    def add(reader, name, values, default, meaning):
+        read_by.setdefault(reader, []).append(f"`{name}` ({values}" + (f"; `{default}`" if default else "") + f"): {cell(meaning)}")
+
     for each in all_settings():
-        default = f"`{each['default']}`" if each["default"] else "none"
-        row = (f"`{each['name']}`", cell(each["values"]), default, cell(each["meaning"]))
-        read_by.setdefault(READERS[each["reader"]], []).append(row)
+        add(READERS[each["reader"]], each["name"], each["values"], each["default"], each["meaning"])
     for each in json.loads(read(METADATA))["properties"]:
         if not each["name"].startswith("mallometer."):
-            values = each["type"].rsplit(".", 1)[-1].lower()
-            default = str(each.get("defaultValue", "none")).lower()
-            row = (f"`{each['name']}`", values, f"`{default}`", cell(each.get("description", "")))
-            read_by.setdefault("Spring Boot", []).append(row)
-    return "".join(f"\n### {reader}\n{table(heads, rows)}" for reader, rows in read_by.items())
+            add("Spring Boot", each["name"], each["type"].rsplit(".", 1)[-1].lower(), str(each.get("defaultValue", "")).lower(), each.get("description", ""))
+    return "".join(f"\n### {reader}\n\n" + "\\\n".join(settings) + "\n" for reader, settings in read_by.items()) + "\n"
 
 
 def java():
@@ -300,8 +307,12 @@ def java_api():
             if match:
                 package = str(path.parent.relative_to(next(p for p in path.parents if p.name == "java"))).replace("/", ".")
                 if match[2] not in published and not DESCRIBED_ELSEWHERE.match(f"{package}.{match[2]}"):
-                    packages.setdefault(package, []).append(f"- `{match[2]}`: {cell(first_sentence(match[1]))}")
-    return "".join(f"\n`{package}`\n\n" + "\n".join(types) + "\n" for package, types in packages.items()) + "\n"
+                    packages.setdefault(package, []).append(f"`{match[2]}`: {cell(first_sentence(match[1]))}")
+    return "".join(listed(f"**{package}**", types) for package, types in packages.items()) + "\n"
+
+
+def function_name(declaration):
+    return re.search(r"\b(mallometer_\w+)\(", declaration)[1]
 
 
 def c_api():
@@ -310,18 +321,17 @@ def c_api():
     for comment, declaration in re.findall(
         r"/\*((?:(?!\*/).)*)\*/\n(?:MALLOMETER_API|static inline) ([^;{]*?)\s*[;{]", text, re.S
     ):
-        rows.append((f"`{cell(declaration)}`", cell(first_sentence(comment))))
+        rows.append((f"`{function_name(declaration)}()`", cell(first_sentence(comment))))
     named = " ".join(row[0] for row in rows)
     lacking = [n for n in re.findall(r"\b(mallometer_\w+)\(", " ".join(public("functions of the library"))) if n + "(" not in named]
     for name in list(lacking):
         if re.search(rf"\b{name}\(", text):
-            declared = re.search(rf"(?:MALLOMETER_API|static inline) ([^;{{]*\b{name}\([^;{{]*?)\s*[;{{]", text)
-            if declared:
-                rows.append((f"`{cell(declared[1])}`", ""))
+            if re.search(rf"(?:MALLOMETER_API|static inline) [^;{{]*\b{name}\(", text):
+                rows.append((f"`{name}()`", ""))
                 lacking.remove(name)
     if lacking:
         raise Missing(f"functions that mallometer.h does not describe: {', '.join(lacking)}")
-    return "\n" + "\n".join(f"- {function}" + (f": {meaning}" if meaning else "") for function, meaning in rows) + "\n\n"
+    return "\n" + "\\\n".join(function + (f": {meaning}" if meaning else "") for function, meaning in rows) + "\n\n"
 
 
 PARTS = {
@@ -372,7 +382,7 @@ def unnamed():
                 part = (re.split(rf"### {named}(?= [A-Z\[]|\n)", text, maxsplit=1) + [""])[1].split("\n### ", 1)[0]
                 missing = not re.search(rf"`(?:-\w, )?{re.escape(option)}\b|`{re.escape(option)}, ", part + shared)
             elif section in ("properties", "options of the agent", "environment variables"):
-                missing = f"| `{setting_of(section, name)}` |" not in text
+                missing = f"`{setting_of(section, name)}` (" not in text
             elif section == "views and parameters" and name.startswith("?"):
                 key, value = name[1:].split("=")
                 missing = f"`{value}`" not in text or f"`{key}`" not in text
