@@ -128,11 +128,12 @@ def metrics():
             for key, values in sorted(labels.items())
         )
         attribute = f"`{each['attribute']}`" if "attribute" in each else ""
-        attribute += f" (`{each['bean']}`)" if each.get("bean", "NativeMemory") != "NativeMemory" else ""
-        rows.append((f"`{name}`" + (" (histogram)" if each["type"] == "histogram" else ""), text, attribute, cell(each["meaning"])))
+        attribute += f" of `{each['bean']}`" if each.get("bean", "NativeMemory") != "NativeMemory" else ""
+        shape = "; ".join(filter(None, ("histogram" if each["type"] == "histogram" else "", text, attribute)))
+        rows.append(f"`{name}`" + (f" ({shape})" if shape else "") + f": {cell(each['meaning'])}")
     if tags:
         raise Missing(f"series without a meter: {', '.join(sorted(tags))}")
-    return table(("series", "labels", "attribute", "meaning"), rows)
+    return "\n" + "\\\n".join(rows) + "\n\n"
 
 
 def mbeans():
@@ -191,8 +192,8 @@ def figures():
             yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), "inline = true" in found[2]
 
 
-# What the page says once, of all fields.
-UNKNOWN = re.compile(r"[;,] (?:unknown|absent|empty|null)\b[^;]*")
+# What follows the first clause of a field's meaning: the page says once what an unknown field is, and the MBeans have the whole text.
+REST = re.compile(r"(?:; |\. |, (?:unknown|absent|empty|null)\b).*")
 
 
 def json_fields():
@@ -202,7 +203,7 @@ def json_fields():
     objects = {}
     for record, name, unit, meaning, inline in figures():
         named = unit in ("", "count") or all(word.lower() in name.lower() for word in unit.split() if word not in ("per", "second", "hour"))
-        text = f"`{series[meaning]}`" if meaning in series else cell(UNKNOWN.sub("", meaning))
+        text = f"`{series[meaning]}`" if meaning in series else cell(REST.sub("", meaning))
         objects.setdefault(record, []).append(f"`{name}`" + (" (its fields)" if inline else "") + f": {text}" + ("" if named else f" ({unit})"))
     parts = [listed(f"**{record}**" + (f" (`{kinds[record]}`)" if record in kinds else ""), sorted(fields)) for record, fields in sorted(objects.items())]
     return "".join(parts) + "\n"
@@ -286,7 +287,7 @@ def first_sentence(comment):
 
 
 # Packages and types whose objects the pages of endpoints and MBeans describe, and the configurations that Spring Boot finds by itself.
-DESCRIBED_ELSEWHERE = re.compile(r"io\.mallometer\.(?:view|jmx|page)\.|io\.mallometer\.spring\.\w*(?:Configuration|Extension|Endpoint)$")
+DESCRIBED_ELSEWHERE = re.compile(r"io\.mallometer\.(?:model|view|jmx|page)\.|io\.mallometer\.spring\.\w*(?:Configuration|Extension|Endpoint)$")
 
 
 def java_api():
@@ -311,27 +312,10 @@ def java_api():
     return "".join(listed(f"**{package}**", types) for package, types in packages.items()) + "\n"
 
 
-def function_name(declaration):
-    return re.search(r"\b(mallometer_\w+)\(", declaration)[1]
-
-
 def c_api():
     text = read(HEADER) + read(HEADER.with_name("mallometer_optional.h"))
-    rows = []
-    for comment, declaration in re.findall(
-        r"/\*((?:(?!\*/).)*)\*/\n(?:MALLOMETER_API|static inline) ([^;{]*?)\s*[;{]", text, re.S
-    ):
-        rows.append((f"`{function_name(declaration)}()`", cell(first_sentence(comment))))
-    named = " ".join(row[0] for row in rows)
-    lacking = [n for n in re.findall(r"\b(mallometer_\w+)\(", " ".join(public("functions of the library"))) if n + "(" not in named]
-    for name in list(lacking):
-        if re.search(rf"\b{name}\(", text):
-            if re.search(rf"(?:MALLOMETER_API|static inline) [^;{{]*\b{name}\(", text):
-                rows.append((f"`{name}()`", ""))
-                lacking.remove(name)
-    if lacking:
-        raise Missing(f"functions that mallometer.h does not describe: {', '.join(lacking)}")
-    return "\n" + "\\\n".join(function + (f": {meaning}" if meaning else "") for function, meaning in rows) + "\n\n"
+    names = [match[1] for match in re.finditer(r"^(?:MALLOMETER_API|static inline) [^;{]*?\b(mallometer_\w+)\(", text, re.M)]
+    return "\n" + ", ".join(f"`{name}()`" for name in dict.fromkeys(names)) + "\n\n"
 
 
 PARTS = {

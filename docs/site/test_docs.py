@@ -1,5 +1,5 @@
-"""Runs the commands of README and of the pages that people follow step by step, as they stand there, and checks the other
-snippets as far as they can be checked without running them.
+"""Runs the commands of the pages as they stand there, and checks the other snippets as far as they can be checked without running
+them. Also checks that pages do not contradict each other where that can be seen, and that they stay short.
 
 A block of shell stands below one of these marks:
 
@@ -16,6 +16,7 @@ localhost:8080 stands for an application with the starter, localhost:9464 for th
 Needs what `bin/test` builds.
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -31,13 +32,15 @@ REPOSITORY = reference.REPOSITORY
 sys.path.insert(0, str(REPOSITORY / "samples/leaky-service/e2e"))
 import processes  # noqa: E402
 
-FOLLOWED = [REPOSITORY / "README.md", *sorted(p for part in ("start", "journeys", "operation") for p in (REPOSITORY / "docs" / part).glob("*.md"))]
 OF_TESTS = [REPOSITORY / "testing/junit/README.md", REPOSITORY / "testing/jmh/README.md"]
-FOLLOWED += [*OF_TESTS, REPOSITORY / "docs/reference/gates.md"]
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "spring-starter/README.md", *OF_TESTS]
-PAGES = [page for page in PAGES if "node_modules" not in page.parts]
+DOCUMENTATION = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "spring-starter/README.md"]
+DOCUMENTATION = [page for page in DOCUMENTATION if not {"node_modules", "target"} & set(page.parts)]
+PAGES = [*DOCUMENTATION, *OF_TESTS]
+MOST_PAGES, MOST_WORDS, MOST_LINES_OF_README = 40, 45_000, 60
 BLOCK = re.compile(r"(?:^<!-- (?P<mark>[^>]*) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```", re.M | re.S)
 RUN = re.compile(r'run(?:: (?P<bare>bare)?(?:, )?(?:exits (?P<code>\d+))?(?:, )?(?:prints "(?P<prints>[^"]*)")?(?:until "(?P<until>[^"]*)")?)?')
+# A command line in a block or in backticks.
+CALL = re.compile(r"(?:^(?: {4})?(?:\$ )?|`|&& )(?:bin/mallometer|java -jar [\w/.-]*mallometer-agent\.jar) ([a-z][^`\n]*)", re.M)
 MALLOMETER = re.compile(r"<artifactId>(mallometer-[\w-]+)</artifactId>|io\.mallometer:(mallometer-[a-z][a-z-]*)")
 
 
@@ -50,7 +53,7 @@ def blocks(page, language):
 
 def commands():
     """(page, match of the mark, body) of each block that is run here."""
-    for page in FOLLOWED:
+    for page in PAGES:
         for mark, body in blocks(page, "sh"):
             match = RUN.fullmatch(mark)
             if match and not match["bare"]:
@@ -59,7 +62,7 @@ def commands():
 
 class Snippets(unittest.TestCase):
     def test_every_shell_block_is_run_or_says_why_not(self):
-        for page in FOLLOWED:
+        for page in PAGES:
             for mark, body in blocks(page, "sh"):
                 with self.subTest(page.name, block=body):
                     self.assertTrue(RUN.fullmatch(mark) or re.fullmatch(r"not run here: .{10,}", mark), mark)
@@ -97,6 +100,78 @@ class Reference(unittest.TestCase):
     def test_the_reference_is_what_the_code_generates_and_names_all_that_is_public(self):
         done = subprocess.run([sys.executable, "docs/site/reference.py"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
         self.assertEqual((0, ""), (done.returncode, done.stdout))
+
+
+class Agreement(unittest.TestCase):
+    """Facts that several pages state."""
+
+    def test_figures_are_those_of_one_file(self):
+        figures = json.loads((REPOSITORY / "benchmarks/figures.json").read_text(encoding="utf-8"))
+        measured = (REPOSITORY / "benchmarks/README.md").read_text(encoding="utf-8")
+        texts = {page: re.sub(r"\s+", " ", page.read_text(encoding="utf-8")) for page in DOCUMENTATION}
+        for each in figures:
+            for page in each["quoted by"]:
+                with self.subTest(page, figure=each["figure"]):
+                    self.assertIn(each["text"], texts[REPOSITORY / page])
+            for row in each["measured"]:
+                self.assertIn(row, measured)
+        known = {each["text"] for each in figures}
+        for page, text in texts.items():
+            for kind in (r"\d[\d.]* to [\d.]+ % more CPU time", r"\d+ to \d+ instructions more"):
+                for found in re.findall(kind, text):
+                    with self.subTest(page.name, found=found):
+                        self.assertTrue(any(text in found or found in text + " more CPU time" for text in known), f"{found} is not in benchmarks/figures.json")
+
+    def test_what_is_exposed_keeps_health(self):
+        for page in PAGES:
+            for exposed in re.findall(r"exposure\.include=([\w,]+)", page.read_text(encoding="utf-8")):
+                with self.subTest(page.name, exposed=exposed):
+                    self.assertIn("health", exposed.split(","))
+
+    def test_commands_and_options_exist(self):
+        public = set(reference.public("commands")) | {"mallometer generate-completion"}
+        for page in PAGES:
+            for line in CALL.findall(page.read_text(encoding="utf-8")):
+                words = re.split(r"[;|<>()#]| -- ", line)[0].split()
+                subcommand = f"mallometer {' '.join(words[:2])}"
+                command = subcommand if subcommand in public and not words[1].startswith("-") else f"mallometer {words[0]}"
+                for name in [command, *(f"{command} {word}" for word in words if re.fullmatch(r"--?[a-z][\w-]*", word))]:
+                    with self.subTest(page.name, line=line):
+                        self.assertTrue(name in public, name)
+
+    def test_commands_that_need_a_process_get_one(self):
+        for page in PAGES:
+            for command, target in re.findall(r"mallometer(?:-agent\.jar)? (attach|detach|phase) +(\S+)", page.read_text(encoding="utf-8")):
+                with self.subTest(page.name, command=command):
+                    self.assertRegex(target, r"^(PID|\d+)\b", f"{command} refuses addresses")
+
+    def test_parameters_stand_in_one_table(self):
+        text = (REPOSITORY / "docs/reference/endpoints.md").read_text(encoding="utf-8")
+        moments = re.search(r"^\| `at` \|.*$", text, re.M)[0]
+        for name in reference.public("views and parameters"):
+            if name.startswith("?at="):
+                self.assertIn(f"`{name[4:]}`", moments)
+        for page in DOCUMENTATION:
+            for moment in re.findall(r"[?&]at=([\w-]+)", page.read_text(encoding="utf-8")):
+                with self.subTest(page.name, moment=moment):
+                    self.assertIn(f"`{moment}`", moments)
+
+    def test_an_unknown_figure_has_one_name(self):
+        for record, name, _, meaning, _ in reference.figures():
+            with self.subTest(record, name=name):
+                self.assertNotRegex(meaning, r"\bNaN\b|-1\b|infinite", "JSON and the MBeans have no such value")
+
+    def test_a_label_has_the_values_of_every_page(self):
+        listed = "|".join(f'"{reason}"' for reason in reference.exit_reasons())
+        text = (REPOSITORY / "docs/explanation/diagnosis.md").read_text(encoding="utf-8")
+        self.assertIn(f"{{reason={listed}}}", text.replace("\\|", "|"))
+
+
+class Length(unittest.TestCase):
+    def test_the_documentation_stays_short(self):
+        self.assertLessEqual(len(DOCUMENTATION), MOST_PAGES)
+        self.assertLessEqual(sum(len(page.read_text(encoding="utf-8").split()) for page in DOCUMENTATION), MOST_WORDS)
+        self.assertLessEqual(len((REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()), MOST_LINES_OF_README)
 
 
 class Commands(unittest.TestCase):

@@ -78,6 +78,7 @@ SHORTER = (
     (r"\. (?:What to do|Add|Grant|Start|The application runs)\b.*?(?=; com\.sun\.jna|; no MBean|; counts|; http|$)", ""),
     (r"; the options are .*", ""),
     (r"; http://127\.0\.0\.1:9464/metrics", ""),
+    (r"; com\.sun\.jna\.\* never loaded", ""),
 )
 
 
@@ -93,7 +94,7 @@ def cases(entries):
     for title, how, says in entries:
         named = WAY.fullmatch(title)
         case, way = named.groups() if named else (title, "")
-        simulated = "" if how in ("", "real") else f" ({how})"
+        simulated = "" if how in ("", "real") else f" ({how.split(':')[0]})"
         found.setdefault(case + simulated, {}).setdefault(short(says), []).append(way)
     same = {}
     for case, results in found.items():
