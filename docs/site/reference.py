@@ -196,12 +196,18 @@ def figures():
 REST = re.compile(r"(?:; |\. |, (?:unknown|absent|empty|null)\b).*")
 
 
+# Objects that no view answers with, and that docs/reference/scopes.md describes.
+ELSEWHERE = {"ScopeCounts"}
+
+
 def json_fields():
     """A list of the fields of each object. A field that shows the figure of a series refers to the series."""
     kinds = dict((record, name) for name, record in re.findall(r'Map\.entry\("([^"]+)", ([\w.]+)\.class\)', read(CORE / "view/Views.java")))
     series = {each["meaning"]: series_name(each["name"], each["type"], each["unit"]) for each in meters() if each["name"]}
     objects = {}
     for record, name, unit, meaning, inline in figures():
+        if record in ELSEWHERE:
+            continue
         named = unit in ("", "count") or all(word.lower() in name.lower() for word in unit.split() if word not in ("per", "second", "hour"))
         text = f"`{series[meaning]}`" if meaning in series else cell(REST.sub("", meaning))
         objects.setdefault(record, []).append(f"`{name}`" + (" (its fields)" if inline else "") + f": {text}" + ("" if named else f" ({unit})"))
@@ -268,15 +274,15 @@ def commands():
     helps = {" ".join(["mallometer", *name]): help_parts(text) for name, text in zip(names, texts, strict=True)}
     counted = collections.Counter((name, meaning) for _, options in helps.values() for name, meaning in options)
     shared = dict(each for each, times in counted.items() if times > 1)
-    parts = ["\n" + "\n".join(f"- `{name}`: {cell(meaning)}" for name, meaning in sorted(shared.items())) + "\n"]
+    parts = ["\n" + "\\\n".join(f"`{name}`: {cell(meaning)}" for name, meaning in sorted(shared.items())) + "\n"]
     for command, (description, options) in helps.items():
-        own = [(name, meaning) for name, meaning in options if shared.get(name) != meaning]
+        own = [(name, meaning) for name, meaning in options if meaning and shared.get(name) != meaning and name.split(", ")[-1] not in EVERY_COMMAND]
         took = [name.split("=")[0].split(", ")[-1] for name, meaning in options if shared.get(name) == meaning and name.startswith("-")]
         took = [name for name in took if name not in EVERY_COMMAND]
         arguments = " ".join(name for name, _ in options if not name.startswith("-"))
         parts.append(f"\n### {command} {arguments}".rstrip() + f"\n\n{cell(description)}" + (f" Takes {', '.join(f'`{name}`' for name in took)}." if took else "") + "\n")
         if own:
-            parts.append("\n" + "\n".join(f"- `{name}`" + (f": {cell(meaning)}" if meaning else "") for name, meaning in own) + "\n")
+            parts.append("\n" + "\\\n".join(f"`{name}`: {cell(meaning)}" for name, meaning in own) + "\n")
     return "".join(parts) + "\n"
 
 

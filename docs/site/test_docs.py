@@ -134,7 +134,7 @@ class Agreement(unittest.TestCase):
             for line in CALL.findall(page.read_text(encoding="utf-8")):
                 words = re.split(r"[;|<>()#]| -- ", line)[0].split()
                 subcommand = f"mallometer {' '.join(words[:2])}"
-                command = subcommand if subcommand in public and not words[1].startswith("-") else f"mallometer {words[0]}"
+                command = subcommand if len(words) > 1 and subcommand in public and words[1][0] != "-" else f"mallometer {words[0]}"
                 for name in [command, *(f"{command} {word}" for word in words if re.fullmatch(r"--?[a-z][\w-]*", word))]:
                     with self.subTest(page.name, line=line):
                         self.assertTrue(name in public, name)

@@ -63,7 +63,8 @@ public record Diagnosis(
   public record Limit(
       @Figure(value = "The limit; unknown without one", unit = BYTES) double bytes,
       @Figure(
-              value = "The bytes that count toward it, without pages of files; unknown if the system does not tell",
+              value =
+                  "The bytes that count toward it, without pages of files; unknown if the system does not tell",
               unit = BYTES)
           double usedBytes,
       @Figure(

@@ -77,10 +77,9 @@ public final class Setting<T> {
               Reader.ALL,
               "enabled",
               true,
-              "Whether to count, read and publish native memory. false switches everything off: a"
-                  + " preloaded library passes every call on, the agent does not start, the starter"
-                  + " adds no beans, and commands are refused. A C program can start counting later"
-                  + " with mallometer_enable(); live and peak bytes then stay unknown.")
+              "Whether to count, read and publish native memory. false switches everything"
+                  + " off: a preloaded library passes every call on, the agent does not start,"
+                  + " the starter adds no beans, and commands are refused.")
           .alsoOfTheLibrary();
 
   public static final Setting<AttachMode> ATTACH =
@@ -89,11 +88,11 @@ public final class Setting<T> {
               "attach",
               AttachMode.AUTO,
               AttachMode.values(),
-              "When to begin to count in a JVM that was started without the library. auto: when the"
-                  + " agent starts, or after the application's context is refreshed, on a thread"
-                  + " that nothing waits for. early: before Spring creates beans, which waits for at"
-                  + " most a second. off: never. The variable's off, or a value of it that"
-                  + " mallometer does not know, wins over every property, option and command.")
+              "When to begin to count in a JVM that was started without the library. auto:"
+                  + " when the agent starts, or after the application's context is refreshed."
+                  + " early: before Spring creates beans, which waits for at most a second. off:"
+                  + " never. The variable's off, or an unknown value of it, wins over every"
+                  + " property, option and command.")
           .alsoOfTheLibrary();
 
   public static final Setting<Path> RECORDING =
@@ -518,22 +517,18 @@ public final class Setting<T> {
         "stacks",
         "java",
         "off, large, native, java",
-        "Stacks that the library keeps. large: up to 16 return addresses of each request above"
-            + " MALLOMETER_HUGE, for mallometer_events of the C API. native: also up to 128 native"
-            + " frames of each sample, for call sites. java: also up to 512 Java frames, once the"
-            + " bridge runs in the JVM. Set it for the JVM only: every other program that inherits"
-            + " native or java reserves 10 MiB of addresses for call sites when it starts.");
+        "Stacks that the library keeps. large: return addresses of each request above"
+            + " MALLOMETER_HUGE. native: also up to 128 native frames of each sample. java: also"
+            + " up to 512 Java frames. Set it for the JVM only: every other program that inherits"
+            + " native or java reserves 10 MiB of addresses.");
     variable(
         "overhead-target",
         "0.5%",
         "a share such as 1%, or off",
-        "Share of one processor's time that samples may take. Above the target the library samples"
-            + " less: first code that allocates often, then code that allocates rarely, and large"
-            + " amounts of memory last. A second limit applies to each thread: its samples of small"
-            + " objects take about 2 ms in any 20 ms at most, or the target's share of that time if"
-            + " that is more. Beyond that limit the thread samples only allocations of at least"
-            + " eight sample intervals (4 MiB), unless its code allocates so much all the time. off"
-            + " removes both limits. With MALLOMETER_SAMPLE_INTERVAL=1 neither applies.");
+        "Share of one processor's time that samples may take, and of each thread's time in"
+            + " any 20 ms (at least 2 ms). Above it the library samples less: first code that"
+            + " allocates often, then code that allocates rarely, large amounts of memory last."
+            + " Neither limit applies with off, or with MALLOMETER_SAMPLE_INTERVAL=1.");
     variable(
         "unwind",
         "dwarf",
@@ -545,11 +540,9 @@ public final class Setting<T> {
         "leaks",
         "on",
         "on, off, clear_refs",
-        "Whether the library observes accesses to sampled objects. Observation starts when the"
-            + " bridge requests it, so a program that only inherits the preload is not observed."
-            + " clear_refs is for kernels without MADV_COLD (before Linux 5.4, or where it is"
-            + " forbidden): the library clears accessed bits through /proc/self/clear_refs, which"
-            + " takes some milliseconds for each resident GiB, once an epoch.");
+        "Whether the library observes accesses to sampled objects, once the bridge requests"
+            + " it. clear_refs is for kernels without MADV_COLD (before Linux 5.4, or where it is"
+            + " forbidden): it takes some milliseconds for each resident GiB, once an epoch.");
     variable(
         "arena-bytes",
         "16m",
@@ -562,11 +555,10 @@ public final class Setting<T> {
             "",
             "the path of mallometer-agent.jar, with =OPTIONS as in -javaagent",
             "Starts the agent: the preloaded library adds -javaagent: with this value to"
-                + " JAVA_TOOL_OPTIONS before main, if that variable does not name the jar yet. If"
-                + " the file is missing or incomplete, if an image made by jlink lacks the module"
-                + " java.instrument, or if the value has blanks or quotes, the JVM starts without"
-                + " the agent, and one line says so. Applies only to programs named java and"
-                + " programs that MALLOMETER_ONLY names.")
+                + " JAVA_TOOL_OPTIONS before main. If the file is missing or incomplete, if an"
+                + " image made by jlink lacks java.instrument, or if the value has blanks or"
+                + " quotes, the JVM starts without the agent, and one line says so. Applies only"
+                + " to programs named java and those that MALLOMETER_ONLY names.")
         .secret();
     variable(
         "monitor",

@@ -122,7 +122,8 @@ final class Remedy {
           + (platform.isMacos() ? "macos" : "all-platforms");
     }
     return platform.isMacos()
-        ? container() + "; counting on macOS itself is experimental (docs/reference/compatibility.md#macos)"
+        ? container()
+            + "; counting on macOS itself is experimental (docs/reference/compatibility.md#macos)"
         : container();
   }
 

@@ -48,7 +48,8 @@ class ExperimentalTest {
         .startsWith("there is no library for macos");
     assertThat(library.read(Instant.EPOCH).status().remedy())
         .startsWith(Remedy.container())
-        .endsWith("counting on macOS itself is experimental (docs/reference/compatibility.md#macos)");
+        .endsWith(
+            "counting on macOS itself is experimental (docs/reference/compatibility.md#macos)");
     assertThat(Experimental.onMacos()).isFalse();
   }
 
