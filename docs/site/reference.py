@@ -108,6 +108,10 @@ def micrometer_name(series):
     return re.sub(r"_(bytes|seconds|ratio)$", "", series.removesuffix("_total")).replace("_", ".")
 
 
+# What holds for brackets and threads only, which have no series.
+OF_PARTS = re.compile(r"[;,] (?:also |in |within |and |unknown )?(?:within |for |in )?a (?:bracket|thread)\b[^.;]*|; always 1, with the tags [\w, ]*|; 1 for this one, 0 for the others")
+
+
 def metrics():
     """A row for each figure that a series shows, with the attribute of an MBean that shows it too."""
     tags = tags_of(public("series"))
@@ -130,7 +134,7 @@ def metrics():
         attribute = f"`{each['attribute']}`" if "attribute" in each else ""
         attribute += f" of `{each['bean']}`" if each.get("bean", "NativeMemory") != "NativeMemory" else ""
         shape = "; ".join(filter(None, ("histogram" if each["type"] == "histogram" else "", text, attribute)))
-        rows.append(f"`{name}`" + (f" ({shape})" if shape else "") + f": {cell(each['meaning'])}")
+        rows.append(f"`{name}`" + (f" ({shape})" if shape else "") + f": {cell(OF_PARTS.sub('', each['meaning']))}")
     if tags:
         raise Missing(f"series without a meter: {', '.join(sorted(tags))}")
     return "\n" + "\\\n".join(rows) + "\n\n"
@@ -159,7 +163,7 @@ def mbeans():
         meaning = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:])) or described.get(("Each", top), ""))
         if not meaning and (bean, top) not in lacking:
             lacking.append((bean, top))
-        if top not in figures_of_series[bean]:
+        if top not in figures_of_series[bean] and ("Each", top) not in described:
             rows.setdefault(bean, {})[top] = f"`{top}{signature[0] if signature else ''}`: {meaning}"
     if lacking:
         raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))
@@ -221,7 +225,8 @@ def settings():
     read_by = {}
 
     def add(reader, name, values, default, meaning):
-        read_by.setdefault(reader, []).append(f"`{name}` ({values}" + (f"; `{default}`" if default else "") + f"): {cell(meaning)}")
+        values = "" if values in ("true or false", "boolean") else values.replace("the path of a file", "a path")
+        read_by.setdefault(reader, []).append(f"`{name}` ({'; '.join(filter(None, (values, f'`{default}`' if default else '')))}): {cell(meaning)}")
 
     for each in all_settings():
         add(READERS[each["reader"]], each["name"], each["values"], each["default"], each["meaning"])
