@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 
 const SITE = path.resolve(import.meta.dirname, 'target/site');
 const LOOKS = path.resolve(import.meta.dirname, 'target/looks');
-const PAGES = ['index', 'docs/start/spring', 'docs/journeys/oom-killed', 'docs/runbooks/after-a-kill', 'docs/reference/settings', 'docs/reference/metrics', 'docs/compare'];
+const PAGES = ['index', 'docs/start/spring', 'docs/explanation/leaks', 'docs/runbooks/after-a-kill', 'docs/reference/settings', 'docs/reference/metrics', 'docs/compare'];
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.png': 'image/png', '.woff2': 'font/woff2' };
 const AXE = fs.readFileSync(path.resolve(import.meta.dirname, 'node_modules/axe-core/axe.min.js'), 'utf8');
 

@@ -152,6 +152,7 @@ def mbeans():
             described[each["bean"], each["attribute"]] = each["meaning"]
             if each["name"]:
                 figures_of_series.setdefault(each["bean"], []).append(each["attribute"])
+    fields = {meaning: f"`{name}` of [{record}](endpoints.md#fields)" for record, name, _, meaning, _ in figures()}
     rows, lacking = {}, []
     for line in public("MBeans"):
         bean, name, kind = re.fullmatch(r"io\.mallometer:type=(\w+) (.+?)(?:: (\S+))?", line).groups()
@@ -164,7 +165,7 @@ def mbeans():
         if not meaning and (bean, top) not in lacking:
             lacking.append((bean, top))
         if top not in figures_of_series[bean] and ("Each", top) not in described:
-            rows.setdefault(bean, {})[top] = f"`{top}{signature[0] if signature else ''}`: {meaning}"
+            rows.setdefault(bean, {})[top] = f"`{top}{signature[0] if signature else ''}`: {fields.get(meaning, meaning)}"
     if lacking:
         raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))
     return "".join(listed(f"**{bean}**", [of_bean[name] for name in sorted(of_bean)]) for bean, of_bean in sorted(rows.items())) + "\n"

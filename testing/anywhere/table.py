@@ -77,6 +77,8 @@ SHORTER = (
     (r"(UNAVAILABLE \(.*?\)): .*?(?=; com\.sun\.jna|$)", r"\1"),
     (r"\. (?:What to do|Add|Grant|Start|The application runs)\b.*?(?=; com\.sun\.jna|; no MBean|; counts|; http|$)", ""),
     (r"; the options are .*", ""),
+    (r"(a security manager forbids it): access denied \([^()]*\)", r"\1"),
+    (r"; choose another port, or port=0 for any that is free", ""),
     (r"; http://127\.0\.0\.1:9464/metrics", ""),
     (r"; com\.sun\.jna\.\* never loaded", ""),
 )

@@ -7,7 +7,6 @@ const PAGES = path.resolve(import.meta.dirname, '../target/pages');
 
 const PARTS = [
   ['Start', 'docs/start'],
-  ['Journeys', 'docs/journeys'],
   ['Reference', 'docs/reference'],
   ['Explanation', 'docs/explanation'],
   ['Operation', 'docs/operation'],
@@ -18,11 +17,12 @@ function title(file) {
   return /^# (.*)$/m.exec(fs.readFileSync(file, 'utf8'))?.[1].replaceAll('`', '') ?? path.basename(file, '.md');
 }
 
-/** The pages of a folder in the order in which its index names them, then the others. */
+/** The pages of a folder in the order in which its index, else that of the documentation names them, then the others. */
 function items(folder) {
   const directory = path.join(PAGES, folder);
-  const index = fs.readFileSync(path.join(directory, 'index.md'), 'utf8');
-  const named = [...index.matchAll(/\]\(([\w-]+)\.md/g)].map((link) => `${link[1]}.md`);
+  const own = path.join(directory, 'index.md');
+  const index = fs.readFileSync(fs.existsSync(own) ? own : path.join(PAGES, 'docs/index.md'), 'utf8');
+  const named = [...index.matchAll(/\]\((?:[\w-]+\/)?([\w-]+)\.md/g)].map((link) => `${link[1]}.md`);
   const files = fs.readdirSync(directory).filter((file) => file.endsWith('.md') && file !== 'index.md');
   const ordered = [...new Set([...named.filter((file) => files.includes(file)), ...files.sort()])];
   return ordered.map((file) => ({ text: title(path.join(directory, file)), link: `/${folder}/${file.replace(/\.md$/, '')}` }));
@@ -44,12 +44,14 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      ...PARTS.slice(0, 5).map(([text, folder]) => ({ text, link: `/${folder}/` })),
+      { text: 'Documentation', link: '/docs/' },
+      { text: 'Runbooks', link: '/docs/runbooks/' },
       { text: 'Compare', link: '/docs/compare' },
     ],
     sidebar: [
+      { text: 'Overview', link: '/docs/' },
       // Without a link of its own: a heading that opens and leads somewhere is a control within a control.
-      ...PARTS.map(([text, folder]) => ({ text, collapsed: true, items: [{ text: 'Overview', link: `/${folder}/` }, ...items(folder)] })),
+      ...PARTS.map(([text, folder]) => ({ text, collapsed: true, items: items(folder) })),
       { text: 'Compare', link: '/docs/compare' },
       {
         text: 'Project',
