@@ -201,6 +201,9 @@ def figures():
 REST = re.compile(r"(?:; |\. |, (?:unknown|absent|empty|null)\b).*")
 
 
+# A meaning of so few words says no more than the field's name.
+SAYS_NO_MORE = 3
+
 # Objects that no view answers with, and that docs/reference/scopes.md describes.
 ELSEWHERE = {"ScopeCounts"}
 
@@ -215,7 +218,7 @@ def json_fields():
             continue
         named = unit in ("", "count") or all(word.lower() in name.lower() for word in unit.split() if word not in ("per", "second", "hour"))
         text = f"`{series[meaning]}`" if meaning in series else cell(REST.sub("", meaning))
-        objects.setdefault(record, []).append(f"`{name}`" + (" (its fields)" if inline else "") + f": {text}" + ("" if named else f" ({unit})"))
+        objects.setdefault(record, []).append(f"`{name}`" + (" (its fields)" if inline else "") + (f": {text}" if re.search(r"[`\d]", text) or len(text.split()) > SAYS_NO_MORE else "") + ("" if named else f" ({unit})"))
     parts = [listed(f"**{record}**" + (f" (`{kinds[record]}`)" if record in kinds else ""), sorted(fields)) for record, fields in sorted(objects.items())]
     return "".join(parts) + "\n"
 
@@ -305,9 +308,7 @@ DESCRIBED_ELSEWHERE = re.compile(r"io\.mallometer\.(?:model|view|jmx|page)\.|io\
 def java_api():
     published = {record for record, *_ in figures()}
     packages = {}
-    modules = [CORE, REPOSITORY / "testing/junit/src/main/java/io/mallometer/junit", REPOSITORY / "testing/jmh/src/main/java/io/mallometer/jmh"]
-    modules += [REPOSITORY / "spring-starter/src/main/java/io/mallometer/spring"]
-    for module in modules:
+    for module in CORE, REPOSITORY / "spring-starter/src/main/java/io/mallometer/spring":
         for path in sorted(module.rglob("*.java")):
             if "internal" in path.relative_to(module).parts or path.name == "package-info.java":
                 continue
