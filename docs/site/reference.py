@@ -202,7 +202,7 @@ REST = re.compile(r"(?:; |\. |, (?:unknown|absent|empty|null)\b).*")
 
 
 # A meaning of so few words says no more than the field's name.
-SAYS_NO_MORE = 3
+SAYS_NO_MORE = 4
 
 # Objects that no view answers with, and that docs/reference/scopes.md describes.
 ELSEWHERE = {"ScopeCounts"}
