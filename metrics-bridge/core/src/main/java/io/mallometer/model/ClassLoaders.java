@@ -15,7 +15,7 @@ public record ClassLoaders(
     @Figure(
             value =
                 "How long the reading took; the program stood still for less, as the text is "
-                    + "written afterwards; NaN if nothing was read",
+                    + "written afterwards; unknown if nothing was read",
             unit = SECONDS)
         double seconds,
     @Figure("The classes of loaders with most metadata, most first; at most 20") List<Kind> kinds,

@@ -25,7 +25,7 @@ public record ThreadStacks(
   public record ThreadPool(
       @Figure("The whole name of the threads, with # for each number in it") String name,
       @Figure(value = "Live threads", unit = COUNT) int threads,
-      @Figure(value = "Resident memory of their stacks; NaN if unknown", unit = BYTES)
+      @Figure(value = "Resident memory of their stacks; unknown without the library", unit = BYTES)
           double stackBytes) {
 
     /** Returns the pool in words, such as {@code 200 http-nio-#-exec-# (24 MiB)}. */
