@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Verdicts as lines of text: each with its sentence, its evidence, and its allocation stacks. */
+/** Writes leak verdicts as text: for each a sentence, the evidence and the allocation stacks. */
 final class LeakText implements LeakFormat.Writing {
 
   @Override

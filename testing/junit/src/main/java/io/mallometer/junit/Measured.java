@@ -4,7 +4,7 @@ import io.mallometer.junit.ThisProcess.Watch;
 import java.util.List;
 
 /**
- * The live memory before and after runs of a test.
+ * The live native memory before and after a test method was run repeatedly.
  *
  * @param test the class that marks a stack as one of the test
  */

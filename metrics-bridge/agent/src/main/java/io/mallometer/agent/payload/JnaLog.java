@@ -4,9 +4,10 @@ import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces {@link java.util.logging.Logger} in the agent's JNA and has the methods that JNA calls.
- * JNA also throws each failure that it logs, and the bridge explains it. If a method is missing
- * here, JNA fails with {@link NoSuchMethodError}.
+ * Stands in for {@link java.util.logging.Logger} in the agent's own copy of JNA, with the methods
+ * that JNA calls, so that the agent does not initialize the application's logging. JNA also throws
+ * each failure that it logs, and the bridge explains it. If a method is missing here, JNA fails
+ * with {@link NoSuchMethodError}.
  */
 public final class JnaLog {
 

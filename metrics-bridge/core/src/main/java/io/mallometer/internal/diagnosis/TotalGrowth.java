@@ -24,8 +24,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 
 /**
- * The growth of the total without the rows that grow to a configured maximum: the account that
- * divides it, the time at which it reaches the limit, and the growth that cannot be excluded.
+ * The growth of the process's memory, without the parts that grow to a configured maximum, such as
+ * the Java heap: the account that divides this growth into rows, the time at which it reaches the
+ * limit, and the largest growth that the readings do not exclude.
  */
 final class TotalGrowth {
 

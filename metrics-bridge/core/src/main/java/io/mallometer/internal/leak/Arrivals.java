@@ -9,11 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges by the births of idle objects whether such objects keep arriving.
+ * Decides, by the times at which the idle objects of a call site were allocated, whether the site
+ * still allocates objects that become idle.
  *
- * <p>The time of arrivals goes from the first of these births to the latest possible birth of an
- * object that is idle by the end. The first birth only begins that time; a steady leak spreads the
- * others evenly in it.
+ * <p>The time looked at goes from the first of these allocations to the latest that can be idle by
+ * the end. The first allocation only begins that time; a steady leak spreads the others evenly in
+ * it.
  *
  * <p>The objects of several stacks are judged in two ways: as those of one stack, and each in the
  * time of its own stack. Several stacks that allocated once, one after the other, look like a

@@ -30,8 +30,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdicts of one evaluation: each stack is assessed by itself, and all stacks of a name
- * together, except those that are leaks by themselves. {@link LeakDetector} explains why.
+ * The verdicts of one evaluation: one on each allocation stack, and one on all stacks of the same
+ * naming method together, without those stacks that are leaks by themselves. {@link LeakDetector}
+ * explains why.
  */
 final class Verdicts {
 

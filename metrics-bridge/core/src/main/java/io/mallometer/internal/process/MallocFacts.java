@@ -4,7 +4,8 @@ import io.mallometer.model.SelfReport.SlotPages;
 import java.util.OptionalLong;
 
 /**
- * Facts about malloc that a split needs, from the native library.
+ * What the native library knows of malloc that is needed to divide the resident memory into its
+ * parts.
  *
  * @param liveBytes live bytes of malloc; empty while nothing is counted
  * @param footprintBytes the most bytes that the library takes besides its file; 0 without it

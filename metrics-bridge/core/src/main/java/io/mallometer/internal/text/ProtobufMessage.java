@@ -6,8 +6,8 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A message in the wire format of protocol buffers, with the kinds of fields that a profile has. As
- * in proto3, fields with the default value are omitted.
+ * Writes a message in the wire format of protocol buffers, with the kinds of fields that a pprof
+ * profile has. As in proto3, fields with the default value are omitted.
  */
 public final class ProtobufMessage {
 

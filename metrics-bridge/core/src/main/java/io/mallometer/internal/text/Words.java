@@ -6,7 +6,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** Quantities in words and digits for people. */
+/** Writes bytes, durations, times, shares and names as text for people. */
 public final class Words {
 
   private static final double WIDEST = 4;

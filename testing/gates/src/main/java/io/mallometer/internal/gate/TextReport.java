@@ -7,7 +7,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A comparison as lines for people. Figures without a difference are counted, not listed. */
+/**
+ * Writes the comparison of two measurements as lines of text. Figures without a difference are
+ * counted, not listed.
+ */
 final class TextReport {
 
   private static final String HINT =

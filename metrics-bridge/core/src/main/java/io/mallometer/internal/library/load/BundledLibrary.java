@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Unpacks the library in the jar to a place that {@code LD_PRELOAD} can name.
+ * Unpacks the native library from the jar to a file that {@code LD_PRELOAD} can name.
  *
  * <p>A user who can write that file runs code in the next JVM, so the default place is private: a
  * directory of mode 0700 that belongs to this user and is not a symbolic link. The place is stable:
