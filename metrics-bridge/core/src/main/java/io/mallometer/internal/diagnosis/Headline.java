@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 
 /**
  * The sentence of a diagnosis that asks for something: the forecast of the total, and the rows of
@@ -66,7 +65,7 @@ final class Headline {
   /** The suspects that ask for a state, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
-  /** The row that surely grows faster than each of these suspects. */
+  /** The row that surely grows faster than each other suspect. */
   private final Optional<Row> fastest;
 
   private final List<Row> named;
@@ -181,16 +180,18 @@ final class Headline {
 
   /**
    * Returns the row with the most growth if the lower end of its interval exceeds the upper ends of
-   * all urgent suspects; empty without suspects.
+   * all other urgent suspects; empty without suspects.
    */
   private Optional<Row> fasterThanSuspects() {
-    OptionalDouble upper =
-        urgentSuspects.stream().map(this::row).mapToDouble(Row::upperPerSecond).max();
-    return upper.isEmpty()
-        ? Optional.empty()
-        : explanations().stream()
-            .findFirst()
-            .filter(row -> row.lowerPerSecond() > upper.getAsDouble());
+    List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
+    return explanations().stream()
+        .limit(suspects.isEmpty() ? 0 : 1)
+        .filter(
+            row ->
+                suspects.stream()
+                    .filter(suspect -> !suspect.equals(row))
+                    .allMatch(suspect -> row.lowerPerSecond() > suspect.upperPerSecond()))
+        .findFirst();
   }
 
   /** Returns the rows to name, at most three: leaks, and the rows with most of the growth. */
@@ -215,9 +216,11 @@ final class Headline {
       explaining().stream().filter(row -> !rows.contains(row)).forEach(rows::add);
     }
     boolean fastestAlone = rows.size() == 1 && fastest.filter(rows.get(0)::equals).isPresent();
-    if ((rows.isEmpty() || fastestAlone) && !urgentSuspects.isEmpty()) {
-      rows.add(row(urgentSuspects.get(0)));
-    }
+    urgentSuspects.stream()
+        .limit(rows.isEmpty() || fastestAlone ? 1 : 0)
+        .map(this::row)
+        .filter(row -> !rows.contains(row))
+        .forEach(rows::add);
     if (rows.size() > MOST_NAMED) {
       rows.subList(MOST_NAMED, rows.size()).clear();
     }

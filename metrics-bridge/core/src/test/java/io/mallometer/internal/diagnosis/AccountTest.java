@@ -390,6 +390,11 @@ class AccountTest {
             VerdictsByHand.growing(Verdict.UNUSED, "a.Tokens.read", 6 * 60 * MIB, 12 * MIB));
 
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
+    program.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.growing(Verdict.LEAK, "a.Tokens.read", 6 * 60 * MIB, 12 * MIB),
+            VerdictsByHand.growing(Verdict.UNUSED, "a.Archive.pack", 38 * 60 * MIB, 90 * MIB));
+    assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
   /** The account is too short for rows that ask for a state by themselves. */
