@@ -151,6 +151,7 @@ final class FileCache {
     try {
       if (whole) {
         end = kernel.descriptors();
+        hidden = end == 0 ? "the kernel does not tell the number of descriptors" : "";
       }
       while (nextDescriptor < end) {
         if (processorNanos.getAsLong() >= until) {
