@@ -94,7 +94,7 @@ public final class LoaderStatistics {
         () -> DiagnosticCommands.run(Command.CLASS_LOADERS));
   }
 
-  /** The first command loads classes, which is processor time of this thread and no pause. */
+  /** Returns the time less the processor time of this thread, which is no pause. */
   private static long waited() {
     return System.nanoTime() - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
   }
@@ -131,6 +131,7 @@ public final class LoaderStatistics {
                   readSeconds > BUDGET_SECONDS ? " as at the last reading" : "",
                   BUDGET_SECONDS * 1e3));
     }
+    DiagnosticCommands.run(Command.HEAP); // the first command loads classes, which is no pause
     long start = waitedNanos.getAsLong();
     String text = command.get();
     double seconds = (waitedNanos.getAsLong() - start) / 1e9;

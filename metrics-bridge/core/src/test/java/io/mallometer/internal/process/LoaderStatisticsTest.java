@@ -153,7 +153,7 @@ class LoaderStatisticsTest {
 
       double seconds = Double.parseDouble(output.replaceAll("(?s).*seconds=(\\S+).*", "$1"));
       assertThat(output).contains("loaders may stop the program for");
-      assertThat(seconds).isBetween(0.0002, 2.0); // the pause, however busy the machine is
+      assertThat(seconds).isBetween(0.0002, 10.0); // a busy machine makes it long
       assertThat(planted[1]).isEqualTo("2");
       assertThat(planted[2]).isEqualTo("10000");
       assertThat(Double.parseDouble(planted[3])).isBetween(0.85 * used, 1.05 * used);
