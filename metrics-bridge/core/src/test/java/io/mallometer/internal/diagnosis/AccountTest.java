@@ -175,7 +175,7 @@ class AccountTest {
     for (int i = 0; i < 5; i++) {
       StackFrame method =
           StackFrame.ofJava("a.b.Outer$Inner" + i, "<init>", "Outer.java", 1).asCompiled();
-      double bytes = 8 - i;
+      double bytes = 10 - i;
       compiles.sites.put(
           "compilation of a.b.Outer.Inner" + i + ".new",
           new Situation.Site(second -> bytes, 50, List.of(method)));
@@ -183,7 +183,7 @@ class AccountTest {
 
     assertThat(findings(compiles))
         .contains(
-            "The JVM's compiler holds 30 MiB, the largest part of it to compile Inner0.new;"
+            "The JVM's compiler holds 40 MiB, the largest part of it to compile Inner0.new;"
                 + " '-XX:CompileCommand=exclude,a.b.Outer$Inner0::<init>' stops that, and the"
                 + " method then runs interpreted");
   }
