@@ -220,8 +220,7 @@ class FileCacheTest {
       // The first readings are interpreted, and may not reach all files.
       for (int minute = 0; minute == 0 || minute < 20 && !read.gaps().isEmpty(); minute++) {
         read =
-            cache.read(
-                new ProcessFiles().mappings().orElseThrow(), minute * FileCache.PACE_NANOS);
+            cache.read(new ProcessFiles().mappings().orElseThrow(), minute * FileCache.PACE_NANOS);
       }
       for (CachedFile file : read.cachedFiles()) {
         String name = file.path().substring(file.path().lastIndexOf('/') + 1);
