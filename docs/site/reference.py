@@ -191,7 +191,8 @@ def figures():
     for path in sorted([*(CORE / "model").glob("*.java"), *(CORE / "view").glob("*.java")]):
         source = read(path)
         for found in re.finditer(r"@Figure\((?:\s*value =)?" + LITERALS + r"([^()]*)\)", source):
-            record = re.findall(r"^ *public record (\w+)", source[: found.start()], re.M)[-1]
+            indent = found.start() - source.rfind("\n", 0, found.start()) - 1
+            record = [name for spaces, name in re.findall(r"^( *)public record (\w+)", source[: found.start()], re.M) if len(spaces) < indent][-1]
             unit = re.search(r"unit = (?:Figure\.Unit\.)?(\w+)", found[2])
             name = re.match(r"\s*(?:public )?[\w.<>?@, \[\]]+?\s(\w+)\s*[,()]", source[found.end() :])[1]
             yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), "inline = true" in found[2]

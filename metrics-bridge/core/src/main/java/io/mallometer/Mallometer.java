@@ -11,7 +11,6 @@ import io.mallometer.internal.monitor.AutomaticTrim;
 import io.mallometer.internal.monitor.BuiltInMonitors;
 import io.mallometer.internal.monitor.HugeAllocationWatch;
 import io.mallometer.internal.process.Checkpoints;
-import io.mallometer.internal.process.LoaderStatistics;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
 import io.mallometer.model.CallSites;
@@ -220,11 +219,12 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Reads class metadata by class loader, which stops the program for about a microsecond for each
-   * class; refuses, with the reason, if that may exceed 20 ms. Works with and without the library.
+   * Returns class metadata by class loader. Reading it stops the program for about a microsecond
+   * for each class and each loader, so the result is held for 30 s, and the reading is refused,
+   * with the reason, if it may exceed 20 ms. Works with and without the library.
    */
   public ClassLoaders classLoaders() {
-    return LoaderStatistics.read(clock().instant());
+    return engine.loaders().read();
   }
 
   /** Returns the ready-made monitors, and the phases. */

@@ -179,6 +179,12 @@ public final class ChildJvm {
         words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
   }
 
+  /** Returns the homes of the JDKs of the feature releases from one up to another. */
+  public static List<Path> jdksBetween(int first, int last) {
+    List<Path> later = jdksSince(last + 1);
+    return jdksSince(first).stream().filter(home -> !later.contains(home)).toList();
+  }
+
   static List<Path> jdksSince(int feature, List<Path> homes, List<Integer> required) {
     SortedMap<Integer, Path> found = new TreeMap<>();
     homes.forEach(home -> found.putIfAbsent(feature(home), home));

@@ -13,9 +13,7 @@ import java.util.stream.Collectors;
 public record ClassLoaders(
     @Figure("When it was read or refused") Instant time,
     @Figure(
-            value =
-                "How long the reading took; the program stood still for less, as the text is "
-                    + "written afterwards; unknown if nothing was read",
+            value = "How long the reader waited for the safepoint; unknown if nothing was read",
             unit = SECONDS)
         double seconds,
     @Figure("The classes of loaders with most metadata, most first; at most 20") List<Kind> kinds,

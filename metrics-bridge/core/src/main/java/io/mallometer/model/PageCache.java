@@ -13,10 +13,11 @@ import java.util.stream.Collectors;
  * Pages of the files that this process has open or mapped, as far as the kernel has them in memory.
  * The kernel counts a page of a file whichever process or cgroup is charged for it, so the sum may
  * exceed the cgroup's page cache.
+ *
+ * @param allFiles all files with cached pages, most first
  */
 public record PageCache(
-    @Figure("The files with most cached pages, most first; at most 20")
-        List<CachedFile> cachedFiles,
+    List<CachedFile> allFiles,
     @Figure(value = "The cached pages of all files that were read", unit = BYTES)
         long allCachedBytes,
     @Figure(value = "The same by what the files are, by their names", unit = BYTES)
@@ -58,14 +59,20 @@ public record PageCache(
   }
 
   public PageCache {
-    cachedFiles = List.copyOf(cachedFiles);
+    allFiles = List.copyOf(allFiles);
     cachedByKind = Map.copyOf(cachedByKind);
+  }
+
+  /** Returns the files with most cached pages. */
+  @Figure("The files with most cached pages, most first; at most 20")
+  public List<CachedFile> cachedFiles() {
+    return allFiles.subList(0, Math.min(allFiles.size(), MOST_CACHED));
   }
 
   /** Returns the kinds and the largest files in one sentence; empty without files. */
   @Figure("The kinds and the largest files in one sentence; empty without files")
   public String cachedSentence() {
-    if (cachedFiles.isEmpty()) {
+    if (allFiles.isEmpty()) {
       return "";
     }
     String kinds =
@@ -74,7 +81,7 @@ public record PageCache(
             .limit(MOST_NAMED)
             .map(kind -> kind.getKey() + " " + Words.bytes(kind.getValue()))
             .collect(Collectors.joining(", "));
-    return cachedFiles.stream()
+    return allFiles.stream()
         .limit(MOST_NAMED)
         .map(CachedFile::toString)
         .collect(

@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The resident memory of the process, split into parts.
  *
  * @param mallocBytes the resident memory of malloc, which is divided among several parts
+ * @param mappedFiles resident pages of mapped files by path, without copies that the process wrote
  */
 public record ResidentMemory(
     @Figure("When it was read; the split is made less often than the counters are read")
@@ -43,12 +45,7 @@ public record ResidentMemory(
     @Figure(value = "How many mappings were read", unit = COUNT) int mappings,
     @Figure(value = "Processor time that this split took", unit = SECONDS) double costSeconds,
     long mallocBytes,
-    @Figure(
-            value =
-                "Resident pages of mapped files, without copies that the process wrote, by the "
-                    + "file's name; of the 10 files with most",
-            unit = BYTES)
-        Map<String, Long> largestFiles,
+    Map<String, Long> mappedFiles,
     @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
         Optional<HugePages> hugePages,
     @Figure("What stands behind the stacks of threads") ThreadStacks threadStacks,
@@ -95,7 +92,24 @@ public record ResidentMemory(
 
   public ResidentMemory {
     parts = Map.copyOf(parts);
-    largestFiles = Map.copyOf(largestFiles);
+    mappedFiles = Map.copyOf(mappedFiles);
+  }
+
+  /** Returns the mapped files with most resident pages, by the file's name. */
+  @Figure(
+      value =
+          "Resident pages of mapped files, without copies that the process wrote, by the "
+              + "file's name; of the 10 files with most",
+      unit = BYTES)
+  public Map<String, Long> largestFiles() {
+    return mappedFiles.entrySet().stream()
+        .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+        .limit(MOST_FILES)
+        .collect(
+            Collectors.toMap(
+                file -> file.getKey().substring(file.getKey().lastIndexOf('/') + 1),
+                Map.Entry::getValue,
+                Long::sum));
   }
 
   /** Returns the resident bytes of a part; empty if the part could not be separated. */

@@ -7,10 +7,13 @@ import io.mallometer.internal.text.Words;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The platform threads of Java by pool, with the resident memory of their stacks. */
+/**
+ * The platform threads of Java by pool, with the resident memory of their stacks.
+ *
+ * @param allPools all pools, those with most resident memory in stacks first
+ */
 public record ThreadStacks(
-    @Figure("The pools with most resident memory in stacks, most first; at most 20")
-        List<ThreadPool> pools,
+    List<ThreadPool> allPools,
     @Figure("Why the bytes or the pools are unknown; empty if they are known") String reason) {
 
   /** The largest number of pools that are listed. */
@@ -37,15 +40,21 @@ public record ThreadStacks(
   }
 
   public ThreadStacks {
-    pools = List.copyOf(pools);
+    allPools = List.copyOf(allPools);
+  }
+
+  /** Returns the largest pools. */
+  @Figure("The pools with most resident memory in stacks, most first; at most 20")
+  public List<ThreadPool> pools() {
+    return allPools.subList(0, Math.min(allPools.size(), MOST_POOLS));
   }
 
   /** Returns the largest pools in one sentence; empty without pools. */
   @Figure("The largest pools in one sentence; empty without pools")
   public String sentence() {
-    return pools.isEmpty()
+    return allPools.isEmpty()
         ? ""
-        : pools.stream()
+        : allPools.stream()
             .limit(MOST_NAMED)
             .map(ThreadPool::toString)
             .collect(Collectors.joining(", ", "Threads by pool: ", "."));

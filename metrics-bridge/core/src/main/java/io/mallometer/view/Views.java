@@ -145,9 +145,6 @@ public final class Views {
             // Verdicts are shown with the reading that they are of.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
-            // Each reading stops the program.
-            CLASS_LOADERS,
-            new CachedJson(clock, 30, () -> new View.Of(mallometer.classLoaders())),
             "recording",
             new CachedJson(clock, 5, () -> RecordingView.of(mallometer)));
   }

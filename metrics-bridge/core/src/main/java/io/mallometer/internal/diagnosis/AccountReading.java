@@ -11,6 +11,7 @@ import io.mallometer.model.Snapshot;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Figures that were read within milliseconds, for the start or the end of an account. Bytes;
@@ -25,7 +26,7 @@ import java.util.Map;
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
  * @param liveBytes live bytes of malloc; after an attach the allocated minus the freed bytes since
  * @param counts counts of the JVM
- * @param files cached or mapped pages of the largest files by the file's name, without copies
+ * @param files cached or mapped pages of the largest files by path, without copies
  */
 public record AccountReading(
     Instant time,
@@ -38,6 +39,11 @@ public record AccountReading(
     double liveBytes,
     ProcessCounts counts,
     Map<String, Long> files) {
+
+  /** The fewest pages of a file, and the most files. A file that is absent is unknown. */
+  private static final long LEAST_FILE_BYTES = 64 << 10;
+
+  private static final int MOST_FILES = 100;
 
   public AccountReading {
     resident = Map.copyOf(resident);
@@ -62,14 +68,18 @@ public record AccountReading(
         files(split));
   }
 
-  /** Returns the pages of the largest files: cached ones where they are known, else mapped ones. */
+  /** Returns the pages of the largest files: cached ones if they were read, else mapped ones. */
   private static Map<String, Long> files(ResidentMemory split) {
-    Map<String, Long> files = new HashMap<>(split.largestFiles());
-    for (PageCache.CachedFile file : split.pageCache().cachedFiles()) {
-      String name = file.path().substring(file.path().lastIndexOf('/') + 1);
-      files.merge(name, file.cachedBytes(), Math::max);
+    Map<String, Long> files = new HashMap<>();
+    for (PageCache.CachedFile file : split.pageCache().allFiles()) {
+      files.put(file.path() + (file.deleted() ? " (deleted)" : ""), file.cachedBytes());
     }
-    return files;
+    return (files.isEmpty() ? split.mappedFiles() : files)
+        .entrySet().stream()
+            .filter(file -> file.getValue() >= LEAST_FILE_BYTES)
+            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+            .limit(MOST_FILES)
+            .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
   /** Returns the bytes to compare with the limit: the charged bytes, else the resident set. */

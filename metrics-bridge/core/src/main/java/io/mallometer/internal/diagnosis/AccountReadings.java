@@ -14,7 +14,8 @@ import java.util.function.Supplier;
 
 /**
  * The readings of the last hour: every 15 s for ten minutes, as often as the resident set is
- * divided, and one a minute before that. At most 100 readings of 2 KB. Thread-safe.
+ * divided, and one a minute before that. At most 100 readings of 2 KB, of 20 KB with many pools and
+ * files. Thread-safe.
  */
 public final class AccountReadings {
 

@@ -2,7 +2,6 @@ package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
-import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
@@ -19,6 +18,7 @@ import io.mallometer.model.StackFrame;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -525,10 +525,10 @@ final class AccountTable {
 
   private List<Count> counts() {
     List<Count> counts = new ArrayList<>();
-    counts.add(count(Count.THREADS, ProcessCounts::threads));
-    counts.add(count(Count.CLASSES, ProcessCounts::classes));
+    counts.add(count(Count.THREADS, series(reading -> reading.counts().threads())));
+    counts.add(count(Count.CLASSES, series(reading -> reading.counts().classes())));
     names(reading -> reading.counts().pools().keySet()).stream()
-        .map(pool -> count(pool, counted -> counted.pools().getOrDefault(pool, 0)))
+        .map(pool -> count(pool, known(reading -> reading.counts().pools().get(pool))))
         .filter(count -> count.growth() >= LEAST_COUNT)
         .sorted(Comparator.comparingDouble(Count::growth).reversed())
         .limit(MOST_LISTED)
@@ -536,8 +536,7 @@ final class AccountTable {
     return counts;
   }
 
-  private Count count(String name, ToDoubleFunction<ProcessCounts> figure) {
-    double[] series = series(reading -> figure.applyAsDouble(reading.counts()));
+  private Count count(String name, double[] series) {
     return new Count(
         name,
         series[series.length - 1],
@@ -550,13 +549,37 @@ final class AccountTable {
     return names(reading -> reading.files().keySet()).stream()
         .map(
             name -> {
-              double[] series = series(reading -> reading.files().getOrDefault(name, 0L));
-              return new FilePages(name, series[series.length - 1], growth(series));
+              double[] series = known(reading -> reading.files().get(name));
+              return new FilePages(
+                  name.substring(name.lastIndexOf('/') + 1),
+                  series[series.length - 1],
+                  growth(series));
             })
         .filter(file -> file.growthBytes() >= LEAST_FILE_BYTES)
         .sorted(Comparator.comparingDouble(FilePages::growthBytes).reversed())
         .limit(MOST_LISTED)
         .toList();
+  }
+
+  /**
+   * Returns a series in which a value that no reading has is the next known one, so that it adds no
+   * growth. Without two known values, or without the last one, nothing is known: {@code NaN}.
+   */
+  private double[] known(Function<AccountReading, @Nullable Number> figure) {
+    double[] series =
+        series(
+            reading ->
+                Optional.ofNullable(figure.apply(reading))
+                    .map(Number::doubleValue)
+                    .orElse(Double.NaN));
+    long count = Arrays.stream(series).filter(value -> !Double.isNaN(value)).count();
+    for (int i = series.length - 2; i >= 0; i--) {
+      series[i] = Double.isNaN(series[i]) ? series[i + 1] : series[i];
+    }
+    if (count < 2) {
+      Arrays.fill(series, Double.NaN);
+    }
+    return series;
   }
 
   private TreeSet<String> names(Function<AccountReading, Collection<String>> of) {

@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -111,6 +112,8 @@ public final class DiagnosisRules {
 
   /** The memory of the JVM's compiler, in bytes, from which the diagnosis names the method. */
   private static final double COMPILATION_BYTES = 32 << 20;
+
+  private static final Pattern SHELL_SIGNS = Pattern.compile("[$<]");
 
   private static final double MANY_THREADS = 50;
   private static final double MANY_CLASSES = 500;
@@ -820,35 +823,55 @@ public final class DiagnosisRules {
     if (bytes < COMPILATION_BYTES) {
       return;
     }
-    String method = compilations.get(0).figures().key().substring(StackFrame.COMPILATION.length());
-    int dot = method.lastIndexOf('.');
+    SiteTrends.Group largest = compilations.get(0);
     addFinding(
         "compilation",
         State.HEALTHY,
-        "The JVM's compiler holds %s, most of it to compile %s; to stop that: -XX:CompileCommand=exclude,%s"
+        "The JVM's compiler holds %s, %s of it to compile %s; %s stops that, and the method then runs interpreted"
             .formatted(
                 Sentence.bytes(bytes),
-                Words.shortName(method),
-                method.substring(0, Math.max(0, dot)) + "::" + method.substring(dot + 1)));
+                liveBytes(largest) > bytes / 2 ? "most" : "the largest part",
+                Words.shortName(largest.figures().key().substring(StackFrame.COMPILATION.length())),
+                exclusion(largest)));
   }
 
-  /** Adds the finding of who loads classes, which is read only after their number grew. */
+  /** Returns the option for a shell that excludes a group's method: names for people are cut. */
+  private static String exclusion(SiteTrends.Group compilation) {
+    String method =
+        compilation.largest().stream()
+            .flatMap(site -> site.frames().stream().limit(1))
+            .filter(frame -> frame.kind() == StackFrame.Kind.COMPILED)
+            .map(frame -> frame.owner() + "::" + frame.name())
+            .findFirst()
+            .orElse("");
+    if (method.isEmpty()) {
+      String name = compilation.figures().key().substring(StackFrame.COMPILATION.length());
+      method = name.replaceFirst("\\.(?=[^.]*$)", "::");
+    }
+    String option = "-XX:CompileCommand=exclude," + method;
+    return SHELL_SIGNS.matcher(option).find() ? "'" + option + "'" : option;
+  }
+
+  /** Adds the finding of who loads classes, while their number grows. */
   private void reportClassLoaders() {
     input
         .run()
         .loaders()
+        .filter(loaders -> classesGrow(account))
         .ifPresent(
             loaders ->
                 addFinding(
                     "classes",
                     State.HEALTHY,
-                    loaders.sentence().substring(0, loaders.sentence().length() - 1)));
+                    "%s, at %s"
+                        .formatted(
+                            loaders.sentence().substring(0, loaders.sentence().length() - 1),
+                            Words.minute(loaders.time()))));
   }
 
-  /** Returns whether a diagnosis says that classes are loaded without end. */
-  public static boolean classesGrow(Diagnosis diagnosis) {
-    return diagnosis
-        .account()
+  /** Returns whether an account says that classes are loaded without end. */
+  public static boolean classesGrow(Optional<Account> account) {
+    return account
         .flatMap(table -> table.count(Count.CLASSES))
         .filter(classes -> classes.steady() && classes.growth() >= MANY_CLASSES)
         .isPresent();

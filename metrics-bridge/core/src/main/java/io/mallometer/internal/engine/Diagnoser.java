@@ -58,6 +58,7 @@ final class Diagnoser {
   private final LongSupplier nanoTime;
   private final AccountReadings readings = new AccountReadings(ProcessCounts::read);
   private final Log.Once failure = Log.MALLOMETER.once();
+  private final Log.Once loadersFailure = Log.MALLOMETER.once();
 
   /** The latest diagnosis; null before the first. The poller guards it and the fields below. */
   private @Nullable Diagnosis latest;
@@ -139,17 +140,22 @@ final class Diagnoser {
                     facts.previous().get(),
                     Optional.ofNullable(loaders)),
                 held.latest()));
+    Diagnosis shown = held.update(drawn, nanoTime.getAsLong());
     readLoaders(drawn);
-    return held.update(drawn, nanoTime.getAsLong());
+    return shown;
   }
 
   /** Reads class loaders for the next diagnosis if classes grow, at most every ten minutes. */
   private void readLoaders(Diagnosis drawn) {
     long now = nanoTime.getAsLong();
-    boolean due = loaders == null || now - loadersReadAt >= LOADERS_NANOS;
-    if (due && DiagnosisRules.classesGrow(drawn)) {
-      loaders = facts.loaders().get();
+    boolean due = loadersReadAt == 0 || now - loadersReadAt >= LOADERS_NANOS;
+    if (due && DiagnosisRules.classesGrow(drawn.account())) {
       loadersReadAt = now;
+      try {
+        loaders = facts.loaders().get();
+      } catch (RuntimeException | LinkageError e) {
+        loadersFailure.warn("Class loaders cannot be read", e);
+      }
     }
   }
 }

@@ -51,6 +51,7 @@ public final class Engine {
   private final PoolWatch pools;
   private final MonitorJournal monitorBook;
   private final HeldDiagnosis heldDiagnosis;
+  private final LoaderStatistics loaders;
   private final Poller poller;
 
   /** Creates an engine, which polls nothing until the poller's first lease. */
@@ -80,6 +81,7 @@ public final class Engine {
     this.allocator = new AllocatorReader(library, trimmer::running, clock, nanoTime);
     this.monitorBook = new MonitorJournal(library, clock);
     this.heldDiagnosis = new HeldDiagnosis(sources.started());
+    this.loaders = LoaderStatistics.ofThisJvm(clock);
     BooleanSupplier measures = () -> library.present() || memory.present();
     this.poller =
         new Poller(
@@ -106,7 +108,7 @@ public final class Engine {
                     leaks::latest,
                     options::get,
                     recorder::previousRun,
-                    () -> LoaderStatistics.read(clock.instant())),
+                    loaders::read),
                 heldDiagnosis,
                 history,
                 memoryHistory,
@@ -189,6 +191,11 @@ public final class Engine {
   /** Returns the searches of the Java heap. */
   public OwnerSearches owners() {
     return owners;
+  }
+
+  /** Returns the reader of class loaders. */
+  public LoaderStatistics loaders() {
+    return loaders;
   }
 
   /** Returns the watch of other libraries' pools. */

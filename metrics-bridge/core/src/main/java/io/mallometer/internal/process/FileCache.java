@@ -21,15 +21,15 @@ import java.util.regex.Pattern;
  * cachestat, of others by mincore, and where the kernel tells neither, the resident pages of their
  * mappings. No file is opened, and nothing waits for a disk or a network.
  *
- * <p>A reading ends when it has taken 20 ms of processor time; the next one, a minute later,
- * continues with the files that were read longest ago.
+ * <p>A reading takes 20 ms of processor time: half of it at most for open files, whose descriptors
+ * it asks for one after another, and the rest for mapped ones. The next reading, a minute later,
+ * continues where this one ended.
  */
 final class FileCache {
 
   static final long PACE_NANOS = 60_000_000_000L;
   static final long BUDGET_NANOS = 20_000_000L;
 
-  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final String DELETED = " (deleted)";
   private static final int MOST_FILES = 10_000;
 
@@ -49,23 +49,42 @@ final class FileCache {
           ".*\\.(?:index|timeindex|cfs|cfe|fdt|fdx|fdm|tim|tip|tmd|doc|pos|pay|dvd|dvm|nvd|nvm"
               + "|kdd|kdi|kdm|vec|vex|si)");
 
-  /** A file that is open or mapped. The descriptor is negative for a file that is only mapped. */
-  record UsedFile(int descriptor, List<Mapping> mappings) {}
+  /** The errors of a descriptor that is closed or no regular file, and of an unknown call. */
+  private static final int CLOSED = -9;
 
-  /** Asks the kernel: the descriptor, or the begin and length of a mapping. */
+  private static final int NO_REGULAR_FILE = -22;
+  private static final int NO_CALL = -38;
+
+  /** What the kernel tells of this process. */
   interface Kernel {
+    /** Asks for cached bytes by descriptor, or by the begin and length of a mapping. */
     long cached(int descriptor, long begin, long bytes);
+
+    /** Returns the number above all descriptors. */
+    int descriptors();
+
+    /** Returns the path of an open file. */
+    String path(int descriptor) throws IOException;
   }
+
+  /**
+   * The cached bytes, negative if unknown, and the pass over descriptors that saw it open, or 0.
+   */
+  private record Known(long bytes, int pass) {}
 
   private final Kernel kernel;
   private final LongSupplier processorNanos;
 
   /** The cached bytes by path, those that were read longest ago first. */
-  private final Map<String, Long> known = new LinkedHashMap<>();
+  private final Map<String, Known> known = new LinkedHashMap<>();
 
   private PageCache latest = PageCache.NONE;
   private long readAt;
   private boolean everRead;
+  private int nextDescriptor;
+  private int pass = 1;
+  private int end;
+  private String hidden = "";
 
   FileCache(Kernel kernel, LongSupplier processorNanos) {
     this.kernel = kernel;
@@ -73,8 +92,25 @@ final class FileCache {
   }
 
   /** Creates a reader of this process. */
-  static FileCache ofThisProcess(LongSupplier processorNanos) {
-    return new FileCache(DirectCalls::cachedBytes, processorNanos);
+  static FileCache ofThisProcess(ProcessFiles files, LongSupplier processorNanos) {
+    return new FileCache(
+        new Kernel() {
+          @Override
+          public long cached(int descriptor, long begin, long bytes) {
+            return DirectCalls.cachedBytes(descriptor, begin, bytes);
+          }
+
+          @Override
+          public int descriptors() {
+            return (int) StatusFile.descriptors(files.own("status").orElse("")).orElse(0);
+          }
+
+          @Override
+          public String path(int descriptor) throws IOException {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
+          }
+        },
+        processorNanos);
   }
 
   /** Reads the files if the latest reading is a minute old, and returns the latest result. */
@@ -82,88 +118,148 @@ final class FileCache {
     if (!everRead || now - readAt >= PACE_NANOS) {
       everRead = true;
       readAt = now;
-      long start = processorNanos.getAsLong();
-      latest = measure(usedFiles(mappings), start);
+      latest = measure(mappings);
     }
     return latest;
   }
 
-  private static Map<String, UsedFile> usedFiles(List<Mapping> mappings) {
-    Map<String, UsedFile> files = new LinkedHashMap<>();
-    String[] descriptors = DESCRIPTORS.toFile().list();
-    for (String descriptor : descriptors == null ? new String[0] : descriptors) {
-      try {
-        String path = Files.readSymbolicLink(DESCRIPTORS.resolve(descriptor)).toString();
-        if (files.size() < MOST_FILES && !NO_FILE.matcher(path).matches()) {
-          files.putIfAbsent(path, new UsedFile(Integer.parseInt(descriptor), new ArrayList<>()));
-        }
-      } catch (IOException | SecurityException | NumberFormatException e) {
-        // The descriptor was closed meanwhile.
-      }
-    }
+  private PageCache measure(List<Mapping> mappings) {
+    long start = processorNanos.getAsLong();
+    Map<String, List<Mapping>> mapped = mapped(mappings);
+    boolean allOpen = measureOpen(start + BUDGET_NANOS / 2);
+    known
+        .entrySet()
+        .removeIf(file -> file.getValue().pass() == 0 && !mapped.containsKey(file.getKey()));
+    boolean allMapped = measureMapped(mapped, start + BUDGET_NANOS);
+    return toCache(gaps(allOpen && allMapped), (processorNanos.getAsLong() - start) / 1e9);
+  }
+
+  private static Map<String, List<Mapping>> mapped(List<Mapping> mappings) {
+    Map<String, List<Mapping>> files = new LinkedHashMap<>();
     for (Mapping mapping : mappings) {
       if (!mapping.anonymous() && !NO_FILE.matcher(mapping.name()).matches()) {
-        files
-            .computeIfAbsent(mapping.name(), path -> new UsedFile(-1, new ArrayList<>()))
-            .mappings()
-            .add(mapping);
+        files.computeIfAbsent(mapping.name(), path -> new ArrayList<>()).add(mapping);
       }
     }
     return files;
   }
 
-  /** Measures files until the budget is spent: new ones first, then those read longest ago. */
-  PageCache measure(Map<String, UsedFile> files, long start) {
-    known.keySet().retainAll(files.keySet());
-    List<String> order = new ArrayList<>(files.keySet());
-    order.removeAll(known.keySet());
-    order.addAll(known.keySet());
-    String gaps = "";
-    for (String path : order) {
-      if (processorNanos.getAsLong() - start >= BUDGET_NANOS) {
-        gaps = "some files were read more than a minute ago, or not yet: a reading takes 20 ms";
-        break;
+  /** Measures open files from the next descriptor on; returns whether it came to the last one. */
+  private boolean measureOpen(long until) {
+    hidden = "";
+    boolean whole = nextDescriptor == 0;
+    try {
+      if (whole) {
+        end = kernel.descriptors();
+        hidden = end == 0 ? "the kernel does not tell the number of descriptors" : "";
       }
-      known.remove(path);
-      known.put(path, cachedBytes(files.get(path)));
+      while (nextDescriptor < end) {
+        if (processorNanos.getAsLong() >= until) {
+          return false;
+        }
+        measure(nextDescriptor++);
+      }
+    } catch (SecurityException e) {
+      hidden = "a security manager hides open files";
     }
-    return toCache(gaps, (processorNanos.getAsLong() - start) / 1e9);
+    known.replaceAll((path, file) -> file.pass() == pass ? file : new Known(file.bytes(), 0));
+    nextDescriptor = 0;
+    pass++;
+    return whole;
   }
 
-  private long cachedBytes(UsedFile file) {
-    long bytes = file.descriptor() < 0 ? -1 : kernel.cached(file.descriptor(), 0, 0);
-    if (bytes >= 0) {
-      return bytes;
+  private void measure(int descriptor) {
+    long bytes = kernel.cached(descriptor, 0, 0);
+    if (bytes == CLOSED || bytes == NO_REGULAR_FILE) {
+      return;
     }
+    try {
+      String path = kernel.path(descriptor);
+      if (!NO_FILE.matcher(path).matches()) {
+        note(path, bytes, pass);
+      }
+    } catch (IOException e) {
+      // The descriptor was closed meanwhile.
+    }
+  }
+
+  private void note(String path, long bytes, int seen) {
+    if (known.remove(path) != null || known.size() < MOST_FILES) {
+      known.put(path, new Known(bytes, seen));
+    }
+  }
+
+  /** Measures mapped files, those read longest ago first; returns whether all were measured. */
+  private boolean measureMapped(Map<String, List<Mapping>> mapped, long until) {
+    List<String> order = new ArrayList<>(mapped.keySet());
+    order.removeAll(known.keySet());
+    known.keySet().stream().filter(mapped::containsKey).forEach(order::add);
+    for (String path : order) {
+      if (processorNanos.getAsLong() >= until) {
+        return false;
+      }
+      Known open = known.get(path);
+      if (open == null || open.bytes() < 0 || open.pass() == 0) {
+        note(path, cachedBytes(mapped.get(path)), open == null ? 0 : open.pass());
+      }
+    }
+    return true;
+  }
+
+  private long cachedBytes(List<Mapping> mappings) {
     long sum = 0;
-    for (Mapping mapping : file.mappings()) {
+    for (Mapping mapping : mappings) {
       long cached = kernel.cached(-1, mapping.start(), mapping.bytes());
       sum += Math.max(cached, mapping.residentBytes() - mapping.copiedBytes());
     }
     return sum;
   }
 
+  private String gaps(boolean whole) {
+    List<String> gaps = new ArrayList<>();
+    if (!hidden.isEmpty()) {
+      gaps.add(hidden);
+    }
+    if (!whole) {
+      gaps.add("some files were read more than a minute ago, or not yet: a reading takes 20 ms");
+    }
+    List<Long> refused = known.values().stream().map(Known::bytes).filter(it -> it < 0).toList();
+    if (!refused.isEmpty()) {
+      gaps.add("%,d open files are unknown: %s".formatted(refused.size(), reason(refused.get(0))));
+    }
+    if (known.size() >= MOST_FILES) {
+      gaps.add("more than %,d files are open or mapped".formatted(MOST_FILES));
+    }
+    return String.join("; ", gaps);
+  }
+
+  private static String reason(long refusal) {
+    if (refusal == DirectCalls.NOT_LINKED) {
+      return "the library's functions are not available";
+    }
+    return refusal == NO_CALL
+        ? "the kernel has no cachestat, which Linux has from 6.5 on"
+        : "the kernel refuses with error " + -refusal;
+  }
+
   private PageCache toCache(String gaps, double seconds) {
     List<CachedFile> all = new ArrayList<>();
     Map<String, Long> kinds = new TreeMap<>();
-    for (Map.Entry<String, Long> file : known.entrySet()) {
+    for (Map.Entry<String, Known> file : known.entrySet()) {
       boolean deleted = file.getKey().endsWith(DELETED);
       String path =
           deleted
               ? file.getKey().substring(0, file.getKey().length() - DELETED.length())
               : file.getKey();
-      if (file.getValue() > 0) {
-        all.add(new CachedFile(path, kind(path), file.getValue(), deleted));
-        kinds.merge(kind(path), file.getValue(), Long::sum);
+      long bytes = file.getValue().bytes();
+      if (bytes > 0) {
+        all.add(new CachedFile(path, kind(path), bytes, deleted));
+        kinds.merge(kind(path), bytes, Long::sum);
       }
     }
     all.sort(Comparator.comparingLong(CachedFile::cachedBytes).reversed());
     return new PageCache(
-        all.subList(0, Math.min(all.size(), PageCache.MOST_CACHED)),
-        all.stream().mapToLong(CachedFile::cachedBytes).sum(),
-        kinds,
-        seconds,
-        gaps);
+        all, all.stream().mapToLong(CachedFile::cachedBytes).sum(), kinds, seconds, gaps);
   }
 
   /** Returns what a file is, by its name. */

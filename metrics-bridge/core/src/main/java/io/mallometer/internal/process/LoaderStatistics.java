@@ -4,27 +4,38 @@ import io.mallometer.internal.process.DiagnosticCommands.Command;
 import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.ClassLoaders.Kind;
 import java.lang.management.ManagementFactory;
-import java.time.Instant;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Class metadata by class loader: the command {@code VM.classloader_stats}, which walks all classes
- * at a safepoint. 10,000 classes took 6 ms on JDK 17 and 8 ms on JDK 25, so the pause is estimated
- * by the number of classes, and a command that may take longer than the budget is not run.
+ * and writes a line for each loader at a safepoint. 10,000 classes took 6 ms on JDK 17 and 8 ms on
+ * JDK 25. A command that may take longer than the budget is not run: before the first reading each
+ * class counts as one with a loader of its own, afterwards each class that is new.
+ *
+ * <p>All callers share a result for 30 s. Thread-safe.
  */
 public final class LoaderStatistics {
 
   /** The longest pause of the program, in seconds. */
   static final double BUDGET_SECONDS = 0.02;
 
-  private static final double SECONDS_PER_CLASS = 1e-6;
+  private static final double SECONDS_PER_CLASS_AND_LOADER = 2e-6;
+  private static final long HELD_NANOS = 30_000_000_000L;
+
+  /** After a reading above the budget none follows for so long. */
+  private static final long REFUSED_NANOS = 3_600_000_000_000L;
 
   /** Matches loader, parent, address, classes, bytes of chunks and of blocks, and the type. */
   private static final Pattern ROW =
@@ -37,31 +48,102 @@ public final class LoaderStatistics {
 
   private static final String BOOT = "<boot class loader>";
 
-  private LoaderStatistics() {}
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final LongSupplier waitedNanos;
+  private final IntSupplier loadedClasses;
+  private final Supplier<String> command;
+  private @Nullable ClassLoaders latest;
+  private long latestAt;
 
-  /** Reads the class loaders of this JVM, unless that may exceed the budget. */
-  public static ClassLoaders read(Instant time) {
-    int classes = ManagementFactory.getClassLoadingMXBean().getLoadedClassCount();
-    String refusal = refusal(classes);
-    if (!refusal.isEmpty()) {
-      return new ClassLoaders(time, Double.NaN, List.of(), refusal);
-    }
-    long start = System.nanoTime();
-    String text = DiagnosticCommands.run(Command.CLASS_LOADERS);
-    double seconds = (System.nanoTime() - start) / 1e9;
-    List<Kind> kinds = parse(text, HotSpot.usedMetaspace());
-    return kinds.isEmpty()
-        ? new ClassLoaders(time, Double.NaN, kinds, "this JVM has no command VM.classloader_stats")
-        : new ClassLoaders(time, seconds, kinds, "");
+  /** The cost of the last reading and the number of classes then; 0 before the first. */
+  private double readSeconds;
+
+  private int readClasses;
+  private long readAt;
+
+  /**
+   * Creates a reader.
+   *
+   * @param waitedNanos the time in which the calling thread does not run, as at a safepoint
+   */
+  LoaderStatistics(
+      Clock clock,
+      LongSupplier nanoTime,
+      LongSupplier waitedNanos,
+      IntSupplier loadedClasses,
+      Supplier<String> command) {
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.waitedNanos = waitedNanos;
+    this.loadedClasses = loadedClasses;
+    this.command = command;
   }
 
-  /** Returns why the command is not run with so many classes; empty if it is. */
-  static String refusal(int classes) {
-    double seconds = classes * SECONDS_PER_CLASS;
-    return seconds > BUDGET_SECONDS
-        ? "%,d classes may stop the program for %.0f ms, and the budget is %.0f ms"
-            .formatted(classes, seconds * 1e3, BUDGET_SECONDS * 1e3)
-        : "";
+  /** Creates a reader of this JVM. */
+  public static LoaderStatistics ofThisJvm(Clock clock) {
+    return ofThisJvm(clock, ManagementFactory.getClassLoadingMXBean()::getLoadedClassCount);
+  }
+
+  static LoaderStatistics ofThisJvm(Clock clock, IntSupplier loadedClasses) {
+    return new LoaderStatistics(
+        clock,
+        System::nanoTime,
+        LoaderStatistics::waited,
+        loadedClasses,
+        () -> DiagnosticCommands.run(Command.CLASS_LOADERS));
+  }
+
+  /** Returns the time less the processor time of this thread, which is no pause. */
+  private static long waited() {
+    return System.nanoTime() - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+  }
+
+  /** Returns the latest result, or reads the class loaders unless that may exceed the budget. */
+  public synchronized ClassLoaders read() {
+    long now = nanoTime.getAsLong();
+    ClassLoaders held = latest;
+    if (held == null || now - latestAt >= HELD_NANOS) {
+      held = readAnew(now);
+      latest = held;
+      latestAt = now;
+    }
+    return held;
+  }
+
+  private ClassLoaders readAnew(long now) {
+    int classes = loadedClasses.getAsInt();
+    if (readSeconds > BUDGET_SECONDS && now - readAt >= REFUSED_NANOS) {
+      readSeconds = 0;
+      readClasses = 0;
+    }
+    double expected =
+        readSeconds + Math.max(0, classes - readClasses) * SECONDS_PER_CLASS_AND_LOADER;
+    if (expected > BUDGET_SECONDS) {
+      return new ClassLoaders(
+          clock.instant(),
+          Double.NaN,
+          List.of(),
+          "%,d classes and their loaders may stop the program for %.0f ms%s, and the budget is %.0f ms"
+              .formatted(
+                  classes,
+                  expected * 1e3,
+                  readSeconds > BUDGET_SECONDS ? " as at the last reading" : "",
+                  BUDGET_SECONDS * 1e3));
+    }
+    DiagnosticCommands.run(Command.HEAP); // the first command loads classes, which is no pause
+    long start = waitedNanos.getAsLong();
+    String text = command.get();
+    double seconds = (waitedNanos.getAsLong() - start) / 1e9;
+    List<Kind> kinds = parse(text, HotSpot.usedMetaspace());
+    if (kinds.isEmpty()) {
+      return new ClassLoaders(
+          clock.instant(), Double.NaN, kinds, "this JVM has no command VM.classloader_stats");
+    }
+    readSeconds = seconds;
+    readClasses = classes;
+    readAt = now;
+    return new ClassLoaders(clock.instant(), seconds, kinds, "");
   }
 
   /**

@@ -2,6 +2,7 @@ package io.mallometer.internal.process;
 
 import io.mallometer.model.ThreadStacks;
 import java.lang.management.ManagementFactory;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -13,6 +14,9 @@ import java.util.stream.Collectors;
  * @param classes loaded classes
  */
 public record ProcessCounts(int threads, Map<String, Integer> pools, int classes) {
+
+  /** The most pools in a count. A pool that is not in it has an unknown number of threads. */
+  private static final int MOST_POOLS = 100;
 
   /** Counts of 0. */
   public static final ProcessCounts NONE = new ProcessCounts(0, Map.of(), 0);
@@ -29,11 +33,14 @@ public record ProcessCounts(int threads, Map<String, Integer> pools, int classes
         ManagementFactory.getClassLoadingMXBean().getLoadedClassCount());
   }
 
-  /** Returns these counts with the pools that were read at the same time. */
+  /** Returns these counts with the largest pools of several threads, read at the same time. */
   public ProcessCounts with(ThreadStacks stacks) {
     return new ProcessCounts(
         threads,
-        stacks.pools().stream()
+        stacks.allPools().stream()
+            .filter(pool -> pool.threads() > 1)
+            .sorted(Comparator.comparingInt(ThreadStacks.ThreadPool::threads).reversed())
+            .limit(MOST_POOLS)
             .collect(
                 Collectors.toMap(ThreadStacks.ThreadPool::name, ThreadStacks.ThreadPool::threads)),
         classes);

@@ -4,6 +4,7 @@ import io.mallometer.internal.text.Words;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
@@ -60,7 +61,7 @@ final class ProcessMemorySource implements MemorySource {
     this.files = files;
     this.nanoTime = nanoTime;
     this.processorNanos = processorNanos;
-    this.fileCache = FileCache.ofThisProcess(processorNanos);
+    this.fileCache = FileCache.ofThisProcess(files, processorNanos);
   }
 
   @Override
@@ -176,6 +177,7 @@ final class ProcessMemorySource implements MemorySource {
     ResidentSplit split = divide(mappings.get(), jvm, counted);
     Optional<HugePages> huge = hugePages(split, mappings.get());
     ThreadStacks threads = ThreadPools.read(mappings.get());
+    PageCache pageCache = fileCache.read(mappings.get(), nanoTime.getAsLong());
     return Optional.of(
         new ResidentMemory(
             counted.time(),
@@ -187,10 +189,10 @@ final class ProcessMemorySource implements MemorySource {
             mappings.get().size(),
             (processorNanos.getAsLong() - start) / 1e9,
             split.mallocBytes(),
-            split.largestFiles(),
+            split.mappedFiles(),
             huge,
             threads,
-            fileCache.read(mappings.get(), nanoTime.getAsLong())));
+            pageCache));
   }
 
   private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {

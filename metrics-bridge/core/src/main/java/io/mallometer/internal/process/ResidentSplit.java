@@ -1,7 +1,6 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.process.MappingKinds.Kind;
-import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport.SlotPages;
@@ -11,7 +10,6 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /**
  * Divides the resident set into parts that add up to it.
@@ -56,7 +54,7 @@ final class ResidentSplit {
 
   private long copiedFiles;
 
-  /** Pages of files without the copies that the process wrote, by the file's name. */
+  /** Pages of files without the copies that the process wrote, by path. */
   private final Map<String, Long> files = new HashMap<>();
 
   private List<HugePages.Part> hugePages = List.of();
@@ -131,12 +129,9 @@ final class ResidentSplit {
     return mallocTotal;
   }
 
-  /** Returns the pages of the largest files, without copies that the process wrote. */
-  Map<String, Long> largestFiles() {
-    return files.entrySet().stream()
-        .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-        .limit(ResidentMemory.MOST_FILES)
-        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  /** Returns the pages of mapped files by path, without copies that the process wrote. */
+  Map<String, Long> mappedFiles() {
+    return files;
   }
 
   /** Returns the bytes of each part in transparent huge pages, most first. */
@@ -278,8 +273,7 @@ final class ResidentSplit {
   private void countBeside(Kind kind, Mapping piece) {
     if (kind == Kind.FILE) {
       copiedFiles += piece.copiedBytes();
-      String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
-      files.merge(file, piece.residentBytes() - piece.copiedBytes(), Long::sum);
+      files.merge(piece.name(), piece.residentBytes() - piece.copiedBytes(), Long::sum);
     } else if (kind == Kind.STRUCTURE) {
       recognisedStructures += piece.bytes();
     } else if (kind == Kind.MALLOC && piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {

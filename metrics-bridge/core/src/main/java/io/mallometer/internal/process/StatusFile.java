@@ -30,6 +30,11 @@ record StatusFile(
         figure("Threads:", "", status));
   }
 
+  /** Returns the number above all descriptors of the process. */
+  static OptionalLong descriptors(String status) {
+    return figure("FDSize:", "", status);
+  }
+
   /** Returns the bytes of a line in kilobytes, also of {@code /proc/meminfo}. */
   static OptionalLong kilobytes(String name, String status) {
     OptionalLong number = figure(name, KILOBYTES, status);

@@ -60,27 +60,32 @@ final class ThreadPools {
   /** Groups threads by their names, with the range of each stack if that is known. */
   static ThreadStacks of(List<String> names, Optional<long[]> ranges, List<Mapping> mappings) {
     Map<String, ThreadPool> pools = new HashMap<>();
+    int unread = 0;
     for (int i = 0; i < names.size(); i++) {
       String name = NUMBER.matcher(names.get(i)).replaceAll("#");
-      double bytes =
-          ranges.isPresent()
-              ? resident(mappings, ranges.get()[2 * i], ranges.get()[2 * i + 1])
-              : Double.NaN;
+      long end = ranges.isPresent() ? ranges.get()[2 * i + 1] : 0;
+      double bytes = end == 0 ? Double.NaN : resident(mappings, ranges.orElseThrow()[2 * i], end);
+      unread += end == 0 ? 1 : 0;
       pools.merge(
           name,
           new ThreadPool(name, 1, bytes),
           (one, other) ->
-              new ThreadPool(name, one.threads() + 1, one.stackBytes() + other.stackBytes()));
+              new ThreadPool(name, one.threads() + 1, sum(one.stackBytes(), other.stackBytes())));
     }
     List<ThreadPool> largest = new ArrayList<>(pools.values());
     largest.sort(
-        Comparator.comparingDouble((ThreadPool pool) -> ranges.isPresent() ? -pool.stackBytes() : 0)
+        Comparator.comparingDouble((ThreadPool pool) -> -pool.stackBytes())
             .thenComparingInt(pool -> -pool.threads()));
     return new ThreadStacks(
-        largest.subList(0, Math.min(largest.size(), ThreadStacks.MOST_POOLS)),
-        ranges.isPresent()
-            ? ""
-            : "the library's functions or the JVM do not tell where stacks are");
+        largest,
+        ranges.isEmpty()
+            ? "the library's functions or the JVM do not tell where stacks are"
+            : unread > 0 ? "stacks that were not found and are not counted: " + unread : "");
+  }
+
+  /** Adds known bytes; unknown if both are. */
+  private static double sum(double one, double other) {
+    return Double.isNaN(one) ? other : one + (Double.isNaN(other) ? 0 : other);
   }
 
   /** Returns the resident bytes of a range: of a mapping that is larger its share. */

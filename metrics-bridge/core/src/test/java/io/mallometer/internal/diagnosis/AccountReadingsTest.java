@@ -37,15 +37,6 @@ class AccountReadingsTest {
     assertThat(attached.self.mode()).isEqualTo(SelfReport.ATTACHED);
   }
 
-  @Test
-  void threadsAreCountedByTheirPool() {
-    ProcessCounts counts = ProcessCounts.read().with(FaceContract.threadStacks());
-
-    assertThat(counts.pools()).containsEntry("http-nio-#-exec-#", 2);
-    assertThat(counts.threads()).isGreaterThan(2);
-    assertThat(counts.classes()).isGreaterThan(100);
-  }
-
   private static Snapshot snapshot(long second) {
     return new Situation(Duration.ofSeconds(second), at -> 400).input().snapshot();
   }

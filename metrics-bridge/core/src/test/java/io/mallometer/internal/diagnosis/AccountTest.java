@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.mallometer.FaceContract;
 import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
@@ -19,7 +20,9 @@ import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongToDoubleFunction;
 import org.junit.jupiter.api.Test;
@@ -161,15 +164,35 @@ class AccountTest {
 
     assertThat(findings(compiles))
         .contains(
-            "The JVM's compiler holds 33 MiB, most of it to compile Exploding.dear; to stop that:"
-                + " -XX:CompileCommand=exclude,a.b.Exploding::dear");
+            "The JVM's compiler holds 33 MiB, most of it to compile Exploding.dear;"
+                + " -XX:CompileCommand=exclude,a.b.Exploding::dear stops that, and the method then"
+                + " runs interpreted");
+  }
+
+  @Test
+  void aMethodThatIsLessThanHalfIsTheLargestPartAndItsRawNameIsQuoted() {
+    Situation compiles = new Situation(TEN_MINUTES, second -> 300);
+    for (int i = 0; i < 5; i++) {
+      StackFrame method =
+          StackFrame.ofJava("a.b.Outer$Inner" + i, "<init>", "Outer.java", 1).asCompiled();
+      double bytes = 10 - i;
+      compiles.sites.put(
+          "compilation of a.b.Outer.Inner" + i + ".new",
+          new Situation.Site(second -> bytes, 50, List.of(method)));
+    }
+
+    assertThat(findings(compiles))
+        .contains(
+            "The JVM's compiler holds 40 MiB, the largest part of it to compile Inner0.new;"
+                + " '-XX:CompileCommand=exclude,a.b.Outer$Inner0::<init>' stops that, and the"
+                + " method then runs interpreted");
   }
 
   @Test
   void loadersThatWereReadAreAFinding() {
     Situation loads = new Situation(TEN_MINUTES, second -> 300);
     loads.classes = second -> 5_000 + 10 * second;
-    assertThat(DiagnosisRules.classesGrow(loads.diagnosis())).isTrue();
+    assertThat(DiagnosisRules.classesGrow(loads.diagnosis().account())).isTrue();
 
     loads.loaders =
         Optional.of(
@@ -180,9 +203,11 @@ class AccountTest {
                 ""));
 
     assertThat(findings(loads))
-        .contains("Class metadata: 10,000 classes of 2 a.Plugins (61.0 MiB)");
-    assertThat(DiagnosisRules.classesGrow(new Situation(TEN_MINUTES, second -> 300).diagnosis()))
-        .isFalse();
+        .contains("Class metadata: 10,000 classes of 2 a.Plugins (61.0 MiB), at 00:00 UTC");
+
+    loads.classes = second -> 5_000;
+    assertThat(DiagnosisRules.classesGrow(loads.diagnosis().account())).isFalse();
+    assertThat(findings(loads)).noneMatch(text -> text.startsWith("Class metadata"));
   }
 
   private static List<String> findings(Situation situation) {
@@ -294,6 +319,52 @@ class AccountTest {
     assertThat(diagnosis.state()).isEqualTo(State.HEALTHY);
     assertThat(diagnosis.sentence()).contains("pages of data.mdb grew by", "the kernel can drop");
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
+  }
+
+  /** A list that is cut has a pool and a file only while they are large. */
+  @Test
+  void aPoolOrAFileThatIsSometimesAbsentHasNotGrownFromNothing() {
+    Situation cut =
+        new Situation(TEN_MINUTES, second -> 200) {
+          @Override
+          List<AccountReading> readings() {
+            List<AccountReading> all = super.readings();
+            all.replaceAll(reading -> partly(reading, all.indexOf(reading), all.size() - 1));
+            return all;
+          }
+        };
+
+    Account account = cut.diagnosis().account().orElseThrow();
+
+    assertThat(account.count("pool-#").orElseThrow().growth()).isBetween(10.0, 50.0);
+    assertThat(account.count("new-#")).isEmpty();
+    assertThat(account.files()).extracting(Account.FilePages::name).containsExactly("b.log");
+    assertThat(account.files().get(0).growthBytes()).isBetween(10.0 * MIB, 45.0 * MIB);
+  }
+
+  /** Every second reading has a pool and two files, and the last one a pool in addition. */
+  private static AccountReading partly(AccountReading reading, int number, int last) {
+    Map<String, Integer> pools = new HashMap<>();
+    Map<String, Long> files = new HashMap<>();
+    if ((last - number) % 2 == 0 && number > 3) {
+      pools.put("pool-#", 400 + number);
+      files.put("/a/b.log", 64L << 20);
+      files.put("/c/b.log", (20L + number) << 20);
+    }
+    if (number == last) {
+      pools.put("new-#", 300);
+    }
+    return new AccountReading(
+        reading.time(),
+        reading.chargedBytes(),
+        reading.residentBytes(),
+        reading.resident(),
+        reading.copiedFileBytes(),
+        reading.mallocBytes(),
+        reading.charged(),
+        reading.liveBytes(),
+        new ProcessCounts(500, pools, 5_000),
+        files);
   }
 
   @Test

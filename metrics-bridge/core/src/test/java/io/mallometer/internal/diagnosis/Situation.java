@@ -42,7 +42,7 @@ import java.util.function.LongToDoubleFunction;
  * The figures of a process up to a certain age, in MiB by second. The process was started at noon
  * in a cgroup of 1,000 MiB and had started up at 12:02.
  */
-final class Situation {
+class Situation {
 
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;

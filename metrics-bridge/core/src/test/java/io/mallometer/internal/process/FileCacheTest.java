@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
-import io.mallometer.internal.process.FileCache.UsedFile;
 import io.mallometer.model.PageCache;
 import io.mallometer.model.PageCache.CachedFile;
 import java.io.IOException;
@@ -15,7 +14,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -30,6 +29,8 @@ class FileCacheTest {
   private static final int MEBIBYTE = 1 << 20;
 
   private final AtomicLong nanos = new AtomicLong();
+  private final Planted kernel = new Planted();
+  private final FileCache cache = new FileCache(kernel, nanos::get);
   @TempDir private Path directory;
 
   @ParameterizedTest
@@ -49,17 +50,12 @@ class FileCacheTest {
   }
 
   @Test
-  void aFileWithoutAnswerHasTheResidentPagesOfItsMappings() {
-    FileCache cache = new FileCache((file, begin, bytes) -> file == 7 ? 4096 : -1, nanos::get);
+  void aMappedFileWithoutAnswerHasTheResidentPagesOfItsMappings() {
+    kernel.open.put(7, "/a.sst (deleted)");
     Mapping mapping =
         new Mapping(0x1000, 0x9000, Access.OTHER, false, "/b.log", 8192, false, 4096, 0);
 
-    PageCache read =
-        cache.measure(
-            Map.of(
-                "/a.sst (deleted)", new UsedFile(7, List.of()),
-                "/b.log", new UsedFile(-1, List.of(mapping, mapping))),
-            0);
+    PageCache read = cache.read(List.of(mapping, mapping), 0);
 
     assertThat(read.cachedFiles())
         .containsExactly(
@@ -76,28 +72,105 @@ class FileCacheTest {
 
   @Test
   void aReadingEndsAtItsBudgetAndTheNextOneContinues() {
-    FileCache cache =
-        new FileCache(
-            (file, begin, bytes) -> {
-              nanos.addAndGet(8_000_000);
-              return 1;
-            },
-            nanos::get);
-    Map<String, UsedFile> files = new LinkedHashMap<>();
-    for (int i = 0; i < 6; i++) {
-      files.put("/file" + i, new UsedFile(i, List.of()));
+    kernel.nanosPerFile = 4_000_000;
+    for (int i = 0; i < 8; i++) {
+      kernel.open.put(i, "/file" + i);
+    }
+    List<Mapping> mappings = List.of(mapping("/one"), mapping("/two"), mapping("/three"));
+
+    PageCache first = cache.read(mappings, 0);
+
+    assertThat(first.cachedFiles())
+        .extracting(CachedFile::path)
+        .containsExactlyInAnyOrder("/file0", "/file1", "/file2", "/one", "/two");
+    assertThat(first.gaps()).contains("20 ms");
+    assertThat(first.readingSeconds()).isLessThan(0.025);
+
+    PageCache second = cache.read(mappings, FileCache.PACE_NANOS);
+    assertThat(second.cachedFiles()).hasSize(6 + 3);
+    kernel.open.remove(0);
+    cache.read(mappings, 2 * FileCache.PACE_NANOS);
+    PageCache third = cache.read(mappings, 3 * FileCache.PACE_NANOS);
+    assertThat(third.cachedFiles()).hasSize(8 + 3);
+    cache.read(mappings, 4 * FileCache.PACE_NANOS);
+    PageCache last = cache.read(mappings, 5 * FileCache.PACE_NANOS);
+    assertThat(last.cachedFiles()).extracting(CachedFile::path).doesNotContain("/file0");
+  }
+
+  /** Sockets use the share of open files only, and every file is reached. */
+  @Test
+  void manySocketsLeaveTimeForFiles() {
+    kernel.nanosPerFile = 1_000;
+    kernel.slots = 100_000;
+    kernel.open.put(90_000, "/last");
+
+    PageCache first = cache.read(List.of(mapping("/mapped")), 0);
+    assertThat(first.cachedFiles()).extracting(CachedFile::path).containsExactly("/mapped");
+    assertThat(first.readingSeconds()).isLessThan(0.011);
+    for (int minute = 1; minute < 10; minute++) {
+      first = cache.read(List.of(mapping("/mapped")), minute * FileCache.PACE_NANOS);
+    }
+    assertThat(first.cachedFiles()).extracting(CachedFile::path).contains("/last", "/mapped");
+  }
+
+  @Test
+  void openFilesWithoutAnswerAreUnknownAndCounted() {
+    kernel.answer = -38;
+    kernel.open.put(3, "/a.sst");
+    kernel.open.put(4, "/b.sst");
+    kernel.open.put(5, "/mapped");
+
+    PageCache read = cache.read(List.of(mapping("/mapped")), 0);
+
+    assertThat(read.cachedFiles()).extracting(CachedFile::path).containsExactly("/mapped");
+    assertThat(read.gaps())
+        .isEqualTo(
+            "2 open files are unknown: the kernel has no cachestat, which Linux has from 6.5 on");
+  }
+
+  @Test
+  void aSecurityManagerHidesOpenFilesOnly() {
+    kernel.open.put(3, "/a.sst");
+    kernel.secured = true;
+
+    PageCache read = cache.read(List.of(mapping("/mapped")), 0);
+
+    assertThat(read.cachedFiles()).extracting(CachedFile::path).containsExactly("/mapped");
+    assertThat(read.gaps()).isEqualTo("a security manager hides open files");
+  }
+
+  private static Mapping mapping(String path) {
+    return new Mapping(0x1000, 0x9000, Access.OTHER, false, path, 8192, false, 0, 0);
+  }
+
+  /** Files of 4 KiB, among closed descriptors. */
+  private final class Planted implements FileCache.Kernel {
+
+    private final Map<Integer, String> open = new HashMap<>();
+    private int slots = 16;
+    private long nanosPerFile;
+    private long answer = 4096;
+    private boolean secured;
+
+    @Override
+    public long cached(int descriptor, long begin, long bytes) {
+      nanos.addAndGet(
+          nanosPerFile * (slots > 16 || descriptor < 0 || open.containsKey(descriptor) ? 1 : 0));
+      return descriptor < 0 ? -1 : open.containsKey(descriptor) ? answer : -9;
     }
 
-    PageCache first = cache.measure(files, nanos.get());
-    PageCache second = cache.measure(files, nanos.get());
-    files.remove("/file0");
-    PageCache third = cache.measure(files, nanos.get());
+    @Override
+    public int descriptors() {
+      return slots;
+    }
 
-    assertThat(first.cachedFiles()).hasSize(3);
-    assertThat(first.gaps()).contains("20 ms");
-    assertThat(first.readingSeconds()).isLessThan(0.03);
-    assertThat(second.cachedFiles()).hasSize(6);
-    assertThat(third.cachedFiles()).hasSize(5);
+    @Override
+    public String path(int descriptor) {
+      if (secured) {
+        throw new SecurityException();
+      }
+      return open.get(descriptor);
+    }
   }
 
   @Test
@@ -136,12 +209,19 @@ class FileCacheTest {
       FileChannel deleted = write(data.resolve("deleted.log"), 8);
       MappedByteBuffer mapped;
       try (FileChannel channel = write(data.resolve("mapped.cfs"), 16)) {
+        channel.write(ByteBuffer.allocate(1), 20L * MEBIBYTE - 1);
         mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
       }
-      mapped.load();
+      mapped.get(0); // the written pages are cached, and hardly any of them is resident
       Files.delete(data.resolve("deleted.log"));
-      FileCache cache = FileCache.ofThisProcess(ProcessMemorySource::processorNanos);
-      PageCache read = cache.read(new ProcessFiles().mappings().orElseThrow(), 0);
+      FileCache cache =
+          FileCache.ofThisProcess(new ProcessFiles(), ProcessMemorySource::processorNanos);
+      PageCache read = PageCache.NONE;
+      // The first readings are interpreted, and may not reach all files.
+      for (int minute = 0; minute == 0 || minute < 20 && !read.gaps().isEmpty(); minute++) {
+        read =
+            cache.read(new ProcessFiles().mappings().orElseThrow(), minute * FileCache.PACE_NANOS);
+      }
       for (CachedFile file : read.cachedFiles()) {
         String name = file.path().substring(file.path().lastIndexOf('/') + 1);
         System.out.println(

@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
@@ -27,6 +28,11 @@ class LoaderStatisticsTest {
       Total = 3                                                      654    562176     11519
       ChunkSz: Total size of all allocated metaspace chunks
       """;
+
+  private int classes = 10_000;
+  private long nanos;
+  private long cost = 1_000_000;
+  private int runs;
 
   @Test
   void loadersOfOneClassAreTogetherWithTheirHiddenClasses() {
@@ -54,9 +60,61 @@ class LoaderStatisticsTest {
 
   @Test
   void aPauseAboveTheBudgetIsRefusedWithTheReason() {
-    assertThat(LoaderStatistics.refusal(20_000)).isEmpty();
-    assertThat(LoaderStatistics.refusal(50_000))
-        .isEqualTo("50,000 classes may stop the program for 50 ms, and the budget is 20 ms");
+    assertThat(reader().read().reason()).isEmpty();
+    classes = 10_001;
+    assertThat(reader().read().reason())
+        .isEqualTo(
+            "10,001 classes and their loaders may stop the program for 20 ms, and the budget is"
+                + " 20 ms");
+    assertThat(runs).isEqualTo(1);
+  }
+
+  @Test
+  void allCallersShareAResultForHalfAMinute() {
+    LoaderStatistics reader = reader();
+    ClassLoaders first = reader.read();
+    nanos += 29_000_000_000L;
+    assertThat(reader.read()).isSameAs(first);
+    nanos += 2_000_000_000L;
+    assertThat(reader.read()).isNotSameAs(first);
+    assertThat(runs).isEqualTo(2);
+  }
+
+  @Test
+  void aMeasuredReadingReplacesTheAssumptionForTheClassesThatItRead() {
+    LoaderStatistics reader = reader();
+    reader.read();
+    classes = 18_000;
+    nanos += 30_000_000_000L;
+    assertThat(reader.read().reason()).isEmpty();
+    classes = 30_000;
+    nanos += 30_000_000_000L;
+    assertThat(reader.read().reason()).contains("25 ms");
+  }
+
+  @Test
+  void aReadingAboveTheBudgetIsNotRepeatedForAnHour() {
+    LoaderStatistics reader = reader();
+    cost = 55_000_000;
+    assertThat(reader.read().seconds()).isEqualTo(0.055);
+    nanos += 30_000_000_000L;
+    assertThat(reader.read().reason()).contains("55 ms as at the last reading");
+    nanos += 3_600_000_000_000L;
+    assertThat(reader.read().reason()).isEmpty();
+    assertThat(runs).isEqualTo(2);
+  }
+
+  private LoaderStatistics reader() {
+    return new LoaderStatistics(
+        Clock.systemUTC(),
+        () -> nanos,
+        () -> nanos,
+        () -> classes,
+        () -> {
+          runs++;
+          nanos += cost;
+          return TEXT;
+        });
   }
 
   @Test
@@ -93,6 +151,9 @@ class LoaderStatisticsTest {
                   .substring(5));
       System.out.println(home + " " + output);
 
+      double seconds = Double.parseDouble(output.replaceAll("(?s).*seconds=(\\S+).*", "$1"));
+      assertThat(output).contains("loaders may stop the program for");
+      assertThat(seconds).isBetween(0.0002, 10.0); // a busy machine makes it long
       assertThat(planted[1]).isEqualTo("2");
       assertThat(planted[2]).isEqualTo("10000");
       assertThat(Double.parseDouble(planted[3])).isBetween(0.85 * used, 1.05 * used);
@@ -119,8 +180,9 @@ class LoaderStatisticsTest {
         }
       }
       System.out.println("used=" + (used() - before));
-      LoaderStatistics.read(Instant.EPOCH); // starts the platform's MBean server
-      ClassLoaders read = LoaderStatistics.read(Instant.EPOCH);
+      ClassLoaders refused = LoaderStatistics.ofThisJvm(Clock.systemUTC()).read();
+      System.out.println("refused=" + refused.reason());
+      ClassLoaders read = LoaderStatistics.ofThisJvm(Clock.systemUTC(), () -> 1).read();
       System.out.println("seconds=" + read.seconds() + " " + read.sentence());
       for (Kind kind : read.kinds()) {
         System.out.println(

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,18 +34,18 @@ class ThreadPoolsTest {
 
     ThreadStacks stacks =
         ThreadPools.of(
-            List.of("a-1", "a-22", "b", "gone"),
-            Optional.of(new long[] {0x1000, 0x3000, 0x3000, 0x5000, 0x8000, 0x20000, 0, 0}),
+            List.of("a-1", "a-22", "b", "gone", "a-3"),
+            Optional.of(new long[] {0x1000, 0x3000, 0x3000, 0x5000, 0x8000, 0x20000, 0, 0, 0, 0}),
             mappings);
 
     assertThat(stacks.pools())
         .containsExactly(
-            new ThreadPool("a-#", 2, 4096 + 4096),
+            new ThreadPool("a-#", 3, 4096 + 4096),
             new ThreadPool("b", 1, 4096),
-            new ThreadPool("gone", 1, 0));
-    assertThat(stacks.reason()).isEmpty();
+            new ThreadPool("gone", 1, Double.NaN));
+    assertThat(stacks.reason()).isEqualTo("stacks that were not found and are not counted: 2");
     assertThat(stacks.sentence())
-        .isEqualTo("Threads by pool: 2 a-# (8.0 KiB), 1 b (4.0 KiB), 1 gone (0 B).");
+        .isEqualTo("Threads by pool: 3 a-# (8.0 KiB), 1 b (4.0 KiB), 1 gone.");
   }
 
   @Test
@@ -55,6 +56,43 @@ class ThreadPoolsTest {
     assertThat(stacks.pools()).extracting(ThreadPool::stackBytes).containsOnly(Double.NaN);
     assertThat(stacks.reason()).isNotEmpty();
     assertThat(stacks.sentence()).isEqualTo("Threads by pool: 2 a-#, 1 b.");
+  }
+
+  @Test
+  void theThreadsOfThisJvmAreCountedByPool() throws InterruptedException {
+    CountDownLatch end = new CountDownLatch(1);
+    List<Thread> threads =
+        IntStream.range(0, 30)
+            .mapToObj(i -> new Thread(() -> awaited(end), "counted-pool-" + i))
+            .toList();
+    threads.forEach(Thread::start);
+
+    ProcessCounts counts = ProcessCounts.read().with(ThreadPools.read(List.of()));
+
+    end.countDown();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(counts.pools()).containsEntry("counted-pool-#", 30);
+    assertThat(counts.threads()).isGreaterThan(30);
+    assertThat(counts.classes()).isGreaterThan(100);
+  }
+
+  private static void awaited(CountDownLatch end) {
+    try {
+      end.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void allPoolsAreKeptAndTwentyShown() {
+    List<String> names = IntStream.range(0, 50).mapToObj(i -> "p" + (char) ('A' + i)).toList();
+    ThreadStacks stacks = ThreadPools.of(names, Optional.empty(), List.of());
+
+    assertThat(stacks.allPools()).hasSize(50);
+    assertThat(stacks.pools()).hasSize(ThreadStacks.MOST_POOLS);
   }
 
   /** The kernel's 15 characters of these names are the same. */

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DirectCalls {
 
+  /** The answer of a method that cannot be called. */
+  public static final long NOT_LINKED = Long.MIN_VALUE;
+
   private static volatile boolean linked;
   private static volatile boolean callsByAddress;
 
@@ -95,17 +98,18 @@ public final class DirectCalls {
 
   /**
    * Returns the bytes of a file that the kernel has in its page cache, by the descriptor, or of the
-   * mapping at an address if the descriptor is negative; negative if that is unknown. Only from one
-   * thread at a time. Never throws.
+   * mapping at an address if the descriptor is negative; a negative errno value if the kernel does
+   * not tell, {@link #NOT_LINKED} without these methods. Only from one thread at a time. Never
+   * throws.
    */
   public static long cachedBytes(int descriptor, long begin, long bytes) {
     if (!linked && !callsByAddress) {
-      return -1;
+      return NOT_LINKED;
     }
     try {
       return cached(descriptor, begin, bytes);
     } catch (LinkageError e) {
-      return -1; // the library that counts is another build
+      return NOT_LINKED; // the library that counts is another build
     }
   }
 

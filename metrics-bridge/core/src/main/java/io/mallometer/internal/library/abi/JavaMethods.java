@@ -93,8 +93,8 @@ final class JavaMethods {
    * the library is just noting is not available, nor are those behind it.
    */
   synchronized boolean askedForAllOf(long[] stack) {
-    for (int i = stack.length - RecordedFrame.javaFrames(stack); i < stack.length; i++) {
-      if (RecordedFrame.method(stack[i]) >= known.size()) {
+    for (long frame : stack) {
+      if (RecordedFrame.isJava(frame) && RecordedFrame.method(frame) >= known.size()) {
         return false;
       }
     }

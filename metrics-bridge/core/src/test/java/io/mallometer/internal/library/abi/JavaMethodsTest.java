@@ -47,6 +47,8 @@ class JavaMethodsTest {
     assertThat(methods.askedForAllOf(stack(0, NO_ROOM))).isTrue();
     assertThat(methods.askedForAllOf(stack(0, 1))).isFalse();
     assertThat(methods.askedForAllOf(stack(2))).isFalse();
+    long[] compilation = {RecordedFrame.ofJava(1, 0), 0x7f0012345678L};
+    assertThat(methods.askedForAllOf(compilation)).isFalse();
 
     answers.set(1, 0);
     methods.askForNewNames();
