@@ -29,7 +29,7 @@ class LoaderStatisticsTest {
       ChunkSz: Total size of all allocated metaspace chunks
       """;
 
-  private int classes = 10_000;
+  private int classes = 20_000;
   private long nanos;
   private long cost = 1_000_000;
   private int runs;
@@ -61,10 +61,10 @@ class LoaderStatisticsTest {
   @Test
   void aPauseAboveTheBudgetIsRefusedWithTheReason() {
     assertThat(reader().read().reason()).isEmpty();
-    classes = 10_001;
+    classes = 20_001;
     assertThat(reader().read().reason())
         .isEqualTo(
-            "10,001 classes and their loaders may stop the program for 20 ms, and the budget is"
+            "20,001 classes and their loaders may stop the program for 20 ms, and the budget is"
                 + " 20 ms");
     assertThat(runs).isEqualTo(1);
   }
@@ -84,10 +84,10 @@ class LoaderStatisticsTest {
   void aMeasuredReadingReplacesTheAssumptionForTheClassesThatItRead() {
     LoaderStatistics reader = reader();
     reader.read();
-    classes = 18_000;
+    classes = 29_000;
     nanos += 30_000_000_000L;
     assertThat(reader.read().reason()).isEmpty();
-    classes = 30_000;
+    classes = 53_000;
     nanos += 30_000_000_000L;
     assertThat(reader.read().reason()).contains("25 ms");
   }
