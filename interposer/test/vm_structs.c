@@ -366,6 +366,12 @@ static void check_intact(void) {
   structure.words[2] = 0x100000;
   CHECK(thread_stacks(&env, NULL) && known_threads == 1);
   CHECK(written[0] == 0x7f0000100000 && written[1] == 0x7f0000200000);
+  structure.words[1] = 0x7f0000200010; /* a stack from malloc */
+  reads = 0;
+  CHECK(thread_stacks(&env, NULL) && written[1] == 0x7f0000200010 && reads == 1);
+  structure.words[1] = 0x7f0000200008;
+  known_threads = 0;
+  CHECK(thread_stacks(&env, NULL) && known_threads == 0);
 }
 
 /* Words of a structure that was freed, and a structure that is unmapped. */
