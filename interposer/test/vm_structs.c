@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "jvm/attach.h"
 #include "jvm/compilations.h"
+#include "jvm/jvm_symbol.h"
 #include "jvm/methods.h"
 #include "jvm/thread_stacks.h"
 #include "sample/stack_tree.h"

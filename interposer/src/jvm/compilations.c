@@ -107,7 +107,7 @@ static uint64_t method_of(uint64_t task) {
 /* Returns the task of the calling compiler thread. What leads to it is on the thread's own stack while it compiles. */
 static uint64_t task_of(uint64_t structure) {
   struct own_stack stack;
-  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  uintptr_t here = (uintptr_t)&stack;
   uint64_t environment = follow(structure, at.of_compiler), place = environment + at.task;
   bool is_on_stack = environment > here && place > here && place % sizeof place == 0 && own_stack_at(here, &stack) &&
                      place < stack.end;
