@@ -296,6 +296,15 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
+/* The method does not run, so it has no line; that it is of the JDK says nothing of another. */
+static void a_compiled_method_is_named_as_one(void) {
+  const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
+  char names[200];
+  snprintf(names, sizeof names, "%016" PRIx64 "\tLjava/util/HashMap;\tput\tHashMap.java\t0\n" BUFFERS, compiled);
+  says(site(1, compiled, 150 * MIB), names, "in the last 0.3 s compilation of HashMap.put allocated 150 MiB");
+  CHECK(!has_bytecode(compiled) && has_bytecode(running) && !is_compiled_frame(java_frame(5, 0xfffe)));
+}
+
 static void long_names_are_cut(void) {
   static char names[2000];
   memset(names, 'x', sizeof names - 1);
@@ -326,6 +335,7 @@ int main(void) {
       the_innermost_line_outside_of_the_jdk_is_named,
       without_a_name_the_rise_is_stated,
       the_sites_of_a_method_are_added_up,
+      a_compiled_method_is_named_as_one,
       long_names_are_cut,
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

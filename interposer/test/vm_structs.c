@@ -13,13 +13,15 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "jvm/attach.h"
 #include "jvm/compilations.h"
+#include "jvm/jvm_symbol.h"
 #include "jvm/methods.h"
 #include "jvm/thread_stacks.h"
 #include "sample/stack_tree.h"
+#include "platform/libc.h"
 #include "platform/own_stack.h"
 #include "platform/readable_memory.h"
+#include "platform/thread.h"
 
 /* The order of HotSpot's VMStructEntry. */
 struct entry {
@@ -29,7 +31,7 @@ struct entry {
   void *address;
 };
 
-enum { ENTRIES = 12, WORDS = sizeof(struct entry) / sizeof(uint64_t) };
+enum { ENTRIES = 13, WORDS = sizeof(struct entry) / sizeof(uint64_t) };
 
 static uint64_t a_static_word = 7;
 static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "address", 0, 8, NULL},
@@ -37,6 +39,7 @@ static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "addr
                                              {"CompilerThread", "_env", "ciEnv*", 0, 24, NULL},
                                              {"ciEnv", "_task", "CompileTask*", 0, 8, NULL},
                                              {"CompileTask", "_method", "Method*", 0, 16, NULL},
+                                             {"CompileTask", "_compile_id", "int", 0, 32, NULL},
                                              {"Method", "_constMethod", "ConstMethod*", 0, 8, NULL},
                                              {"ConstMethod", "_method_idnum", "u2", 0, 38, NULL},
                                              {"ConstMethod", "_constants", "ConstantPool*", 0, 8, NULL},
@@ -72,7 +75,10 @@ bool own_memory_open(void) { return true; }
 
 void own_memory_close(void) {}
 
+static int reads;
+
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
+  reads++;
   const struct iovec there = {(void *)from, bytes}, here = {to, bytes};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
@@ -86,11 +92,9 @@ bool is_readable(uintptr_t begin, size_t bytes) {
   return true;
 }
 
-/* The structures of the test are on no stack. */
-bool own_stack_at(uintptr_t stack, struct own_stack *own) {
-  (void)stack, (void)own;
-  return false;
-}
+bool libc_is_glibc(void) { return true; }
+
+bool libc_is_musl(void) { return false; }
 
 static void repair(void) {
   memcpy(copy, intact, sizeof intact);
@@ -160,14 +164,30 @@ static JNIEnv env = &functions;
 
 /* ---- Compilations -------------------------------------------------------------------------------------- */
 
-enum { ENVIRONMENT, TASK, METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, METHOD_NUMBER = 3, KNOWN_METHOD = 77 };
+enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
+enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78 };
 
-/* The structures that lead from a compiler thread to the id of its method, and the method's pointer. */
-static uint64_t chain[STRUCTURES][8], pointer_to_method;
+/* The structures that lead from a task to the id of its method, and the pointers of two methods of a class. */
+static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
+
+/* The name and the number of the calling thread. */
+static const char *name_of_thread = "C2 CompilerThre";
+static uint32_t number_of_thread = 1;
+static int names_asked;
+
+void thread_name(char name[THREAD_NAME_BYTES]) {
+  names_asked++;
+  strncpy(name, name_of_thread, THREAD_NAME_BYTES);
+}
+
+uint32_t thread_id_known(void) { return number_of_thread; }
 
 bool method_ids_are_addresses(jvmtiEnv *tools) { return tools != NULL; }
 
-uint32_t method_number(jmethodID id) { return (void *)id == (void *)&pointer_to_method ? KNOWN_METHOD : 1; }
+uint32_t method_number(jmethodID id) {
+  if ((void *)id == (void *)&pointers[1]) return ANOTHER_METHOD;
+  return (void *)id == (void *)&pointers[0] ? KNOWN_METHOD : 1;
+}
 
 static jvmtiError JNICALL current_thread(jvmtiEnv *tools, jthread *thread) {
   (void)tools;
@@ -180,42 +200,130 @@ static jvmtiEnv tools = &tool_functions;
 
 static uint64_t at(int structure_number) { return (uintptr_t)chain[structure_number]; }
 
+static void set_number_of_task(uint32_t number) { memcpy(&chain[TASK][4], &number, sizeof number); }
+
 static void link_chain(void) {
-  structure.words[3] = at(ENVIRONMENT);
-  chain[ENVIRONMENT][1] = at(TASK);
   chain[TASK][2] = at(METHOD);
-  chain[METHOD][1] = at(CONSTANTS);
+  chain[METHOD][1] = chain[OTHER_METHOD][1] = at(CONSTANTS);
   chain[CONSTANTS][1] = at(POOL);
   chain[CONSTANTS][4] = (uint64_t)METHOD_NUMBER << 48; /* the bytes 38 and 39 */
   chain[POOL][3] = at(HOLDER);
   chain[HOLDER][4] = at(IDS);
   chain[IDS][0] = 5;
-  chain[IDS][METHOD_NUMBER + 1] = (uintptr_t)&pointer_to_method;
-  pointer_to_method = at(METHOD);
+  chain[IDS][METHOD_NUMBER + 1] = (uintptr_t)&pointers[0];
+  pointers[0] = at(METHOD);
+  pointers[1] = at(OTHER_METHOD);
 }
 
-/* The thread's JNIEnv is a part of its structure. Returns the frame of the fourth sample. */
-static uint64_t sampled_frame(void) {
-  const void *environment = &structure.words[63];
-  uint64_t frame = 0, task = chain[ENVIRONMENT][1];
-  chain[ENVIRONMENT][1] = (uintptr_t)&task; /* the end of the compilation before */
-  (void)compilation_frame(environment);
-  chain[ENVIRONMENT][1] = task;
-  for (int i = 0; i < 4; i++) frame = compilation_frame(environment);
+/* The thread's JNIEnv is a part of its structure. */
+static const void *environment_of_thread(void) { return &structure.words[63]; }
+
+/* Returns the frame of the last of some samples of a compilation, whose environment is on the stack. */
+static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t task) {
+  volatile uint64_t environment[2] = {0, task};
+  uint64_t frame = 0;
+  structure.words[3] = (uintptr_t)environment;
+  for (int i = 0; i < samples; i++) frame = compilation_frame(environment_of_thread());
+  structure.words[3] = 0;
   return frame;
 }
 
-static void check_compilations(const uint64_t *damage, size_t count) {
+/* Returns the frame of the fourth sample of the next compilation, by the same task. */
+static uint64_t sampled_frame(void) {
+  static uint32_t number;
+  set_number_of_task(++number);
+  return frame_of_samples(4, at(TASK));
+}
+
+static void start_compilations(void) {
   JNIEnv *environment = (JNIEnv *)(void *)&structure.words[63];
   memcpy(environment, &env, sizeof env);
   repair();
   link_chain();
   compilations_start(&tools, environment);
-  CHECK(compilation_frame(environment) == 0); /* the first sample of the compilation */
+}
+
+static void check_samples(void) {
+  start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* later ones of it */
+  CHECK(compilation_frame(environment_of_thread()) == 0);               /* between compilations */
+  set_number_of_task(1000);
+  CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
+  CHECK(names_asked == 1);
+}
+
+/* A task's address is used again at once. */
+static void check_reused_task(void) {
+  start_compilations();
+  CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+  set_number_of_task(2000);
+  chain[TASK][2] = at(OTHER_METHOD);
+  chain[IDS][METHOD_NUMBER + 1] = (uintptr_t)&pointers[1];
+  CHECK(frame_of_samples(1, at(TASK)) == 0);
+  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
+}
+
+/* Behind the structure of another thread there is anything: it is not even read. */
+static void check_other_threads(void) {
+  start_compilations();
+  name_of_thread = "http-nio-8080-e";
+  names_asked = 0;
+  number_of_thread = 2;
+  reads = 0;
+  for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
+  CHECK(names_asked == 1 && reads == 0);
+  /* The structure is used again, by a compiler thread. */
+  name_of_thread = "C1 CompilerThre";
+  number_of_thread = 3;
+  CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+}
+
+/* An environment that is not on the own stack is none of a compilation. */
+static void check_environment_elsewhere(void *unreadable) {
+  static uint64_t elsewhere[2];
+  elsewhere[1] = at(TASK);
+  start_compilations();
+  const uint64_t places[] = {(uintptr_t)elsewhere, (uintptr_t)unreadable, 1, UINT64_MAX, UINT64_MAX - 7};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    structure.words[3] = places[i];
+    for (int sample = 0; sample < 5; sample++) CHECK(compilation_frame(environment_of_thread()) == 0);
+  }
+}
+
+/* More compiler threads than places, of which each is sampled in turn: no method is another's. */
+static void check_many_threads(void) {
+  start_compilations();
+  for (uint32_t round = 0; round < 3; round++) {
+    for (uint32_t i = 0; i < 200; i++) {
+      number_of_thread = 10 + i;
+      CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+    }
+  }
+  for (uint32_t sample = 0; sample < 4; sample++) { /* half of the places, at the same time */
+    for (uint32_t i = 0; i < 32; i++) {
+      number_of_thread = 1000 + i;
+      set_number_of_task(3000 + i);
+      bool is_odd = i % 2;
+      chain[TASK][2] = at(is_odd ? OTHER_METHOD : METHOD);
+      chain[IDS][METHOD_NUMBER + 1] = (uintptr_t)&pointers[is_odd];
+      uint64_t frame = frame_of_samples(1, at(TASK));
+      CHECK(frame == 0 || frame == compiled_frame(is_odd ? ANOTHER_METHOD : KNOWN_METHOD));
+    }
+  }
+  number_of_thread = 1;
+}
+
+static void check_compilations(const uint64_t *damage, size_t count, void *unreadable) {
+  check_samples();
+  check_reused_task();
+  check_other_threads();
+  check_environment_elsewhere(unreadable);
+  check_many_threads();
+  start_compilations();
   for (size_t d = 0; d < count; d++) {
     for (int i = 0; i < STRUCTURES; i++) {
-      for (int word = 0; word < 8; word++) {
+      for (int word = 0; word < WORDS_OF_EACH; word++) {
         link_chain();
         chain[i][word] = damage[d];
         uint64_t frame = sampled_frame();
@@ -223,13 +331,12 @@ static void check_compilations(const uint64_t *damage, size_t count) {
       }
     }
     link_chain();
-    structure.words[3] = damage[d];
-    CHECK(sampled_frame() == 0);
+    CHECK(frame_of_samples(5, damage[d]) == 0);
     for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
       repair();
       link_chain();
       memcpy((char *)copy + word * sizeof(uint64_t), &damage[d], sizeof damage[d]);
-      compilations_start(&tools, environment);
+      compilations_start(&tools, (JNIEnv *)(void *)&structure.words[63]);
       uint64_t frame = sampled_frame();
       CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
     }
@@ -259,6 +366,12 @@ static void check_intact(void) {
   structure.words[2] = 0x100000;
   CHECK(thread_stacks(&env, NULL) && known_threads == 1);
   CHECK(written[0] == 0x7f0000100000 && written[1] == 0x7f0000200000);
+  structure.words[1] = 0x7f0000200010; /* a stack from malloc */
+  reads = 0;
+  CHECK(thread_stacks(&env, NULL) && written[1] == 0x7f0000200010 && reads == 1);
+  structure.words[1] = 0x7f0000200008;
+  known_threads = 0;
+  CHECK(thread_stacks(&env, NULL) && known_threads == 0);
 }
 
 /* Words of a structure that was freed, and a structure that is unmapped. */
@@ -277,6 +390,7 @@ static void check_threads_that_ended(void *unreadable) {
 }
 
 int main(void) {
+  own_stacks_start();
   const size_t page = 65536;
   char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
@@ -297,6 +411,6 @@ int main(void) {
       search_all();
     }
   }
-  check_compilations(damage, sizeof damage / sizeof *damage);
+  check_compilations(damage, sizeof damage / sizeof *damage, pages + page);
   return 0;
 }

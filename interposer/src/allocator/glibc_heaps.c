@@ -217,7 +217,8 @@ bool glibc_most_free_chunks(uint64_t *chunks) {
   if (!mappings_read(&mappings)) return false;
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
-  bool is_open = estimate.is_complete = own_memory_open();
+  bool is_open = own_memory_open();
+  estimate.is_complete = is_open && own_page_state((uintptr_t)&estimate) != PAGE_UNKNOWN;
   uintptr_t break_now = (uintptr_t)sbrk(0);
   double most = 0;
   for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {

@@ -358,8 +358,10 @@ static bool is_named(uint64_t frame) {
   return false;
 }
 
-static uint32_t line_of(const struct mallometer_method *method, uint32_t bytecode) {
-  uint32_t line = 0, begin = 0;
+/* Returns the line of a frame; 0 if it is unknown, or the method is compiled. */
+static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) {
+  uint32_t line = 0, begin = 0, bytecode = (uint32_t)frame & UNKNOWN_BYTECODE;
+  if (is_compiled_frame(frame)) return 0;
   for (uint32_t i = 0; i < method->line_count; i++) {
     if (method->lines[i][0] > bytecode || method->lines[i][0] < begin) continue;
     begin = method->lines[i][0];
@@ -375,7 +377,7 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
   size_t room = capacity - named.bytes;
   int length =
       snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame, asked.class_signature,
-               asked.name, asked.source, line_of(&asked, (uint32_t)frame & UNKNOWN_BYTECODE));
+               asked.name, asked.source, line_of(&asked, frame));
   if (length < 0 || (size_t)length >= room) return false;
   named.bytes += (size_t)length;
   return true;

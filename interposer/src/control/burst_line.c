@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "platform/clock.h"
+#include "sample/stack_tree.h"
 
 #define SECOND UINT64_C(1000000000)
 #define TENTH (SECOND / 10)
@@ -26,6 +27,7 @@ struct word {
 /* A frame's class (as in class files), method, source file and line number. */
 struct method {
   struct word words[4];
+  bool is_compiled; /* the JVM compiles the method, which does not run */
 };
 
 enum { CLASS, METHOD, SOURCE, LINE };
@@ -55,6 +57,7 @@ static bool find(const char *names, uint64_t frame, struct method *method) {
         at += method->words[i].length;
         at += *at == '\t';
       }
+      method->is_compiled = is_compiled_frame(frame);
       return true;
     }
     line = end;
@@ -74,7 +77,7 @@ static bool is_plumbing(const struct method *method) {
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;
-    if (!is_plumbing(method)) return true;
+    if (method->is_compiled || !is_plumbing(method)) return true;
   }
   return false;
 }
@@ -88,7 +91,8 @@ static uint64_t find_largest(const struct recording_burst *burst, const char *na
     struct method method;
     if (!find_naming(&burst->grown[i], names, &method)) continue;
     uint32_t at = 0;
-    while (at < count && !(are_equal(methods[at].words[CLASS], method.words[CLASS]) &&
+    while (at < count && !(methods[at].is_compiled == method.is_compiled &&
+                           are_equal(methods[at].words[CLASS], method.words[CLASS]) &&
                            are_equal(methods[at].words[METHOD], method.words[METHOD]))) {
       at++;
     }
@@ -139,11 +143,12 @@ static void append_word(struct text *text, struct word word) {
 }
 
 static void append_method(struct text *text, const struct method *method) {
+  append(text, "%s", method->is_compiled ? "compilation of " : "");
   append_word(text, simple_name(method->words[CLASS]));
   append(text, ".");
   append_word(text, method->words[METHOD]);
   struct word source = last_part(method->words[SOURCE]);
-  if (source.length == 0) return;
+  if (source.length == 0 || method->is_compiled) return;
   append(text, " (");
   append_word(text, source);
   append(text, ":");

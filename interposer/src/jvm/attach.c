@@ -5,19 +5,16 @@
 #include <jvmti.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "jvm/compilations.h"
 #include "jvm/foreign_calls.h"
 #include "jvm/java_thread.h"
+#include "jvm/jvm_symbol.h"
 #include "jvm/methods.h"
 #include "platform/arch.h"
-#include "platform/glibc_versions.h"
-#include "platform/libc.h"
 #include "platform/loaded_objects.h"
-#include "platform/loader.h"
 #include "sample/java_gate.h"
 #include "sample/stack_tree.h"
 
@@ -154,17 +151,6 @@ static bool listen(void) {
 }
 
 /* ---- Attaching ----------------------------------------------------------------------------------------- */
-
-void *jvm_symbol(const char *name) {
-  void *found = dlsym(RTLD_DEFAULT, name);
-  if (found) return found;
-  char file[16];
-  snprintf(file, sizeof file, "libjvm%s", library_suffix);
-  void *library = already_loaded(file);
-  if (library) found = dlsym(library, name);
-  forget_loader_errors();
-  return found;
-}
 
 static void note_library(const void *in_jvm) {
   struct loaded_object jvm = {0};

@@ -24,9 +24,6 @@ int jvm_attach(void);
  */
 int jvm_find(JavaVM **found, JNIEnv **thread);
 
-/* Returns what the running JVM exports by this name, whatever loaded it; NULL if nothing. Enters the loader. */
-void *jvm_symbol(const char *name);
-
 /* Returns an enum mallometer_java_state. */
 uint32_t jvm_state(void);
 

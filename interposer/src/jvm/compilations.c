@@ -1,4 +1,4 @@
-/* A chain of nine words, each tested to be readable. See compilations.h. */
+/* A chain of words, each read by the kernel, which tells if there is none. See compilations.h. */
 #include "jvm/compilations.h"
 
 #include <stdbool.h>
@@ -9,23 +9,34 @@
 #include "jvm/vm_structs.h"
 #include "platform/own_stack.h"
 #include "platform/readable_memory.h"
+#include "platform/thread.h"
 #include "sample/stack_tree.h"
 
-enum { THREADS = 16, SAMPLES_BEFORE = 3 };
+/* Powers of two. Compiler threads come and go, so there are more places than a JVM has of them at a time. */
+enum { PLACES = 64, OTHER_THREADS = 1024, SAMPLES_BEFORE = 3 };
 
 static struct {
   uint64_t environment; /* the offset of the JNIEnv in a thread's structure */
-  uint64_t of_compiler, task, method, constants_of_method, number, pool, holder, ids;
+  uint64_t of_compiler, task, number_of_task, method, constants_of_method, number, pool, holder, ids;
 } at;
 
 static bool is_known;
 
-/* The task of a compiler thread, its samples so far, and its frame. Threads that share a place have no frames. */
-static struct latest {
-  uint64_t structure; /* the thread's structure once it was found to be readable */
-  uint64_t task, frame;
-  uint32_t samples;
-} latest[THREADS];
+/*
+ * The compilation of each compiler thread, in one word, so that threads that take the same place in turn see nothing of
+ * each other: bits that tell it from others, its samples so far, and 1 + the number of its method (0: unknown).
+ */
+static struct place {
+  uint64_t thread, compilation;
+} places[PLACES];
+
+#define SAMPLE ((uint64_t)1 << 16)
+#define MOST_SAMPLES UINT64_C(0xff)
+#define BITS_OF_METHOD (SAMPLE - 1)
+#define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
+
+/* Threads that are no compiler threads, so that they are not asked again. */
+static uint64_t other_threads[OTHER_THREADS];
 
 static bool find(const char *type, const char *field, uint64_t *offset) {
   return vm_structs_field(type, field, false, offset);
@@ -44,30 +55,33 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   return structure != 0 && at.environment < 65536;
 }
 
+/* The file of the process's own memory stays open from the first start on. */
+static bool open_memory(void) {
+  static bool is_open;
+  return is_open || (is_open = own_memory_open());
+}
+
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
-  memset(latest, 0, sizeof latest);
+  memset(places, 0, sizeof places);
+  memset(other_threads, 0, sizeof other_threads);
   is_known = method_ids_are_addresses(tools) && find("CompilerThread", "_env", &at.of_compiler) &&
-             find("ciEnv", "_task", &at.task) && find("CompileTask", "_method", &at.method) &&
-             find("Method", "_constMethod", &at.constants_of_method) &&
+             find("ciEnv", "_task", &at.task) && find("CompileTask", "_compile_id", &at.number_of_task) &&
+             find("CompileTask", "_method", &at.method) && find("Method", "_constMethod", &at.constants_of_method) &&
              find("ConstMethod", "_method_idnum", &at.number) && find("ConstMethod", "_constants", &at.pool) &&
              find("ConstantPool", "_pool_holder", &at.holder) &&
-             find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread);
+             find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread) && open_memory();
 }
 
-/* Reads the word at an offset of a structure. Returns 0 if it cannot be read. */
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+static bool read_field(uint64_t structure, uint64_t offset, void *to, size_t bytes) {
+  return structure && own_memory_read((uintptr_t)(structure + offset), to, bytes);
+}
+
+/* Returns the word at an offset of a structure; 0 if it cannot be read. */
 static uint64_t follow(uint64_t structure, uint64_t offset) {
-  uint64_t address = structure + offset;
-  return structure && address % sizeof(uint64_t) == 0 && is_readable((uintptr_t)address, sizeof address)
-             ? *(const uint64_t *)(uintptr_t)address
-             : 0;
-}
-
-/* Counts a sample of the task. Returns the number of those before it. */
-static uint32_t count_sample(struct latest *thread, uint64_t task) {
-  bool same = __atomic_exchange_n(&thread->task, task, __ATOMIC_RELAXED) == task;
-  uint32_t before = same ? __atomic_load_n(&thread->samples, __ATOMIC_RELAXED) : 0;
-  __atomic_store_n(&thread->samples, before + 1, __ATOMIC_RELAXED);
-  return before;
+  uint64_t word;
+  return read_field(structure, offset, &word, sizeof word) ? word : 0;
 }
 
 /*
@@ -77,43 +91,89 @@ static uint32_t count_sample(struct latest *thread, uint64_t task) {
 static uint64_t id_of(uint64_t method) {
   uint64_t constants = follow(method, at.constants_of_method), ids;
   uint16_t number;
-  uintptr_t place = (uintptr_t)(constants + at.number);
-  if (!constants || !is_readable(place, sizeof number)) return 0;
-  memcpy(&number, (const void *)place, sizeof number);
+  if (!read_field(constants, at.number, &number, sizeof number)) return 0;
   ids = follow(follow(follow(constants, at.pool), at.holder), at.ids);
   uint64_t id = number < follow(ids, 0) ? follow(ids, sizeof ids * (number + 1u)) : 0;
   return follow(id, 0) == method ? id : 0;
 }
 
-static uint64_t frame_of(uint64_t task) {
+/* Returns 1 + the number of the method that the task compiles; 0 if it is unknown. */
+static uint64_t method_of(uint64_t task) {
   uint64_t id = id_of(follow(task, at.method));
-  return id ? compiled_frame(method_number((jmethodID)(uintptr_t)id)) : 0;
+  uint32_t number = id ? method_number((jmethodID)(uintptr_t)id) : UNKNOWN_METHOD;
+  return number < BITS_OF_METHOD ? number + UINT64_C(1) : 0;
 }
 
-/*
- * Reads the task of the calling thread, without a system call after the first: the thread's structure stays, and what
- * leads to the task is on its stack.
- */
-static uint64_t task_of(struct latest *own, uint64_t structure) {
+/* Returns the task of the calling compiler thread. What leads to it is on the thread's own stack while it compiles. */
+static uint64_t task_of(uint64_t structure) {
   struct own_stack stack;
-  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  if (__atomic_load_n(&own->structure, __ATOMIC_RELAXED) != structure) {
-    if (!follow(structure, at.of_compiler)) return 0;
-    __atomic_store_n(&own->structure, structure, __ATOMIC_RELAXED);
+  uintptr_t here = (uintptr_t)&stack;
+  uint64_t environment = follow(structure, at.of_compiler), place = environment + at.task;
+  bool is_on_stack = environment > here && place > here && place % sizeof place == 0 && own_stack_at(here, &stack) &&
+                     place < stack.end;
+  return is_on_stack ? *(const uint64_t *)(uintptr_t)place : 0;
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t one, uint64_t other) {
+  const uint64_t factor = 0x9e3779b97f4a7c15u;
+  uint64_t mixed = (one ^ other * factor) * factor;
+  return (mixed ^ mixed >> 32) * factor;
+}
+
+/* HotSpot names its compiler threads "C1 CompilerThread0" and so on, of which the kernel keeps 15 characters. */
+static bool has_name_of_compiler(void) {
+  char name[THREAD_NAME_BYTES];
+  thread_name(name);
+  return strstr(name, " CompilerThre") != NULL;
+}
+
+/* Returns a free place, or that of another thread, which may have ended. */
+static struct place *take_place(uint64_t thread) {
+  for (uint64_t i = 0; i < PLACES; i++) {
+    struct place *place = &places[(thread + i) % PLACES];
+    uint64_t found = 0;
+    if (__atomic_compare_exchange_n(&place->thread, &found, thread, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return place;
   }
-  uint64_t environment = *(const uint64_t *)(uintptr_t)(structure + at.of_compiler), place = environment + at.task;
-  if (!environment) return 0;
-  bool is_on_stack = place % sizeof place == 0 && place > here && own_stack_at(here, &stack) && place < stack.end;
-  return is_on_stack ? *(const uint64_t *)(uintptr_t)place : follow(environment, at.task);
+  struct place *place = &places[thread % PLACES];
+  __atomic_store_n(&place->thread, thread, __ATOMIC_RELAXED);
+  return place;
+}
+
+/* Returns the place of a compiler thread; NULL for other threads. */
+static struct place *place_of(uint64_t thread) {
+  uint64_t *other = &other_threads[thread % OTHER_THREADS];
+  if (__atomic_load_n(other, __ATOMIC_RELAXED) == thread) return NULL;
+  for (uint64_t i = 0; i < PLACES; i++) {
+    struct place *place = &places[(thread + i) % PLACES];
+    if (__atomic_load_n(&place->thread, __ATOMIC_RELAXED) == thread) return place;
+  }
+  if (has_name_of_compiler()) return take_place(thread);
+  __atomic_store_n(other, thread, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+/* Counts a sample of the thread's compilation, and looks for its method once. Returns the place's word. */
+static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
+  uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
+  if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;
+  uint64_t before = known / SAMPLE & MOST_SAMPLES;
+  if (before > SAMPLES_BEFORE) return known;
+  if (before == SAMPLES_BEFORE) known |= method_of(task);
+  known += SAMPLE;
+  __atomic_store_n(&place->compilation, known, __ATOMIC_RELAXED);
+  return known;
 }
 
 uint64_t compilation_frame(const void *thread) {
+  uint32_t number;
   if (!is_known) return 0;
-  uint64_t structure = (uint64_t)(uintptr_t)thread - at.environment;
-  struct latest *own = &latest[structure / 64 % THREADS];
-  uint64_t task = task_of(own, structure);
-  uint32_t before = task ? count_sample(own, task) : 0;
-  if (before < SAMPLES_BEFORE) return 0;
-  if (before == SAMPLES_BEFORE) __atomic_store_n(&own->frame, frame_of(task), __ATOMIC_RELAXED);
-  return __atomic_load_n(&own->frame, __ATOMIC_RELAXED);
+  uint64_t structure = (uint64_t)(uintptr_t)thread - at.environment, own = mix(structure, thread_id_known()) | 1;
+  struct place *place = place_of(own);
+  uint64_t task = place ? task_of(structure) : 0;
+  if (!read_field(task, at.number_of_task, &number, sizeof number)) return 0;
+  uint64_t method = count_sample(place, task, mix(mix(task, number), own)) & BITS_OF_METHOD;
+  return method ? compiled_frame((uint32_t)method - 1) : 0;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "jvm/attach.h"
+#include "jvm/jvm_symbol.h"
 #include "jvm/vm_structs.h"
 
 enum { MOST_SPACES = 4 };

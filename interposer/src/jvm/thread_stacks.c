@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "jvm/vm_structs.h"
 #include "platform/readable_memory.h"
@@ -11,23 +12,49 @@
 /* The largest stack that counts as plausible: a thread that ends leaves arbitrary words behind. */
 #define LARGEST_STACK ((uint64_t)1 << 32)
 
+/* The least alignment of a stack by the C libraries. */
+#define STACK_ALIGNMENT 16u
+
+/* The words of the structure that are read at once. */
+enum { MOST_WORDS = 16 };
+
+/* Where a thread's structure notes its stack. The fields lie side by side. */
+static struct {
+  bool is_sought, is_known;
+  uint64_t end, bytes, first, length;
+} at;
+
 struct stack {
   uint64_t end, bytes;
 };
 
-static bool stack_of(uintptr_t thread, uint64_t end_at, uint64_t bytes_at, struct stack *stack) {
-  return thread && own_memory_read(thread + end_at, &stack->end, sizeof stack->end) &&
-         own_memory_read(thread + bytes_at, &stack->bytes, sizeof stack->bytes) && stack->bytes > 0 &&
-         stack->bytes <= LARGEST_STACK && stack->bytes <= stack->end && stack->end % SMALLEST_PAGE == 0;
+static bool find_fields(void) {
+  if (at.is_sought) return at.is_known;
+  bool is_found = vm_structs_field("JavaThread", "_stack_base", false, &at.end) &&
+                  vm_structs_field("JavaThread", "_stack_size", false, &at.bytes);
+  at.first = at.end < at.bytes ? at.end : at.bytes;
+  at.length = (at.end < at.bytes ? at.bytes - at.end : at.end - at.bytes) + sizeof(uint64_t);
+  at.is_known = is_found && at.length <= MOST_WORDS * sizeof(uint64_t);
+  at.is_sought = true;
+  return at.is_known;
 }
 
-static void fill(JNIEnv *env, jobjectArray threads, jfieldID structure, const uint64_t at[2], jlongArray ranges) {
+static bool stack_of(uintptr_t thread, struct stack *stack) {
+  char words[MOST_WORDS * sizeof(uint64_t)];
+  if (!thread || !own_memory_read(thread + at.first, words, at.length)) return false;
+  memcpy(&stack->end, words + (at.end - at.first), sizeof stack->end);
+  memcpy(&stack->bytes, words + (at.bytes - at.first), sizeof stack->bytes);
+  return stack->bytes > 0 && stack->bytes <= LARGEST_STACK && stack->bytes <= stack->end &&
+         stack->end % STACK_ALIGNMENT == 0;
+}
+
+static void fill(JNIEnv *env, jobjectArray threads, jfieldID structure, jlongArray ranges) {
   jsize count = (*env)->GetArrayLength(env, threads);
   for (jsize i = 0; i < count; i++) {
     struct stack stack;
     jobject thread = (*env)->GetObjectArrayElement(env, threads, i);
     if (!thread) continue;
-    if (stack_of((uintptr_t)(*env)->GetLongField(env, thread, structure), at[0], at[1], &stack)) {
+    if (stack_of((uintptr_t)(*env)->GetLongField(env, thread, structure), &stack)) {
       const jlong range[] = {(jlong)(stack.end - stack.bytes), (jlong)stack.end};
       (*env)->SetLongArrayRegion(env, ranges, 2 * i, 2, range);
     }
@@ -36,15 +63,13 @@ static void fill(JNIEnv *env, jobjectArray threads, jfieldID structure, const ui
 }
 
 jlongArray thread_stacks(JNIEnv *env, jobjectArray threads) {
-  uint64_t at[2];
-  bool known = vm_structs_field("JavaThread", "_stack_base", false, &at[0]) &&
-               vm_structs_field("JavaThread", "_stack_size", false, &at[1]);
+  bool known = find_fields();
   jclass class = known ? (*env)->FindClass(env, "java/lang/Thread") : NULL;
   jfieldID structure = class ? (*env)->GetFieldID(env, class, "eetop", "J") : NULL;
   jlongArray ranges = structure ? (*env)->NewLongArray(env, 2 * (*env)->GetArrayLength(env, threads)) : NULL;
   if (known) (*env)->ExceptionClear(env);
   if (!ranges || !own_memory_open()) return NULL;
-  fill(env, threads, structure, at, ranges);
+  fill(env, threads, structure, ranges);
   own_memory_close();
   return ranges;
 }

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "jvm/attach.h"
+#include "jvm/jvm_symbol.h"
 #include "platform/readable_memory.h"
 
 /* The JVM's own entries have 56 bytes, and there are about 3,000. */

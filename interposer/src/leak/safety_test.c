@@ -100,10 +100,11 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Asks for no file and for a page of the program: what matters is that no sandbox ends the process for it. */
+/* Asks for no file, and for a page of the program that is in memory: what matters is that no sandbox ends the process for it. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;
+  *(volatile char *)begin = 1;
   page_cache_probe();
   return page_cache_of_mapping(begin, memory_page_bytes()) >= -EPERM;
 }

@@ -243,6 +243,27 @@ void memory_cgroup_find(struct memory_cgroup *cgroup) {
   if (mounts.file >= 0) call_close(mounts.file);
 }
 
+/* ---- Mounts -------------------------------------------------------------------------------------------- */
+
+bool mount_of_file(int file, uint64_t *mount) {
+  char path[40], text[512];
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", file);
+  kernel_text(path, text, sizeof text);
+  const char *found = strstr(text, "mnt_id:");
+  *mount = found ? number_at(found + strlen("mnt_id:") + strspn(found + strlen("mnt_id:"), "\t ")) : UNKNOWN;
+  return *mount != UNKNOWN;
+}
+
+void mount_type(uint64_t mount, char *type, size_t capacity) {
+  struct lines mounts = {.file = call_open("/proc/self/mountinfo", O_RDONLY)};
+  *type = '\0';
+  for (const char *line; !*type && (line = next_line(&mounts));) {
+    const char *found = number_at(line) == mount ? strstr(line, " - ") : NULL;
+    if (found) snprintf(type, capacity, "%.*s", (int)strcspn(found + 3, " "), found + 3);
+  }
+  if (mounts.file >= 0) call_close(mounts.file);
+}
+
 /* ---- Figures ------------------------------------------------------------------------------------------ */
 
 static size_t cgroup_file(const struct memory_cgroup *cgroup, size_t path_length, const char *name, char *text,

@@ -37,6 +37,15 @@ struct memory_reading {
  */
 size_t kernel_text(const char *path, char *text, size_t capacity);
 
+/*
+ * Sets the number of the mount on which an open file lies. Returns false if it is unknown. Like mount_type(), it asks no
+ * file system, so it waits for no network. Both may change errno.
+ */
+bool mount_of_file(int file, uint64_t *mount);
+
+/* Copies the type of a mount's file system; empty if it is unknown, as of pipes and of other mount namespaces. */
+void mount_type(uint64_t mount, char *type, size_t capacity);
+
 /* Memory of the process, in bytes. */
 struct process_memory {
   uint64_t addresses;

@@ -10,16 +10,19 @@
 
 /*
  * Returns the cached bytes of an open regular file, by cachestat(2) of Linux 6.5; for a file above 256 MiB an estimate
- * from 128 pieces of 2 MiB. -EINVAL: not a regular file, -ENOSYS or -EPERM: the kernel does not tell.
+ * from 128 pieces of 2 MiB. Only from one thread at a time. -EINVAL: not a regular file; -ENOSYS or -EPERM: the kernel
+ * does not tell; -EREMOTE: its file system may wait for another machine; -EOPNOTSUPP: an overlay has its pages in
+ * another file; -EXDEV: its file system is unknown.
  */
 int64_t page_cache_of_file(int file);
 
-/* Calls cachestat once, without a file. */
+/* Makes the calls for a file once, without a file. */
 void page_cache_probe(void);
 
 /*
- * Returns the cached bytes of a mapping of a file, by mincore(2), likewise estimated. -EPERM: all pages are reported,
- * as the kernel does for files that the process neither owns nor may write; -ENOMEM: it was unmapped.
+ * Returns the cached bytes of a mapping of a file, by mincore(2), likewise estimated. Copies of pages that the
+ * process has written count. -EPERM: all pages are reported, as the kernel does for files that the process neither owns
+ * nor may write, and it is not known to own all; -ENOMEM: it was unmapped.
  */
 int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes);
 

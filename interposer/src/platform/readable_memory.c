@@ -77,9 +77,7 @@ static void remove_user(void) {
   if (--users == 0) close_both();
 }
 
-static bool is_open(void) {
-  return __atomic_load_n(&memory, __ATOMIC_RELAXED) >= 0 && __atomic_load_n(&pages, __ATOMIC_RELAXED) >= 0;
-}
+static bool is_open(void) { return __atomic_load_n(&memory, __ATOMIC_RELAXED) >= 0; }
 
 bool own_memory_open(void) {
   protected_words_prepare();

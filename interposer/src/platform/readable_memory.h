@@ -32,8 +32,8 @@ bool is_readable(uintptr_t begin, size_t bytes);
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory for reading, and the states of its pages. Returns false if the kernel refuses. Several
- * threads may have it open; the last one closes it. A forked child has neither, because it may be meant to have fewer
+ * Opens the process's own memory for reading, and the states of its pages, which are unknown if the kernel refuses them.
+ * Returns false if the kernel refuses the memory. Several threads may have it open; the last one closes it. A forked child has neither, because it may be meant to have fewer
  * rights than its parent. Both functions wait for forks that are under way. May change errno.
  */
 bool own_memory_open(void);

@@ -28,15 +28,14 @@
 #define JAVA_FRAME ((uint64_t)1 << 63)
 #define UNKNOWN_METHOD UINT32_MAX
 #define UNKNOWN_BYTECODE 0xffffu
-
 #define COMPILED_METHOD 0xfffeu
 
 static inline bool is_java_frame(uint64_t frame) { return (frame & JAVA_FRAME) != 0; }
 
-static inline bool has_bytecode(uint64_t java_frame) { return (java_frame & 0xffffu) != UNKNOWN_BYTECODE; }
+static inline bool has_bytecode(uint64_t java_frame) { return (java_frame & 0xffffu) < COMPILED_METHOD; }
 
 static inline uint64_t java_frame(uint32_t method, int bytecode_index) {
-  bool known = bytecode_index >= 0 && bytecode_index < (int)UNKNOWN_BYTECODE;
+  bool known = bytecode_index >= 0 && bytecode_index < (int)COMPILED_METHOD;
   return JAVA_FRAME | (uint64_t)method << 16 | (known ? (uint32_t)bytecode_index : UNKNOWN_BYTECODE);
 }
 

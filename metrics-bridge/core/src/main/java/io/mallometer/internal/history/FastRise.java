@@ -1,5 +1,6 @@
 package io.mallometer.internal.history;
 
+import io.mallometer.internal.symbol.RecordedFrame;
 import io.mallometer.internal.symbol.SiteNaming;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.StackFrame;
@@ -69,7 +70,7 @@ record FastRise(
 
     String place() {
       return frame
-          .filter(known -> !known.source().isEmpty())
+          .filter(known -> known.kind() == StackFrame.Kind.JAVA && !known.source().isEmpty())
           .map(known -> " (" + known.source() + (known.line() > 0 ? ":" + known.line() : "") + ")")
           .orElse("");
     }
@@ -83,9 +84,10 @@ record FastRise(
       try {
         if (words.length == 5) {
           String name = words[1].replaceFirst("^L", "").replaceFirst(";$", "").replace('/', '.');
-          frames.put(
-              Long.parseUnsignedLong(words[0], 16),
-              StackFrame.ofJava(name, words[2], words[3], Integer.parseInt(words[4])));
+          long recorded = Long.parseUnsignedLong(words[0], 16);
+          StackFrame frame =
+              StackFrame.ofJava(name, words[2], words[3], Integer.parseInt(words[4]));
+          frames.put(recorded, RecordedFrame.isCompiled(recorded) ? frame.asCompiled() : frame);
         }
       } catch (NumberFormatException e) {
         // The line is of no frame.
