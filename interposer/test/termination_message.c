@@ -67,7 +67,7 @@ void at_exit(void (*run)(int status)) { on_exit(run_with_status, (void *)(uintpt
 static enum { NONE, OPEN, STATUS, READ, WRITE, SHORT } failing;
 static int failure;
 
-static bool fails(int function) {
+static bool fails(unsigned function) {
   if (failing == function) errno = failure;
   return failing == function;
 }

@@ -215,8 +215,7 @@ static bool is_grave(const struct recording_burst *burst, const struct memory_re
 }
 
 /* Returns false if the file is gone. */
-static bool write_burst(const struct recording_burst *burst, const struct memory_reading *reading) {
-  if (is_grave(burst, reading)) java_thread_wake();
+static bool write_burst(const struct recording_burst *burst) {
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
   record.monotonic_ns = monotonic_ns();
@@ -279,8 +278,10 @@ static void look_until_next_second(uint64_t start, struct memory_reading *readin
     now = monotonic_ns();
     const struct recording_burst *burst = burst_look(&cgroup, reading, now);
     if (burst) latest = burst;
+    is_written = !burst || write_burst(burst);
     if (burst || (burst_goes_on() && reading->file_bytes == RECORDING_UNKNOWN)) read_in_rise(reading);
-    is_written = (!burst || write_burst(burst, reading)) & take_names(&are_new);
+    if (burst && is_grave(burst, reading)) java_thread_wake();
+    is_written = take_names(&are_new) && is_written;
     update_message(reading, latest, burst || are_new);
   }
 }
