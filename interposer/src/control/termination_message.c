@@ -20,7 +20,9 @@
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
 
-/* ENDING: whoever gives the word back empties the file. LEFT: the file changed or failed, and is left alone for good. */
+/*
+ * ENDING: whoever gives the word back empties the file. LEFT: the file changed or failed, and is left alone for good.
+ */
 enum { OFF, ON, ENDING, LEFT };
 static int state = OFF;
 static char file_path[sizeof((struct mallometer_message_status *)0)->path];
