@@ -80,9 +80,9 @@ public final class MessageReader implements SnapshotReader {
     boolean isOther =
         diagnosis.actions().isEmpty()
             || diagnosis
-            .previous()
-            .filter(run -> sentence.startsWith(run.sentence().split("; ")[0]))
-            .isPresent();
+                .previous()
+                .filter(run -> sentence.startsWith(run.sentence().split("; ")[0]))
+                .isPresent();
     return isOther
         ? diagnosis.findings().stream()
             .filter(finding -> !finding.topic().equals("previous"))
