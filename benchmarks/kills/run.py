@@ -233,7 +233,7 @@ def main():
     print(f"\n{right} of {rows} right; {told} of {long} bursts of a second or longer left a message of the last second that names the line")
     if not options.keep:
         shutil.rmtree(folder)
-    return 0 if right >= options.least * rows and told >= options.least * long else 1
+    return 0 if right >= options.least * rows and 0 < options.least * long <= told else 1
 
 
 if __name__ == "__main__":

@@ -825,7 +825,8 @@ MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out)
  * must be regular, empty and locked by nobody. It is emptied when the danger is over and when the process exits. A file
  * that another program changes is left alone for good. Opens files and starts a thread; not for signal handlers.
  * -EINVAL: the path is not absolute, or is longer than 700 bytes; -EBUSY: there is a message already, or there was one
- * and its file changed; -ENODATA: not counting; -EIO: mallometer_message() has the reason.
+ * and its file changed; -ENODATA: not counting; -EAGAIN: the file is locked or in use, so ask later; -EIO: another
+ * reason, which mallometer_message() has.
  */
 MALLOMETER_API int mallometer_message_start(const char *path);
 

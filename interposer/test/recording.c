@@ -288,29 +288,38 @@ static ssize_t message_of(char *text, size_t capacity) {
   return length;
 }
 
-static void start_message(void) {
+static void make_message_file(void) {
   char file[300];
   snprintf(file, sizeof file, "%s/message", directory);
   int made = open(file, O_CREAT | O_TRUNC | O_WRONLY, 0666);
   CHECK(made >= 0);
   close(made);
+}
+
+static void start_message(void) {
+  char file[300];
+  snprintf(file, sizeof file, "%s/message", directory);
+  make_message_file();
   CHECK_EQUAL(mallometer_message_start(file), 0);
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message, or none; fails after ten seconds. */
-static void await_message(bool wanted) {
+/* Waits until the file has a message, or none. Returns whether this happens in time. */
+static bool await_message(bool wanted, double longest) {
   char text[2000];
-  for (int i = 0; i < 1000; i++) {
-    if ((message_of(text, sizeof text) > 0) == wanted) return;
-    pause_ms(10);
+  for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
+    if ((message_of(text, sizeof text) > 0) == wanted) return true;
   }
-  CHECK(!"the message came or went");
+  return false;
 }
 
 /* Lets memory rise by `bytes`, and keeps it. */
 static void rise_by(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
+}
+
+static void free_all(void *objects[], size_t count) {
+  for (size_t i = 0; i < count; i++) free(objects[i]);
 }
 
 /*
@@ -323,19 +332,18 @@ static int message_of_a_rise(const char *end) {
   char text[2000];
   alarm(60);
   start_message();
-  pause_ms(2500);
-  rise_by(objects, MOST);
-  await_message(true);
+  /* A rise that begins before the thread has noted how much there was is no rise. */
+  for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
   CHECK(strstr(text, "; in the last ") && strstr(text, " s memory grew by ") && strstr(text, "The cause is known"));
   if (strcmp(end, "message_freed") == 0) {
-    for (size_t i = 0; i < MOST; i++) free(objects[i]);
-    await_message(false);
+    free_all(objects, MOST);
+    CHECK(await_message(false, 30));
     return 0;
   }
   if (strcmp(end, "message_still") == 0) { /* the rise ends, and memory is not scarce */
-    await_message(false);
+    CHECK(await_message(false, 30));
     return 0;
   }
   if (strcmp(end, "message_exit") == 0) exit(3);
@@ -370,10 +378,9 @@ static int message(void) {
     return SKIPPED;
   }
   path[0] = '\0'; /* no recording */
+  make_message_file();
   pid_t child = start_child("message_killed");
-  pause_ms(2000);
-  await_message(true);
-  pause_ms(50);
+  CHECK(await_message(true, 60));
   kill(child, SIGKILL);
   CHECK_EQUAL(WTERMSIG(status_of(child)), SIGKILL);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);

@@ -25,6 +25,7 @@
 
 #include "check.h"
 #include "platform/clock.h"
+#include "platform/files.h"
 #include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/wait.h"
@@ -42,14 +43,49 @@ static uint64_t time_of(clockid_t clock) {
 }
 
 uint64_t monotonic_ns(void) { return time_of(CLOCK_MONOTONIC); }
-uint64_t realtime_ns(void) { return time_of(CLOCK_REALTIME); }
+
+/* What happens in the middle of a write, which asks for the time. */
+static void (*in_write)(void);
+uint64_t realtime_ns(void) {
+  if (in_write) in_write();
+  return time_of(CLOCK_REALTIME);
+}
+
+/* Waits ten times as long as a message that is ended does: this machine may be busy. */
 void wait_until(uint64_t moment_ns) {
-  while (monotonic_ns() < moment_ns) sched_yield();
+  uint64_t now = monotonic_ns();
+  while (monotonic_ns() < now + 10 * (moment_ns - now)) sched_yield();
 }
 size_t memory_page_bytes(void) { return 4096; }
 
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status); }
 void at_exit(void (*run)(int status)) { on_exit(run_with_status, (void *)(uintptr_t)run); }
+
+/* ---- Failures of the system ------------------------------------------------------------------------------ */
+
+/* The function that fails, and how. SHORT writes a part. */
+static enum { NONE, OPEN, STATUS, READ, WRITE, SHORT } failing;
+static int failure;
+
+static bool fails(unsigned function) {
+  if (failing == function) errno = failure;
+  return failing == function;
+}
+
+int __real_file_open_existing(const char *name);
+bool __real_file_status(int file, struct file_status *status);
+int64_t __real_file_read(int file, void *to, size_t bytes);
+int64_t __real_file_write(int file, const void *from, size_t bytes);
+int __wrap_file_open_existing(const char *name) { return fails(OPEN) ? -1 : __real_file_open_existing(name); }
+bool __wrap_file_status(int file, struct file_status *status) {
+  return !fails(STATUS) && __real_file_status(file, status);
+}
+int64_t __wrap_file_read(int file, void *to, size_t bytes) {
+  return fails(READ) ? -1 : __real_file_read(file, to, bytes);
+}
+int64_t __wrap_file_write(int file, const void *from, size_t bytes) {
+  return fails(WRITE) ? -1 : __real_file_write(file, from, fails(SHORT) ? 100 : bytes);
+}
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
 
@@ -97,8 +133,9 @@ static void is_off(const char *why) {
   CHECK(strstr(now.reason, why));
 }
 
-static void is_refused(const char *why) {
-  CHECK_EQUAL(message_start(path), -EIO);
+static void is_refused(int error, const char *why) {
+  CHECK_EQUAL(message_start(path), error);
+  CHECK(strcmp(status().path, path) == 0);
   is_off(why);
   message_write("it must not be written");
   message_clear();
@@ -205,8 +242,9 @@ static void killed(unsigned times) {
       is_started();
       write_for_ever(NULL);
     }
-    while (read_file() == 0) sched_yield();
-    wait_until(monotonic_ns() + (uint64_t)(rand() % 2000) * 1000);
+    while (read_file() == 0) CHECK_EQUAL(waitpid(child, NULL, WNOHANG), 0);
+    uint64_t end = monotonic_ns() + (uint64_t)(rand() % 2000) * 1000;
+    while (monotonic_ns() < end) sched_yield();
     kill(child, SIGKILL);
     CHECK_EQUAL(ended(child), 128 + SIGKILL);
     CHECK_EQUAL(read_file(), MESSAGE_BYTES);
@@ -222,14 +260,14 @@ static void killed(unsigned times) {
 
 /* ---- Taking the file ----------------------------------------------------------------------------- */
 
-static void refused_if_not_empty(void) { is_refused("it is not empty"); }
-static void refused_if_locked(void) { is_refused("another process has locked it"); }
-static void refused_if_special(void) { is_refused("it is no regular file"); }
-static void refused_if_missing(void) { is_refused("No such file"); }
+static void refused_if_not_empty(void) { is_refused(-EIO, "it is not empty"); }
+static void refused_if_locked(void) { is_refused(-EAGAIN, "another process has locked it"); }
+static void refused_if_special(void) { is_refused(-EIO, "it is no regular file"); }
+static void refused_if_missing(void) { is_refused(-EIO, "No such file"); }
 static void refused_by_the_limit(void) {
   struct rlimit limit = {100, 100};
   CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  is_refused("ulimit -f");
+  is_refused(-EIO, "ulimit -f");
 }
 static void become_nobody(void) {
   if (geteuid() != 0) return;
@@ -239,7 +277,7 @@ static void become_nobody(void) {
 }
 static void refused_if_read_only(void) {
   become_nobody();
-  is_refused("Permission denied");
+  is_refused(-EIO, "Permission denied");
 }
 static void write_as_nobody(void) {
   become_nobody();
@@ -248,7 +286,14 @@ static void write_as_nobody(void) {
 
 static void only_an_empty_regular_file_is_taken(void) {
   CHECK_EQUAL(message_start(NULL), -EINVAL);
-  CHECK_EQUAL(message_start("relative"), -EINVAL);
+  snprintf(path, sizeof path, "false");
+  is_refused(-EINVAL, "the path is not absolute");
+  char longer[800];
+  memset(longer, '/', sizeof longer - 1);
+  longer[sizeof longer - 1] = '\0';
+  CHECK_EQUAL(message_start(longer), -EINVAL);
+  is_off("the path is too long");
+  snprintf(path, sizeof path, "%s/message", directory);
   make_file("of the program");
   CHECK_EQUAL(run(refused_if_not_empty), 0);
   CHECK_EQUAL(read_file(), 14);
@@ -295,20 +340,115 @@ static void one_process_has_the_file(void) {
   is_empty();
 }
 
-/* ---- Changes by others ----------------------------------------------------------------------------------- */
-
-static void change(const char *with, off_t at) {
-  int file = open(path, O_WRONLY);
-  CHECK_EQUAL(pwrite(file, with, strlen(with), at), strlen(with));
-  close(file);
-}
-
 static void is_left_for_good(const char *why) {
   message_write("it must not be written");
   is_off(why);
   message_clear();
   message_stop();
   CHECK_EQUAL(message_start(path), -EBUSY);
+}
+
+/* ---- Ends beside a write, failures that pass, cancellation ------------------------------------------------ */
+
+static bool writes, may_write;
+
+static void wait_in_write(void) {
+  __atomic_store_n(&writes, true, __ATOMIC_RELEASE);
+  while (!__atomic_load_n(&may_write, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void *write_slowly(void *unused) {
+  message_write("slow");
+  return unused;
+}
+
+/* An end gives up waiting for a write that takes long; the write then ends the message. */
+static void a_slow_write_ends_the_message(void) {
+  pthread_t thread;
+  write_one();
+  in_write = wait_in_write;
+  CHECK_EQUAL(pthread_create(&thread, NULL, write_slowly, NULL), 0);
+  while (!__atomic_load_n(&writes, __ATOMIC_ACQUIRE)) sched_yield();
+  message_stop();
+  CHECK_EQUAL(message_start(path), -EAGAIN);
+  __atomic_store_n(&may_write, true, __ATOMIC_RELEASE);
+  CHECK_EQUAL(pthread_join(thread, NULL), 0);
+  in_write = NULL;
+  is_empty();
+  is_off("it was ended");
+  write_one();
+}
+
+static void passing_failures_leave_the_message(void) {
+  write_one();
+  for (failing = OPEN; failing <= WRITE; failing++) {
+    static const int errors[] = {EIO, EINTR, ENOMEM, EAGAIN};
+    for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++) {
+      failure = errors[i];
+      message_write("it must not be written");
+      if (failing != WRITE) message_clear();
+      CHECK_EQUAL(status().state, 1);
+      has_message("93 %");
+    }
+  }
+  failing = WRITE;
+  failure = ENOSPC; /* does not pass, but the message is still true */
+  message_write("it must not be written");
+  failing = NONE;
+  CHECK_EQUAL(status().state, 1);
+  has_message("93 %");
+  message_write("again");
+  has_message("again");
+  message_clear();
+  is_empty();
+}
+
+static void half_a_message_is_removed(void) {
+  write_one();
+  failing = SHORT;
+  is_left_for_good("No space left");
+  is_empty();
+}
+
+static void *message_while_cancelled(void *result) {
+  pthread_cancel(pthread_self()); /* takes effect at the first cancellation point */
+  if (message_start(path) == 0) *(int *)result = 1;
+  message_write("once");
+  message_write("twice");
+  message_clear();
+  message_write("again");
+  message_stop();
+  *(int *)result += 1;
+  return NULL;
+}
+
+/* A thread that is cancelled in an exit's functions would keep the message's word, and leave the message. */
+static void no_call_is_cancelled(void) {
+  pthread_t thread;
+  int result = 0;
+  CHECK_EQUAL(pthread_create(&thread, NULL, message_while_cancelled, &result), 0);
+  CHECK_EQUAL(pthread_join(thread, NULL), 0);
+  CHECK_EQUAL(result, 2);
+  is_off("it was ended");
+  is_empty();
+}
+
+static void ends_and_failures(void) {
+  void (*const cases[])(void) = {a_slow_write_ends_the_message, passing_failures_leave_the_message,
+                                 half_a_message_is_removed, no_call_is_cancelled};
+  for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    make_file("");
+    CHECK_EQUAL(run(cases[i]), 0);
+    is_empty();
+  }
+}
+
+/* ---- Changes by others ----------------------------------------------------------------------------------- */
+
+static void change(const char *with, off_t at) {
+  int file = open(path, O_WRONLY);
+  CHECK_EQUAL(pwrite(file, with, strlen(with), at), strlen(with));
+  close(file);
 }
 
 static void others_append(void) {
@@ -521,6 +661,7 @@ int main(int argc, char **argv) {
     nothing_is_written_after_the_exit();
     only_an_empty_regular_file_is_taken();
     one_process_has_the_file();
+    ends_and_failures();
     changed_files_are_left_alone();
     forks_write_nothing();
     a_message_may_begin_again();

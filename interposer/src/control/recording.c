@@ -154,6 +154,7 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
 static char known_names[sizeof names + 1];
+static char clause[400]; /* what the termination message says of this moment */
 
 static void hand_names_over(void) {
   if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {
@@ -194,14 +195,27 @@ static void keep_java_thread(const struct memory_reading *reading) {
   }
 }
 
+/* Returns the bytes that count toward the limit; those of cached files do not: the kernel drops them. */
+static uint64_t used_bytes(const struct memory_reading *reading) {
+  uint64_t charged = reading->charged_bytes, files = reading->file_bytes;
+  if (charged == RECORDING_UNKNOWN || files == RECORDING_UNKNOWN) return charged;
+  return charged > files ? charged - files : 0;
+}
+
+/* Reads anew what counts toward the limit: in a rise the figures of the second are old. */
+static void read_in_rise(struct memory_reading *reading) {
+  reading->charged_bytes = memory_charged(&cgroup);
+  memory_read_rest(&cgroup, reading);
+}
+
 /* Returns whether a rise has filled so much of the limit that it may be the process's last. */
-static bool is_grave(const struct recording_burst *burst) {
-  return burst->sites > 0 && (burst->limit_bytes == RECORDING_UNKNOWN || burst->charged_bytes > burst->limit_bytes / 3);
+static bool is_grave(const struct recording_burst *burst, const struct memory_reading *reading) {
+  return burst->sites > 0 &&
+         (reading->limit_bytes == RECORDING_UNKNOWN || used_bytes(reading) > reading->limit_bytes / 3);
 }
 
 /* Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
-  if (is_grave(burst)) java_thread_wake();
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
   record.monotonic_ns = monotonic_ns();
@@ -210,40 +224,41 @@ static bool write_burst(const struct recording_burst *burst) {
 
 /* ---- The termination message -------------------------------------------------------------------------- */
 
-/* Returns the bytes that count toward the limit; those of cached files do not: the kernel drops them. */
-static uint64_t used_bytes(uint64_t charged, const struct memory_reading *reading) {
-  uint64_t files = reading->file_bytes;
-  return files == RECORDING_UNKNOWN ? charged : charged > files ? charged - files : 0;
-}
-
-static void write_message(const struct recording_burst *rise, uint64_t used, uint64_t limit) {
-  static char clause[400];
-  int length = limit != RECORDING_UNKNOWN
-                   ? snprintf(clause, sizeof clause, "%" PRIu64 " %% of the limit of %" PRIu64 " MiB are used",
-                              used / (limit / 100 + 1), limit >> 20)
-                   : snprintf(clause, sizeof clause, "%" PRIu64 " MiB are used", used >> 20);
-  if (rise && length > 0) {
-    clause[length++] = ';';
-    clause[length++] = ' ';
-    burst_line(rise, known_names, clause + length, sizeof clause - (size_t)length);
+/* Writes what is used and what rises, and leaves out what is unknown. */
+static void write_message(const struct recording_burst *rise, const struct memory_reading *reading) {
+  uint64_t limit = reading->limit_bytes;
+  uint64_t used = limit == RECORDING_UNKNOWN ? process_memory().anonymous : used_bytes(reading);
+  const char *next = rise ? "; " : "";
+  int length = 0;
+  if (used != RECORDING_UNKNOWN && limit != RECORDING_UNKNOWN) {
+    length = snprintf(clause, sizeof clause, "%" PRIu64 " %% of the limit of %" PRIu64 " MiB are used%s",
+                      used / (limit / 100 + 1), limit >> 20, next);
+  } else if (used != RECORDING_UNKNOWN) {
+    length = snprintf(clause, sizeof clause, "%" PRIu64 " MiB are used%s", used >> 20, next);
   }
+  if (rise && length >= 0) burst_line(rise, known_names, clause + length, sizeof clause - (size_t)length);
   message_write(clause);
 }
 
 /* Writes the message while memory is scarce or rises fast, and empties the file afterwards. */
 static void update_message(const struct memory_reading *reading, const struct recording_burst *rise, bool is_new) {
   static uint64_t written_ns;
-  if (!message_is_on()) return;
-  if (rise && !(burst_goes_on() && is_grave(rise))) rise = NULL;
-  uint64_t charged = rise ? rise->charged_bytes : reading->charged_bytes, limit = reading->limit_bytes;
-  uint64_t used = used_bytes(charged, reading), now = monotonic_ns();
-  bool is_known = charged != RECORDING_UNKNOWN && limit != RECORDING_UNKNOWN;
-  if (!wants_names() || !(rise || (is_known && IS_SCARCE(used, limit, written_ns > 0)))) {
-    if (written_ns > 0) message_clear();
+  static bool is_pending; /* whether something is new since the latest message */
+  is_pending |= is_new;
+  if (!message_is_on()) {
     written_ns = 0;
-  } else if (written_ns == 0 || now - written_ns >= (rise && is_new ? RISING_MESSAGE_PAUSE : MESSAGE_PAUSE)) {
+    return;
+  }
+  if (rise && !(burst_goes_on() && is_grave(rise, reading))) rise = NULL;
+  uint64_t used = used_bytes(reading), limit = reading->limit_bytes, now = monotonic_ns();
+  bool is_known = used != RECORDING_UNKNOWN && limit != RECORDING_UNKNOWN;
+  if (!wants_names() || !(rise || (is_known && IS_SCARCE(used, limit, written_ns > 0)))) {
+    message_clear();
+    written_ns = 0;
+  } else if (written_ns == 0 || now - written_ns >= (rise && is_pending ? RISING_MESSAGE_PAUSE : MESSAGE_PAUSE)) {
     written_ns = now;
-    write_message(rise, used, limit);
+    is_pending = false;
+    write_message(rise, reading);
   }
 }
 
@@ -253,7 +268,7 @@ static void update_message(const struct memory_reading *reading, const struct re
  * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Ends early if
  * the file of the recording is gone.
  */
-static void look_until_next_second(uint64_t start, const struct memory_reading *reading) {
+static void look_until_next_second(uint64_t start, struct memory_reading *reading) {
   static const struct recording_burst *latest;
   bool is_written = true, are_new;
   uint64_t now = monotonic_ns(), end = start + ((now - start) / SECOND + 1) * SECOND;
@@ -263,7 +278,10 @@ static void look_until_next_second(uint64_t start, const struct memory_reading *
     now = monotonic_ns();
     const struct recording_burst *burst = burst_look(&cgroup, reading, now);
     if (burst) latest = burst;
-    is_written = (!burst || write_burst(burst)) & take_names(&are_new);
+    is_written = !burst || write_burst(burst);
+    if (burst || (burst_goes_on() && reading->file_bytes == RECORDING_UNKNOWN)) read_in_rise(reading);
+    if (burst && is_grave(burst, reading)) java_thread_wake();
+    is_written = take_names(&are_new) && is_written;
     update_message(reading, latest, burst || are_new);
   }
 }
@@ -318,6 +336,7 @@ static void *record_until_the_end(void *unused) {
   burst_start();
   memory_touch(names, sizeof names);
   memory_touch(known_names, sizeof known_names);
+  memory_touch(clause, sizeof clause);
   struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
   for (uint64_t tick = 0; goes_on(); tick++) {
     read_memory(&reading, tick);

@@ -20,7 +20,9 @@
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
 
-/* LEFT: the file changed or failed, and is left alone for good. */
+/*
+ * ENDING: whoever gives the word back empties the file. LEFT: the file changed or failed, and is left alone for good.
+ */
 enum { OFF, ON, ENDING, LEFT };
 static int state = OFF;
 static char file_path[sizeof((struct mallometer_message_status *)0)->path];
@@ -34,6 +36,8 @@ static bool busy;
 
 static char message[MESSAGE_BYTES]; /* the latest message */
 static bool is_written;             /* whether it is in the file */
+static char found[MESSAGE_BYTES];   /* what is in the file */
+static char text[MESSAGE_BYTES];    /* the next message */
 
 /* Java's sentence; `sentence_version` is odd while it is stored. */
 static char sentence[MESSAGE_SENTENCE_BYTES];
@@ -52,17 +56,17 @@ static bool take_soon(void) {
   return false;
 }
 
-static void give(void) { __atomic_store_n(&busy, false, __ATOMIC_RELEASE); }
-
 /* Compares the process id, because a fork past the C library's does not call message_forked(). */
 bool message_is_on(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON && getpid() == owner; }
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
 
+static void note_written(bool now) { __atomic_store_n(&is_written, now, __ATOMIC_RELAXED); }
+
 static void release(int new_state) {
   if (mapping) file_unmap(mapping, MESSAGE_BYTES);
   mapping = NULL;
-  is_written = false;
+  note_written(false);
   __atomic_store_n(&state, new_state, __ATOMIC_RELEASE);
 }
 
@@ -71,36 +75,49 @@ static void leave(const char *why) {
   release(LEFT);
 }
 
-/* Returns whether the file holds the latest message, or nothing if there is none. */
-static bool is_unchanged(int file) {
-  static char found[MESSAGE_BYTES];
+/* Whether an error may pass: the system lacks descriptors, memory or time, or a device failed once. */
+static bool passes(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN || error == EIO;
+}
+
+/* Leaves the file if the latest error does not pass. */
+static void leave_unless_it_passes(void) {
+  if (!passes(errno)) leave(strerror(errno));
+}
+
+/* Whether the file holds the latest message, or nothing if there is none. UNKNOWN: the file cannot be read now. */
+enum comparison { SAME, DIFFERENT, UNKNOWN };
+
+static enum comparison compare(int file) {
   struct file_status now;
-  if (!file_status(file, &now) || !now.is_regular || now.file_system != taken.file_system || now.number != taken.number)
-    return false;
-  if (now.bytes != (is_written ? MESSAGE_BYTES : 0)) return false;
-  return !is_written ||
-         (pread(file, found, sizeof found, 0) == (ssize_t)sizeof found && memcmp(found, message, sizeof found) == 0);
+  if (!file_status(file, &now)) return UNKNOWN;
+  if (!now.is_regular || now.file_system != taken.file_system || now.number != taken.number) return DIFFERENT;
+  if (now.bytes != (is_written ? MESSAGE_BYTES : 0)) return DIFFERENT;
+  if (!is_written) return SAME;
+  int64_t length = file_read(file, found, sizeof found);
+  if (length < 0) return UNKNOWN;
+  return length == (int64_t)sizeof found && memcmp(found, message, sizeof found) == 0 ? SAME : DIFFERENT;
 }
 
 /* Opens the file for a change. Returns -1 if it is not possible now, or is no longer allowed. */
 static int open_unchanged(void) {
   int file = file_open_existing(file_path);
   if (file < 0) {
-    /* A lack of descriptors or memory passes. */
-    if (errno != EMFILE && errno != ENFILE && errno != ENOMEM) leave(strerror(errno));
+    leave_unless_it_passes();
     return -1;
   }
-  if (is_unchanged(file)) return file;
-  leave("another program has changed the file");
-  close(file);
+  enum comparison compared = compare(file);
+  if (compared == SAME) return file;
+  file_close(file);
+  if (compared == DIFFERENT) leave("another program has changed the file");
   return -1;
 }
 
 static void empty(int file) {
-  if (ftruncate(file, 0) != 0) {
-    leave(strerror(errno));
+  if (ftruncate(file, 0) == 0) {
+    note_written(false);
   } else {
-    is_written = false;
+    leave_unless_it_passes();
   }
 }
 
@@ -109,34 +126,48 @@ static void clear(void) {
   int file = open_unchanged();
   if (file < 0) return;
   empty(file);
-  close(file);
+  file_close(file);
 }
 
-static void put(const char *text) {
+/* Writes `text`. If nothing of it is written, an older message stays, which can still be emptied. */
+static void put(void) {
   int file = open_unchanged();
   if (file < 0) return;
-  memcpy(message, text, sizeof message);
-  ssize_t written = pwrite(file, message, sizeof message, 0);
-  if (written == (ssize_t)sizeof message) {
-    is_written = true;
-  } else {
-    int error = written < 0 ? errno : ENOSPC;
-    if (written > 0 || is_written) empty(file);
-    leave(strerror(error));
+  int64_t written = file_write(file, text, sizeof text);
+  if (written == (int64_t)sizeof text) {
+    memcpy(message, text, sizeof message);
+    note_written(true);
+  } else if (written > 0) {
+    empty(file);
+    leave(strerror(ENOSPC));
+  } else if (!is_written) {
+    leave_unless_it_passes();
   }
-  close(file);
+  file_close(file);
+}
+
+/* Gives the word back; if the message was to be ended meanwhile, ends it first. */
+static void give(void) {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ENDING && getpid() == owner) {
+    clear();
+    if (state == ENDING) {
+      snprintf(reason, sizeof reason, "it was ended");
+      release(OFF);
+    }
+  }
+  __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 }
 
 /* ---- The text ------------------------------------------------------------------------------------------ */
 
 static char printable(char c) { return c < ' ' || c > '~' ? '?' : c; }
 
-void message_set_sentence(const char *text, uint32_t length) {
+void message_set_sentence(const char *said, uint32_t length) {
   if (__atomic_exchange_n(&storing, true, __ATOMIC_ACQUIRE)) return;
   if (length > sizeof sentence) length = sizeof sentence;
   __atomic_store_n(&sentence_version, sentence_version + 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  for (uint32_t i = 0; i < length; i++) sentence[i] = printable(text[i]);
+  for (uint32_t i = 0; i < length; i++) sentence[i] = printable(said[i]);
   sentence_bytes = length;
   sentence_ns = monotonic_ns();
   __atomic_store_n(&sentence_version, sentence_version + 1, __ATOMIC_RELEASE);
@@ -144,7 +175,7 @@ void message_set_sentence(const char *text, uint32_t length) {
 }
 
 /* Appends the sentence with its age, unless it is just being stored. */
-static size_t append_sentence(char *text, size_t length) {
+static size_t append_sentence(size_t length) {
   uint32_t before = __atomic_load_n(&sentence_version, __ATOMIC_ACQUIRE);
   uint32_t bytes = sentence_bytes;
   if (before % 2 != 0 || bytes == 0 || bytes > sizeof sentence) return length;
@@ -156,8 +187,7 @@ static size_t append_sentence(char *text, size_t length) {
   return (size_t)added < room ? length + (size_t)added : MESSAGE_BYTES - 1;
 }
 
-static const char *compose(const char *clause) {
-  static char text[MESSAGE_BYTES];
+static void compose(const char *clause) {
   uint64_t now = realtime_ns();
   uint32_t second = (uint32_t)(now / SECOND % DAY_SECONDS);
   int length =
@@ -165,39 +195,35 @@ static const char *compose(const char *clause) {
                second / 3600, second / 60 % 60, second % 60, now % SECOND / TENTH, clause);
   size_t used = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
   for (size_t i = 0; i < used; i++) text[i] = printable(text[i]);
-  used = append_sentence(text, used);
+  used = append_sentence(used);
   memset(text + used, ' ', sizeof text - used);
-  return text;
 }
 
 /* ---- Calls --------------------------------------------------------------------------------------------- */
 
 void message_write(const char *clause) {
   if (!message_is_on() || !take()) return;
-  if (message_is_on()) put(compose(clause));
+  if (message_is_on()) {
+    compose(clause);
+    put();
+  }
   give();
 }
 
 void message_clear(void) {
-  if (!message_is_on() || !take_soon()) return;
+  if (!__atomic_load_n(&is_written, __ATOMIC_RELAXED) || !message_is_on() || !take_soon()) return;
   if (message_is_on()) clear();
   give();
 }
 
-/* No write begins once the state has changed, so none comes after the last one. */
+/* No write begins once the state has changed, so none comes after the last one. A write that takes long ends it. */
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||
       !__atomic_compare_exchange_n(&state, &expected, ENDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return;
   }
-  if (!take_soon()) return;
-  clear();
-  if (state == ENDING) {
-    snprintf(reason, sizeof reason, "it was ended");
-    release(OFF);
-  }
-  give();
+  if (take_soon()) give();
 }
 
 static void end(int status) {
@@ -205,43 +231,56 @@ static void end(int status) {
   message_stop();
 }
 
-/* Takes the file. Returns why that is not possible; NULL if it is. */
-static const char *take_file(const char *path) {
+/* Takes the file. Returns why that is not possible, with the result of message_start(); NULL if it is. */
+static const char *take_file(int *result) {
   struct file_status named;
-  if (!file_status_at(path, &named)) return strerror(errno);
+  *result = -EINVAL;
+  if (file_path[0] != '/') return "the path is not absolute";
+  if (strlen(file_path) > LONGEST_PATH) return "the path is too long";
+  *result = -EIO;
+  if (!file_status_at(file_path, &named)) return strerror(errno);
   if (!named.is_regular) return "it is no regular file";
   if (named.bytes > 0) return "it is not empty";
   if (!file_size_is_allowed(MESSAGE_BYTES)) return "the limit of file sizes (ulimit -f) is too low";
-  int file = file_open_existing(path);
+  int file = file_open_existing(file_path);
   if (file < 0) return strerror(errno);
   const char *objection = NULL;
   if (!file_claim(file)) {
-    objection = errno == EWOULDBLOCK ? "another process has locked it" : strerror(errno);
+    bool is_locked = errno == EWOULDBLOCK;
+    if (is_locked) *result = -EAGAIN;
+    objection = is_locked ? "another process has locked it" : strerror(errno);
   } else if (!file_status(file, &taken) || !taken.is_regular || taken.bytes > 0) {
     objection = "another program has changed the file";
   } else if (!(mapping = file_map(file, MESSAGE_BYTES))) {
     objection = strerror(errno);
   }
-  close(file);
+  file_close(file);
   return objection;
 }
 
-int message_start(const char *path) {
+/* Takes the file and all memory that a message needs. */
+static int begin(const char *path) {
   static bool registered;
-  if (!path || path[0] != '/' || strnlen(path, LONGEST_PATH + 1) > LONGEST_PATH) return -EINVAL;
-  if (!take_soon()) return -EBUSY;
-  int result = -EBUSY;
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == OFF) {
-    memory_touch(message, sizeof message);
-    snprintf(file_path, sizeof file_path, "%s", path);
-    owner = getpid();
-    const char *objection = take_file(path);
-    snprintf(reason, sizeof reason, "%s", objection ? objection : "");
-    result = objection ? -EIO : 0;
-    if (!objection && !registered) at_exit(end);
-    registered = registered || !objection;
-    if (!objection) __atomic_store_n(&state, ON, __ATOMIC_RELEASE);
-  }
+  int result;
+  memory_touch(message, sizeof message);
+  memory_touch(found, sizeof found);
+  memory_touch(text, sizeof text);
+  snprintf(file_path, sizeof file_path, "%s", path);
+  owner = getpid();
+  const char *objection = take_file(&result);
+  snprintf(reason, sizeof reason, "%s", objection ? objection : "");
+  if (objection) return result;
+  if (!registered) at_exit(end);
+  registered = true;
+  __atomic_store_n(&state, ON, __ATOMIC_RELEASE);
+  return 0;
+}
+
+int message_start(const char *path) {
+  if (!path) return -EINVAL;
+  if (!take_soon()) return -EAGAIN;
+  int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+  int result = now == OFF ? begin(path) : now == ENDING ? -EAGAIN : -EBUSY;
   give();
   return result;
 }

@@ -40,6 +40,12 @@ bool file_is_at(const char *path, int file) {
 
 int file_open_existing(const char *path) { return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
 
+int64_t file_read(int file, void *to, size_t bytes) { return pread(file, to, bytes, 0); }
+
+int64_t file_write(int file, const void *from, size_t bytes) { return pwrite(file, from, bytes, 0); }
+
+void file_close(int file) { close(file); }
+
 int file_create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600); }
 
 bool file_make_private(int file) { return fchmod(file, 0600) == 0; }

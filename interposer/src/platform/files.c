@@ -59,7 +59,15 @@ bool file_contains(const char *path, const void *bytes, size_t count) {
 
 /* ---- Opening ------------------------------------------------------------------------------------------- */
 
-int file_open_existing(const char *path) { return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+int file_open_existing(const char *path) { return call_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY); }
+
+int64_t file_read(int file, void *to, size_t bytes) { return syscall(SYS_pread64, file, to, bytes, (off_t)0); }
+
+int64_t file_write(int file, const void *from, size_t bytes) {
+  return syscall(SYS_pwrite64, file, from, bytes, (off_t)0);
+}
+
+void file_close(int file) { call_close(file); }
 
 int file_create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600); }
 

@@ -28,8 +28,15 @@ bool file_status_at(const char *path, struct file_status *status);
 /* Returns whether the path names the open file at this moment. */
 bool file_is_at(const char *path, int file);
 
-/* Opens a file to read and write without waiting; fails for a last symbolic link (ELOOP). Returns -1 if it fails. */
+/*
+ * Open, read and write from the beginning, and close. They are no cancellation points: a thread that is cancelled would
+ * keep what it holds. Opens a file to read and write without waiting; fails for a last symbolic link (ELOOP).
+ * Return -1 if they fail.
+ */
 int file_open_existing(const char *path);
+int64_t file_read(int file, void *to, size_t bytes);
+int64_t file_write(int file, const void *from, size_t bytes);
+void file_close(int file);
 
 /* Creates a file that only its owner may access. Returns -1 if that fails, with EEXIST if the path names anything. */
 int file_create(const char *path);

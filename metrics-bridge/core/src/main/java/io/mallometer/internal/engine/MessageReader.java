@@ -10,29 +10,33 @@ import java.util.Optional;
 
 /**
  * Begins the termination message, and prepares its sentence from each diagnosis. The library
- * decides when the message is written.
+ * decides when the message is written. Thread-safe: a checkpoint or a new setting may end the
+ * message while a snapshot is published.
  */
 public final class MessageReader implements SnapshotReader {
 
   private static final String OFF = "off";
 
   private final NativeLibrary library;
-  private volatile Optional<String> wanted = Optional.empty();
+  private Optional<String> wanted = Optional.empty();
 
   /** Whether the library was asked for the message, and answered. */
-  private volatile boolean asked;
+  private boolean asked;
 
   MessageReader(NativeLibrary library) {
     this.library = library;
   }
 
   /** Returns whether there may be a message, or why there is none. */
-  public TerminationMessage message() {
-    return asked
-        ? library.message()
-        : wanted
-            .map(path -> TerminationMessage.off(path, "the library does not count in this process"))
-            .orElse(TerminationMessage.off("", "it is switched off"));
+  public synchronized TerminationMessage message() {
+    if (wanted.isEmpty()) {
+      return TerminationMessage.off("", "it is switched off");
+    }
+    String path = wanted.get();
+    TerminationMessage told = library.message();
+    return asked || told.path().equals(path)
+        ? told
+        : TerminationMessage.off(path, "the library does not count in this process");
   }
 
   @Override
@@ -41,7 +45,7 @@ public final class MessageReader implements SnapshotReader {
   }
 
   @Override
-  public void configure(Optional<MallometerOptions> options) {
+  public synchronized void configure(Optional<MallometerOptions> options) {
     Optional<String> path =
         options
             .map(chosen -> chosen.get(Setting.TERMINATION_MESSAGE))
@@ -53,7 +57,7 @@ public final class MessageReader implements SnapshotReader {
   }
 
   @Override
-  public void published(Snapshot snapshot) {
+  public synchronized void published(Snapshot snapshot) {
     wanted.ifPresent(
         path -> {
           asked = asked || library.beginMessage(path);
@@ -65,19 +69,21 @@ public final class MessageReader implements SnapshotReader {
 
   /**
    * Returns what the diagnosis says of this run, if it asks for something. The end of the previous
-   * run names threads, and is no cause of this one's.
+   * run names threads, and is no cause of this one's. A diagnosis that is too early but continues a
+   * graver one names files, and has no actions.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {
       return "";
     }
     String sentence = diagnosis.sentence();
-    boolean isOfPrevious =
-        diagnosis
-            .previous()
-            .filter(run -> sentence.startsWith(run.sentence().split("; ")[0]))
-            .isPresent();
-    return isOfPrevious
+    boolean isOther =
+        diagnosis.actions().isEmpty()
+            || diagnosis
+                .previous()
+                .filter(run -> sentence.startsWith(run.sentence().split("; ")[0]))
+                .isPresent();
+    return isOther
         ? diagnosis.findings().stream()
             .filter(finding -> !finding.topic().equals("previous"))
             .filter(finding -> finding.state().compareTo(Diagnosis.State.WATCH) >= 0)
@@ -88,7 +94,7 @@ public final class MessageReader implements SnapshotReader {
   }
 
   @Override
-  public void suspend() {
+  public synchronized void suspend() {
     if (asked) {
       asked = false;
       library.endMessage();

@@ -217,7 +217,8 @@ public interface NativeLibrary {
 
   /**
    * Asks for the termination message in a file, unless there is one. Returns whether {@link
-   * #message} has the answer; without an answer the library does not count yet. Never throws.
+   * #message} has the answer; without an answer the library does not count yet, or the file is
+   * locked or in use. Never throws.
    */
   boolean beginMessage(String path);
 

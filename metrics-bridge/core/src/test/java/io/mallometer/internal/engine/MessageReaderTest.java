@@ -13,8 +13,10 @@ import io.mallometer.model.Status;
 import io.mallometer.model.TerminationMessage;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +46,7 @@ class MessageReaderTest {
     @Override
     public boolean beginMessage(String path) {
       calls.add("begin " + path);
+      beginning.run();
       return counts;
     }
 
@@ -59,12 +62,13 @@ class MessageReaderTest {
 
     @Override
     public TerminationMessage message() {
-      return new TerminationMessage(true, "/message", "");
+      return new TerminationMessage(counts, counts ? "/message" : "", "");
     }
   }
 
-  private final List<String> calls = new ArrayList<>();
+  private final List<String> calls = Collections.synchronizedList(new ArrayList<>());
   private boolean counts = true;
+  private Runnable beginning = () -> {};
   private final MessageReader reader = new MessageReader(new Library());
 
   private static Diagnosis diagnosis(Diagnosis.State state, String sentence, Finding... findings) {
@@ -72,7 +76,7 @@ class MessageReaderTest {
         state,
         Instant.EPOCH,
         sentence,
-        List.of(),
+        sentence.contains("can be judged") ? List.of() : List.of("Save the evidence"),
         Diagnosis.Limit.NONE,
         Optional.of(KILLED),
         List.of(findings),
@@ -127,6 +131,19 @@ class MessageReaderTest {
         .isEqualTo("Cart.zip leaks");
   }
 
+  /** It names files, such as one that cannot be read. */
+  @Test
+  void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
+    Finding growth = new Finding("growth", Diagnosis.State.TOO_EARLY, "Growth of /proc/self/smaps");
+    Finding limit = new Finding("limit", Diagnosis.State.WATCH, "Memory is at 91 %");
+    String sentence = "Growth of /proc/self/smaps can be judged from 14:02";
+
+    assertThat(MessageReader.sentence(diagnosis(Diagnosis.State.WATCH, sentence, growth)))
+        .isEmpty();
+    assertThat(MessageReader.sentence(diagnosis(Diagnosis.State.ACT, sentence, limit, growth)))
+        .isEqualTo("Memory is at 91 %");
+  }
+
   @Test
   void offAsksForNothing() {
     reader.configure(options("Off"));
@@ -163,5 +180,38 @@ class MessageReaderTest {
     assertThat(calls)
         .containsExactly(
             "begin /message", "Cart.zip leaks", "end", "begin /message", "Cart.zip leaks", "end");
+  }
+
+  /** A checkpoint that asks while a snapshot is published waits, and then ends the message. */
+  @Test
+  void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {
+    CountDownLatch begins = new CountDownLatch(1);
+    reader.configure(options("/message"));
+    Thread checkpoint =
+        new Thread(
+            () -> {
+              awaits(begins);
+              reader.suspend();
+            });
+    checkpoint.start();
+    beginning =
+        () -> {
+          begins.countDown();
+          while (checkpoint.getState() != Thread.State.BLOCKED && checkpoint.isAlive()) {
+            Thread.onSpinWait();
+          }
+        };
+    publish(diagnosis(Diagnosis.State.ACT, "Cart.zip leaks"));
+    checkpoint.join();
+
+    assertThat(calls).containsExactly("begin /message", "Cart.zip leaks", "end");
+  }
+
+  private static void awaits(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
   }
 }

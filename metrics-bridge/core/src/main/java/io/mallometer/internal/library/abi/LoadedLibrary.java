@@ -22,6 +22,7 @@ import io.mallometer.model.StackFrame;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import io.mallometer.model.TerminationMessage;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
@@ -68,6 +69,9 @@ public final class LoadedLibrary implements NativeLibrary {
 
   /** ENODATA as the library returns it. */
   private static final int NOT_COUNTING = -61;
+
+  /** EAGAIN as the library returns it. */
+  private static final int AGAIN = -11;
 
   /** The encoding of file names in this JVM. */
   static final Charset FILE_NAMES =
@@ -405,7 +409,10 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public boolean beginMessage(String path) {
-    return LibraryFunctions.mallometer_message_start(Structs.address(text(path))) != NOT_COUNTING;
+    ByteBuffer memory = text(path);
+    int result = LibraryFunctions.mallometer_message_start(Structs.address(memory));
+    Reference.reachabilityFence(memory);
+    return result != NOT_COUNTING && result != AGAIN;
   }
 
   @Override
@@ -413,6 +420,7 @@ public final class LoadedLibrary implements NativeLibrary {
     byte[] ascii = sentence.getBytes(StandardCharsets.US_ASCII);
     ByteBuffer memory = Structs.allocate(ascii.length + 1).put(ascii);
     LibraryFunctions.mallometer_message_sentence(Structs.address(memory), ascii.length);
+    Reference.reachabilityFence(memory);
   }
 
   @Override
