@@ -82,15 +82,11 @@ public final class LoaderStatistics {
 
   /** Creates a reader of this JVM. */
   public static LoaderStatistics ofThisJvm(Clock clock) {
-    return ofThisJvm(clock, ManagementFactory.getClassLoadingMXBean()::getLoadedClassCount);
-  }
-
-  static LoaderStatistics ofThisJvm(Clock clock, IntSupplier loadedClasses) {
     return new LoaderStatistics(
         clock,
         System::nanoTime,
         LoaderStatistics::waited,
-        loadedClasses,
+        ManagementFactory.getClassLoadingMXBean()::getLoadedClassCount,
         () -> DiagnosticCommands.run(Command.CLASS_LOADERS));
   }
 

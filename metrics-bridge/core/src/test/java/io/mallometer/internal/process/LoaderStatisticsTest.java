@@ -152,7 +152,6 @@ class LoaderStatisticsTest {
       System.out.println(home + " " + output);
 
       double seconds = Double.parseDouble(output.replaceAll("(?s).*seconds=(\\S+).*", "$1"));
-      assertThat(output).contains("loaders may stop the program for");
       assertThat(seconds).isBetween(0.0002, 10.0); // a busy machine makes it long
       assertThat(planted[1]).isEqualTo("2");
       assertThat(planted[2]).isEqualTo("10000");
@@ -180,9 +179,7 @@ class LoaderStatisticsTest {
         }
       }
       System.out.println("used=" + (used() - before));
-      ClassLoaders refused = LoaderStatistics.ofThisJvm(Clock.systemUTC()).read();
-      System.out.println("refused=" + refused.reason());
-      ClassLoaders read = LoaderStatistics.ofThisJvm(Clock.systemUTC(), () -> 1).read();
+      ClassLoaders read = LoaderStatistics.ofThisJvm(Clock.systemUTC()).read();
       System.out.println("seconds=" + read.seconds() + " " + read.sentence());
       for (Kind kind : read.kinds()) {
         System.out.println(
