@@ -44,7 +44,7 @@ static uint64_t time_of(clockid_t clock) {
 
 uint64_t monotonic_ns(void) { return time_of(CLOCK_MONOTONIC); }
 
-/* What happens in the middle of a write, which asks for the time. */
+/* The clock calls this function, so that it runs in the middle of a write. */
 static void (*in_write)(void);
 uint64_t realtime_ns(void) {
   if (in_write) in_write();
@@ -517,7 +517,7 @@ static void fork_by_system_call(void) {
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
     message_write("it must not be written");
-    exit(0); /* It runs the parent's functions. */
+    exit(0); /* The child runs the parent's exit functions. */
   }
   CHECK_EQUAL(ended(child), 0);
   has_message("93 %");

@@ -154,7 +154,7 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
 static char known_names[sizeof names + 1];
-static char clause[400]; /* what the termination message says of this moment */
+static char clause[400]; /* the clause of the termination message on this moment */
 
 static void hand_names_over(void) {
   if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {

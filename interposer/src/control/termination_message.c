@@ -36,7 +36,7 @@ static bool busy;
 
 static char message[MESSAGE_BYTES]; /* the latest message */
 static bool is_written;             /* whether it is in the file */
-static char found[MESSAGE_BYTES];   /* what is in the file */
+static char found[MESSAGE_BYTES];   /* the content of the file */
 static char text[MESSAGE_BYTES];    /* the next message */
 
 /* Java's sentence; `sentence_version` is odd while it is stored. */

@@ -1,4 +1,4 @@
-/* What the JVM exports. */
+/* Finds symbols that the JVM exports. */
 #ifndef MALLOMETER_JVM_JVM_SYMBOL_H
 #define MALLOMETER_JVM_JVM_SYMBOL_H
 

@@ -18,7 +18,7 @@
 /* The words of the structure that are read at once. */
 enum { MOST_WORDS = 16 };
 
-/* Where a thread's structure notes its stack. The fields lie side by side. */
+/* The offsets of the fields in which a thread's structure notes its stack. They lie side by side. */
 static struct {
   bool is_sought, is_known;
   uint64_t end, bytes, first, length;
