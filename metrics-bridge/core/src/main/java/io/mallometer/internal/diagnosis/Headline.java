@@ -403,7 +403,7 @@ final class Headline {
   private String detail(Row row) {
     return switch (row.kind()) {
       case STACKS -> threads(row);
-      case METASPACE -> count(Count.CLASSES);
+      case METASPACE -> count(Count.CLASSES, "");
       case RETAINED ->
           input
               .snapshot()
@@ -417,28 +417,24 @@ final class Headline {
 
   /** Returns the growth of threads with the pool that most of them are of, and their starter. */
   private String threads(Row row) {
-    String all = count(Count.THREADS);
-    if (all.isEmpty()) {
-      return all;
-    }
     double most =
         HALF * account.flatMap(table -> table.count(Count.THREADS)).map(Count::growth).orElse(0.0);
     String pool =
         account.map(Account::counts).orElse(List.of()).stream()
             .filter(count -> !COUNTS_OF_ALL.contains(count.name()) && count.growth() > most)
             .findFirst()
-            .map(count -> ", %.0f are %s)".formatted(count.count(), count.name()))
-            .orElse(")");
-    return all.substring(0, all.length() - 1)
-        + pool
-        + (row.place().isEmpty() ? "" : " started by " + row.place());
+            .map(count -> ", %.0f are %s".formatted(count.count(), count.name()))
+            .orElse("");
+    String all = count(Count.THREADS, pool);
+    return all.isEmpty() || row.place().isEmpty() ? all : all + " started by " + row.place();
   }
 
-  private String count(String name) {
+  /** Returns the growth of a count in parentheses, with more about it; empty without growth. */
+  private String count(String name, String more) {
     return account
         .flatMap(table -> table.count(name))
         .filter(count -> count.perMinute() >= 1)
-        .map(count -> " (%.0f %s/min)".formatted(count.perMinute(), name))
+        .map(count -> " (%.0f %s/min%s)".formatted(count.perMinute(), name, more))
         .orElse("");
   }
 

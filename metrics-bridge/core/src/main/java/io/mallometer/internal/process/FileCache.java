@@ -49,11 +49,24 @@ final class FileCache {
           ".*\\.(?:index|timeindex|cfs|cfe|fdt|fdx|fdm|tim|tip|tmd|doc|pos|pay|dvd|dvm|nvd|nvm"
               + "|kdd|kdi|kdm|vec|vex|si)");
 
-  /** The errors of a descriptor that is closed or no regular file, and of an unknown call. */
+  /** The library's answers for a descriptor that is closed, and for one of no regular file. */
   private static final int CLOSED = -9;
 
   private static final int NO_REGULAR_FILE = -22;
-  private static final int NO_CALL = -38;
+
+  /** The reasons by the library's answer: it asks for no such file, or the kernel does not tell. */
+  private static final Map<Long, String> REFUSALS =
+      Map.of(
+          DirectCalls.NOT_LINKED,
+          "the library's functions are not available",
+          -38L,
+          "the kernel has no cachestat, which Linux has from 6.5 on",
+          -66L,
+          "files of a network are not asked for, as the answer may wait for it",
+          -95L,
+          "cachestat sees no pages of an overlay",
+          -18L,
+          "their file system is unknown");
 
   /** What the kernel tells of this process. */
   interface Kernel {
@@ -234,12 +247,7 @@ final class FileCache {
   }
 
   private static String reason(long refusal) {
-    if (refusal == DirectCalls.NOT_LINKED) {
-      return "the library's functions are not available";
-    }
-    return refusal == NO_CALL
-        ? "the kernel has no cachestat, which Linux has from 6.5 on"
-        : "the kernel refuses with error " + -refusal;
+    return REFUSALS.getOrDefault(refusal, "the kernel refuses with error " + -refusal);
   }
 
   private PageCache toCache(String gaps, double seconds) {

@@ -126,6 +126,10 @@ class FileCacheTest {
     assertThat(read.gaps())
         .isEqualTo(
             "2 open files are unknown: the kernel has no cachestat, which Linux has from 6.5 on");
+    kernel.answer = -95;
+    assertThat(cache.read(List.of(), FileCache.PACE_NANOS).gaps())
+        .contains("cachestat sees no pages of an overlay")
+        .doesNotContain("refuses");
   }
 
   @Test
