@@ -280,6 +280,7 @@ final class AccountTable {
     }
     List<SiteSeries> held = new ArrayList<>();
     groups.forEach(group -> held.add(new SiteSeries(group, interpolated(group.history()))));
+    shareOut(live, held);
     held.sort(Comparator.comparingDouble((SiteSeries site) -> -Math.abs(growth(site.bytes()))));
     double[] unsampled = live.bytes().clone();
     double[] others = new double[unsampled.length];
@@ -300,6 +301,36 @@ final class AccountTable {
     }
     rows.add(row(Kind.OTHER_SITES, others));
     rows.add(row(Kind.SAMPLING, unsampled));
+  }
+
+  /**
+   * Shares the growth of live bytes that no call site has, or that call sites have too much, out
+   * among them: live bytes are exact and samples are not. Each site gets its part of the variance
+   * of all. What exceeds the 95 % interval of their sum has another cause and is not shared out.
+   */
+  private void shareOut(Part live, List<SiteSeries> held) {
+    double[] difference = live.bytes().clone();
+    double[] variances = new double[held.size()];
+    double all = 0;
+    for (int k = 0; k < variances.length; k++) {
+      SiteSeries site = held.get(k);
+      Slope sampled = sampled(site.group().figures(), site.bytes());
+      double error = (sampled.upper() - sampled.lower()) / 2 * span();
+      variances[k] = error * error;
+      all += variances[k];
+      for (int i = 0; i < difference.length; i++) {
+        difference[i] -= site.bytes()[i];
+      }
+    }
+    double first = start(difference);
+    double most = Math.sqrt(all);
+    for (int k = 0; k < variances.length && all > 0; k++) {
+      double[] bytes = held.get(k).bytes();
+      double part = variances[k] / all;
+      for (int i = 0; i < bytes.length; i++) {
+        bytes[i] += part * Math.max(-most, Math.min(difference[i] - first, most));
+      }
+    }
   }
 
   private double[] series(ToDoubleFunction<AccountReading> figure) {

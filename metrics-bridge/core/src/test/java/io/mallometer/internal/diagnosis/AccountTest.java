@@ -38,7 +38,7 @@ class AccountTest {
     Situation all = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
     all.heap = second -> 50 + second / 10.0;
     all.live = second -> 100 + second / 5.0;
-    all.with("a.B.pack", 40, second -> second / 8.0);
+    all.with("a.B.pack", 4_000_000, second -> second / 8.0);
     all.parts.put(ResidentPart.MALLOC_LIVE, second -> 100 + second / 5.0);
     all.parts.put(ResidentPart.MALLOC_RETAINED, second -> 60 - second / 20.0);
 
@@ -53,6 +53,40 @@ class AccountTest {
     assertThat(growth(account, Kind.HEAP)).isCloseTo(6 * MIB * minutes, within(MIB / 10));
     assertThat(growth(account, Kind.UNATTRIBUTED)).isCloseTo(15 * MIB * minutes, within(MIB / 10));
     assertThat(account.rows().get(account.rows().size() - 1).kind()).isEqualTo(Kind.RETAINED);
+  }
+
+  /** Live bytes are exact and samples are not, so the growth that chance hides is the sites'. */
+  @Test
+  void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
+    Situation two = new Situation(TEN_MINUTES, second -> 400 + second / 4.0);
+    two.live = second -> 100 + second / 4.0;
+    two.parts.put(ResidentPart.MALLOC_LIVE, two.live);
+    two.with("a.B.pack", 100, second -> second / 6.0)
+        .with("a.C.read", 100, second -> second / 16.0);
+
+    Account account = two.diagnosis().account().orElseThrow();
+
+    assertThat(growth(account, Kind.SITE)).isCloseTo(account.total().growthBytes(), within(1.0));
+    assertThat(growth(account, Kind.SAMPLING)).isCloseTo(0, within(1.0));
+    double minutes = account.total().growthBytes() / 15;
+    double pack = account.row(Kind.SITE, "a.B.pack").orElseThrow().growthBytes();
+    double read = account.row(Kind.SITE, "a.C.read").orElseThrow().growthBytes();
+    assertThat(pack / minutes - 10).isGreaterThan(4 * (read / minutes - 3.75)).isPositive();
+  }
+
+  /** A large difference has a cause, such as memory without samples, and keeps a row of its own. */
+  @Test
+  void whatChanceDoesNotExplainStaysASamplingDifference() {
+    Situation one = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
+    one.live = second -> 100 + second / 2.0;
+    one.parts.put(ResidentPart.MALLOC_LIVE, one.live);
+    one.with("a.B.pack", 400, second -> second / 4.0);
+
+    Account account = one.diagnosis().account().orElseThrow();
+
+    double half = account.total().growthBytes() / 2;
+    assertThat(growth(account, Kind.SITE)).isBetween(half, 1.2 * half);
+    assertThat(growth(account, Kind.SAMPLING)).isBetween(0.8 * half, half);
   }
 
   private static double growth(Account account, Kind kind) {
