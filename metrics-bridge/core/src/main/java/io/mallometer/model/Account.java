@@ -43,7 +43,7 @@ public record Account(
     SITE("call site"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
-    /** Exact live bytes less the estimated live bytes of all call sites. */
+    /** Exact live bytes less those of all call sites, beyond the error of the samples. */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
     LIVE("live memory of malloc"),
