@@ -8,7 +8,9 @@ import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -306,9 +308,21 @@ final class Headline {
 
   Optional<SiteVerdict> suspect(Row row) {
     return input.leaks().suspicious().stream()
-        .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged())
+        .filter(site -> site.verdict().compareTo(Verdict.POOL) < 0 && !site.acknowledged())
         .filter(site -> row.kind() == Kind.SITE && site.site().name().equals(row.name()))
         .findFirst();
+  }
+
+  /** Returns the text on a row whose memory waits for a garbage collection. */
+  private String waiting(Garbage garbage, Row row) {
+    return garbage.answer() == GarbageAnswer.YOUNG
+        ? adds(row) + ", garbage that a young collection frees"
+        : "Of %s/min by %s, %s are garbage that an old collection frees; the last was %s ago"
+            .formatted(
+                Words.change(row.bytesPerSecond() * 60),
+                place(row),
+                Sentence.rate(garbage.bytesPerSecond()),
+                Sentence.atLeast(garbage.lastOldSeconds()));
   }
 
   /** Returns the text on the only row, with the use of its memory if that is known. */
@@ -337,6 +351,7 @@ final class Headline {
                           place(row),
                           Sentence.bytes(DiagnosisRules.bytes(site)),
                           Sentence.atLeast(site.suspected().idleSeconds()));
+          case WAITS_FOR_GC -> waiting(site.grounds().garbage(), row);
           default ->
               "%s adds %s, holds %s"
                   .formatted(place(row), rate(row), Sentence.bytes(DiagnosisRules.bytes(site)));

@@ -13,6 +13,7 @@ import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
@@ -592,6 +593,49 @@ class AccountTest {
             .isIn(State.HEALTHY, State.TOO_EARLY);
       }
     }
+  }
+
+  /** Memory has fallen once, and cleaners free a part of it. */
+  @Test
+  void garbageThatFellOnceIsNotExtrapolated() {
+    int forecasts = 0;
+    for (int second = 300; second <= 460; second += 20) {
+      Situation buffers =
+          new Situation(
+              Duration.ofSeconds(second), at -> 200 + 38 + 90.0 * ((at + 60) % 300) / 300);
+      buffers.limit = 512;
+      forecasts += Double.isNaN(buffers.diagnosis().limit().seconds()) ? 0 : 1;
+      buffers.leaks =
+          VerdictsByHand.report(
+              VerdictsByHand.waiting("a.B.c", 20 * MIB, GarbageAnswer.NOT_TOLD, 0));
+
+      assertThat(buffers.diagnosis().limit().seconds()).as("at %d s", second).isNaN();
+    }
+    assertThat(forecasts).isPositive();
+  }
+
+  @Test
+  void theRowOfGarbageSaysHowMuchOfItsGrowthACollectionFrees() {
+    Situation packs = new Situation(TEN_MINUTES, second -> 200 + 43 * second / 60.0);
+    packs.live = second -> 60 + 43 * second / 60.0;
+    packs.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 43 * second / 60.0);
+    packs.with("a.Archive.pack", 40, second -> 43 * second / 60.0);
+    packs.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.waiting(
+                "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 40.0 * MIB / 60));
+
+    assertThat(packs.diagnosis().sentence())
+        .containsPattern(
+            "Of \\+43 MiB/min by \\S+ \\(\\S+\\), 40 MiB/min are garbage that an old collection"
+                + " frees; the last was 14 min ago");
+
+    packs.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.waiting("a.Archive.pack", 400 * MIB, GarbageAnswer.YOUNG, 0));
+
+    assertThat(packs.diagnosis().sentence())
+        .contains("adds 43 MiB/min, garbage that a young collection frees");
   }
 
   /** The troughs rise by 4 MiB a minute. */

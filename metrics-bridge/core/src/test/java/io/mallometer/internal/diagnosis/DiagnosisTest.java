@@ -468,6 +468,41 @@ class DiagnosisTest {
   }
 
   @Test
+  void memoryThatWaitsForACollectionAsksForNoStateButIsListedWithAdvice() {
+    Situation waits = new Situation(Duration.ofMinutes(10), second -> 300);
+    waits.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.verdict(Verdict.WAITS_FOR_GC, "a.B.pack", 3, 200 * MIB));
+
+    assertThat(waits.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(waits.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("garbage"))
+        .singleElement()
+        .satisfies(
+            finding ->
+                assertThat(finding.text())
+                    .contains(". Close what ", "-XX:MaxDirectMemorySize", "-Xmx")
+                    .contains("VM.set_flag G1PeriodicGCInterval 60000")
+                    .doesNotContain("may not come in time"));
+  }
+
+  @Test
+  void nearTheLimitACollectionMayNotComeInTime() {
+    Situation near = new Situation(Duration.ofMinutes(10), second -> 960);
+    near.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.verdict(Verdict.WAITS_FOR_GC, "a.B.pack", 3, 200 * MIB));
+
+    assertThat(near.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("garbage"))
+        .singleElement()
+        .satisfies(
+            finding ->
+                assertThat(finding.text())
+                    .contains("The limit is near, and a collection may not come in time"));
+  }
+
+  @Test
   void aSiteThatMakesUpMostOfTheGrowthIsNamedWithItsLine() {
     Situation grows = new Situation(Duration.ofMinutes(5), second -> 400 + second);
     grows.live = second -> 100 + second;
