@@ -39,6 +39,8 @@ SITE = re.compile(r"^site (?P<at>[\d.]+) (?P<verdict>\w+) (?P<answer>\w+) (?P<by
                   r"(?P<old>\d+) (?P<since>[\d.]+|NaN) (?P<live>\d+) (?P<made>\d+) (?P<closed>\d+) (?P<dropped>\d+) (?P<collected>\d+) "
                   r"\| (?P<sentence>.*)$", re.MULTILINE)
 LEAST_TRUTH = 1 << 20
+# The right amounts and all of each run.
+TOTALS = []
 
 
 def classpath(classes):
@@ -102,6 +104,7 @@ def row(program, text):
         return ["-", "no site", "-", "-", "-", "-", (text.strip().splitlines() or ["no output"])[-1]], wrong
     last = rows[-1]
     existing, garbage = objects(last)
+    TOTALS.append((right, len(amounts)))
     return [last["old"], last["verdict"], last["answer"], f"{garbage} of {existing}", waits[0]["old"] if waits else "-",
             f"{right} of {len(amounts)}" if amounts else "-", last["sentence"]], wrong
 
@@ -137,6 +140,7 @@ def main(arguments):
         print("| " + " | ".join(map(str, (program, pathlib.Path(home).name, collector, *columns))) + " |", flush=True)
         if wrong:
             complaints.append(f"{program} with {collector} is called waits_for_gc")
+    print(f"\n{sum(right for right, _ in TOTALS)} of {sum(count for _, count in TOTALS)} amounts are within 20 % of the program's books.")
     print("\n".join(["", *complaints]))
     return bool(complaints)
 

@@ -1,0 +1,110 @@
+package io.mallometer.preload;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Setting;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
+import java.lang.ref.SoftReference;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Drops some direct buffers, and keeps others: in a list, behind soft references, and one in two.
+ * Collects again and again until {@code drop} waits for a collection. Prints the verdicts and
+ * answers that each method ever had, and why collections are not counted.
+ */
+public final class WaitsForACollection {
+
+  private static final int BYTES = 64 << 10;
+  private static final int BUFFERS = 60;
+  private static final int COLLECTIONS = Integer.getInteger("collections", 40);
+  private static final Set<String> METHODS = Set.of("drop", "keep", "remember", "halve");
+  private static final List<Object> KEPT = new ArrayList<>();
+
+  private WaitsForACollection() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Set<String> seen = new ConcurrentSkipListSet<>();
+    CountDownLatch told = new CountDownLatch(1);
+    AtomicInteger evaluations = new AtomicInteger();
+    try (Mallometer mallometer =
+        Mallometer.open(
+            MallometerOptions.defaults()
+                .with(Setting.POLL_INTERVAL, Duration.ofMillis(100))
+                .with(Setting.LEAK_TIME_SCALE, 60.0))) {
+      mallometer.onPoll(
+          snapshot -> {
+            evaluations.incrementAndGet();
+            tell(mallometer, seen, told);
+          });
+      for (int i = 0; i < COLLECTIONS && told.getCount() > 0; i++) {
+        for (int j = 0; j < BUFFERS; j++) {
+          drop();
+          keep();
+          remember();
+          halve(j);
+        }
+        // Evaluations see what waits before the next collection.
+        told.await(1_500, TimeUnit.MILLISECONDS);
+        if (told.getCount() > 0) {
+          System.gc();
+          told.await(500, TimeUnit.MILLISECONDS);
+        }
+      }
+      seen.forEach(System.out::println);
+      System.out.println("reason " + mallometer.leaks().report().garbageReason());
+    }
+    System.out.println(KEPT.size() + " kept, " + evaluations + " evaluations");
+  }
+
+  private static void tell(Mallometer mallometer, Set<String> seen, CountDownLatch told) {
+    for (SiteVerdict site : mallometer.leaks().report().sites()) {
+      Set<String> through = new TreeSet<>();
+      for (StackFrame frame : site.site().frames()) {
+        if (frame.owner().endsWith("WaitsForACollection") && METHODS.contains(frame.name())) {
+          through.add(frame.name());
+        }
+      }
+      through.forEach(
+          method ->
+              seen.add(
+                  method
+                      + " "
+                      + site.verdict().tag()
+                      + " "
+                      + site.grounds().garbage().answer().tag()));
+      if (through.contains("drop") && site.verdict() == Verdict.WAITS_FOR_GC) {
+        told.countDown();
+      }
+    }
+  }
+
+  private static void drop() {
+    ByteBuffer.allocateDirect(BYTES);
+  }
+
+  private static void keep() {
+    KEPT.add(ByteBuffer.allocateDirect(BYTES));
+  }
+
+  private static void remember() {
+    KEPT.add(new SoftReference<>(ByteBuffer.allocateDirect(BYTES)));
+  }
+
+  private static void halve(int index) {
+    ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES);
+    if (index % 2 == 0) {
+      KEPT.add(buffer);
+    }
+  }
+}
