@@ -20,15 +20,15 @@ import java.util.List;
  * the two freed in the time that they cover, times the time since the last one.
  *
  * <p>A site waits for a collection only if that explains nearly all of its memory. Each of the two
- * collections left at most a tenth of the samples that it met, and both together a twentieth, each as
- * the upper end of the interval of the binomial distribution. What both left is at most a tenth of
- * the live bytes. A leak that had stayed in the two collections is then impossible, and so is a
- * cache, which both would have left. A change since the last collection is not seen by these, so at
- * most twice the bytes that a collection met count.
+ * collections left at most a tenth of the samples that it met, and both left at most a twentieth of
+ * what the earlier one met, each as the upper end of the interval of the binomial distribution. What
+ * both left is at most a tenth of the live bytes. Both would have left a leak or a cache. A change
+ * since the last collection is not seen by these, so at most twice the bytes that a collection met
+ * count.
  */
 final class WaitingGarbage {
 
-  /** The largest share of the samples that one collection may leave, and both together. */
+  /** The largest share of the samples that one collection may leave, and both of them. */
   private static final double MOST_LEFT = 0.1;
 
   private static final double MOST_LEFT_BY_BOTH = 0.05;
@@ -173,12 +173,15 @@ final class WaitingGarbage {
       return met == 0 ? 1 : Arrivals.wilsonBound((double) count / met, met, ERRORS);
     }
 
-    /** Returns whether both collections freed nearly all that they met. */
+    /**
+     * Returns whether both collections freed nearly all that they met. A collection also leaves
+     * what is allocated or dropped while it marks; the next one frees that.
+     */
     boolean freesNearlyAll() {
-      long both = samplesLeft(0) + samplesLeft(1);
+      long met = samplesLeft(1) + old[1].atOnce();
       return mostLeft(samplesLeft(0), old[0].atOnce()) <= MOST_LEFT
           && mostLeft(samplesLeft(1), old[1].atOnce()) <= MOST_LEFT
-          && mostLeft(both, old[0].atOnce() + old[1].atOnce()) <= MOST_LEFT_BY_BOTH;
+          && mostLeft(leftByBoth.count, met - leftByBoth.count) <= MOST_LEFT_BY_BOTH;
     }
 
     /**
