@@ -7,7 +7,9 @@ import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.SiteVerdict.Garbage;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Estimates the native memory whose Java owners are unreachable, so that the next garbage
@@ -54,6 +56,13 @@ final class WaitingGarbage {
   private long firstOld;
 
   /**
+   * The old collections that had begun when a cleaner was first seen to free of a site. Cleaners are
+   * recognized some seconds after their first free, so what the collection before it freed is known
+   * in part.
+   */
+  private final Map<Integer, Long> firstCleaned = new HashMap<>();
+
+  /**
    * Adds a reading.
    *
    * @param live the live samples
@@ -63,6 +72,10 @@ final class WaitingGarbage {
     if (cleaning.reason().isEmpty() && Double.isNaN(began)) {
       began = now;
       firstOld = cleaning.oldCollections();
+    }
+    firstCleaned.keySet().retainAll(cleaning.sites().keySet());
+    for (Integer site : cleaning.sites().keySet()) {
+      firstCleaned.putIfAbsent(site, cleaning.oldCollections());
     }
     latest = cleaning;
     samples = live;
@@ -123,6 +136,7 @@ final class WaitingGarbage {
     private final Outlived[] old = {Outlived.NONE, Outlived.NONE};
     private long cleaned;
     private long afterFirstYoung;
+    private long since = Long.MAX_VALUE;
 
     Sums(List<Integer> sites) {
       sites.forEach(this::add);
@@ -149,6 +163,9 @@ final class WaitingGarbage {
       if (freed != null) {
         cleaned += freed.samples();
         afterFirstYoung += freed.afterFirstYoung();
+        since =
+            Math.min(
+                since, latest.oldCollections() - firstCleaned.get(site));
         for (int i = 0; i < Cleaning.KNOWN; i++) {
           old[i] = old[i].plus(freed.old().get(i));
         }
@@ -214,7 +231,7 @@ final class WaitingGarbage {
       if (freesYoung()) {
         return GarbageAnswer.YOUNG;
       }
-      if (seen() < Cleaning.KNOWN || latest.generationalZgc() || !(span() > 0)) {
+      if (since < Cleaning.KNOWN || latest.generationalZgc() || !(span() > 0)) {
         return GarbageAnswer.NOT_TOLD;
       }
       double least = Math.min(old[0].bytes(), old[1].bytes());
@@ -318,7 +335,8 @@ final class WaitingGarbage {
               ? "how much of it is garbage cannot be told with generational ZGC"
               : seen() == 0
                   ? "no old collection came yet, so whether it is garbage cannot be told"
-                  : "one old collection came, so how much is garbage cannot be told yet";
+                  : "too few old collections came since a cleaner first freed of it, so how much is"
+                      + " garbage cannot be told yet";
       case OUTLIVED ->
           "it outlived %d old collections: held, or freed by no cleaner"
               .formatted(garbage.oldCollections());

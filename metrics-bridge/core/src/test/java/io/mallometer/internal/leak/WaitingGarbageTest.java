@@ -41,7 +41,10 @@ class WaitingGarbageTest {
     final Random random = new Random(58);
     Outlived latest = Outlived.NONE;
     Outlived before = Outlived.NONE;
-    long cleaned;
+
+    /** A cleaner has freed before. */
+    long cleaned = 1;
+
     long afterFirstYoung;
     long old;
     long all;
@@ -168,7 +171,6 @@ class WaitingGarbageTest {
   @Test
   void cannotTellBeforeTwoOldCollections() {
     program.collect(0);
-    program.cleaned = 1;
     program.allocate(98);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
@@ -177,8 +179,28 @@ class WaitingGarbageTest {
     program.allocate(50);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
-    assertThat(garbage.words(answer())).startsWith("one old collection came");
+    assertThat(garbage.words(answer())).startsWith("too few old collections came");
     assertThat(waits()).isFalse();
+  }
+
+  /** The first collection after which a cleaner is recognized is known in part. */
+  @Test
+  void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {
+    program.cleaned = 0;
+    program.collect(0);
+    read();
+    program.allocate(100);
+    program.collect(1);
+    read();
+    program.allocate(100);
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
   }
 
   /** The share of leaks in one site, many collections and phases, without a false verdict. */
@@ -301,6 +323,7 @@ class WaitingGarbageTest {
 
   @Test
   void neverJudgesASiteThatNoCleanerFrees() {
+    program.cleaned = 0;
     collectTwice(0);
     program.allocate(50);
     read();
