@@ -317,10 +317,9 @@ final class Headline {
   private String waiting(Garbage garbage, Row row) {
     return garbage.answer() == GarbageAnswer.YOUNG
         ? adds(row) + ", garbage that a young collection frees"
-        : "Of %s/min by %s, %s are garbage that an old collection frees; the last was %s ago"
+        : "%s, %s of it garbage until an old collection, the last %s ago"
             .formatted(
-                Words.change(row.bytesPerSecond() * 60),
-                place(row),
+                adds(row),
                 Sentence.rate(garbage.bytesPerSecond()),
                 Sentence.atLeast(garbage.lastOldSeconds()));
   }
