@@ -28,7 +28,7 @@ public final class WaitsForACollection {
 
   private static final int BYTES = 16 << 10;
   private static final int BUFFERS = 200;
-  private static final int COLLECTIONS = Integer.getInteger("collections", 15);
+  private static final int COLLECTIONS = Integer.getInteger("collections", 8);
   private static final Set<String> METHODS = Set.of("drop", "keep", "remember", "halve");
   private static final List<Object> KEPT = new ArrayList<>();
 

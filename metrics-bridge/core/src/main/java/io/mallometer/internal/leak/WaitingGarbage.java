@@ -237,7 +237,10 @@ final class WaitingGarbage {
       double least = Math.min(old[0].bytes(), old[1].bytes());
       double more = Math.max(old[0].bytes(), old[1].bytes());
       boolean isKnown = old[0].atOnce() + old[1].atOnce() >= FEWEST_FREED;
-      return isKnown && least >= EVEN_SHARE * more ? GarbageAnswer.OLD : GarbageAnswer.OUTLIVED;
+      if (isKnown && least >= EVEN_SHARE * more) {
+        return GarbageAnswer.OLD;
+      }
+      return leftByBoth.count > 0 ? GarbageAnswer.OUTLIVED : GarbageAnswer.NOT_TOLD;
     }
 
     /** Returns the time that the two collections cover; the earliest of them may be the first. */
@@ -335,8 +338,7 @@ final class WaitingGarbage {
               ? "how much of it is garbage cannot be told with generational ZGC"
               : seen() == 0
                   ? "no old collection came yet, so whether it is garbage cannot be told"
-                  : "too few old collections came since a cleaner first freed of it, so how much is"
-                      + " garbage cannot be told yet";
+                  : "too few old collections freed of it, so how much is garbage cannot be told yet";
       case OUTLIVED ->
           "it outlived %d old collections: held, or freed by no cleaner"
               .formatted(garbage.oldCollections());

@@ -179,7 +179,7 @@ class WaitingGarbageTest {
     program.allocate(50);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
-    assertThat(garbage.words(answer())).startsWith("too few old collections came");
+    assertThat(garbage.words(answer())).startsWith("too few old collections freed of it");
     assertThat(waits()).isFalse();
   }
 
@@ -288,17 +288,22 @@ class WaitingGarbageTest {
   }
 
   @Test
-  void takesASoftCacheThatOneCollectionEmptiedForHeld() {
+  void tellsNoAmountOfASoftCacheThatOneCollectionEmptied() {
     program.collect(0);
     read();
     program.allocate(100);
     program.collect(0);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
     program.allocate(100);
-    program.collect(1);
-    program.allocate(50);
+    program.collect(0);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.OUTLIVED);
     assertThat(garbage.words(answer())).contains("outlived 2 old collections");
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
     assertThat(waits()).isFalse();
   }
 
