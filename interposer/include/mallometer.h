@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x062ea357u
+#define MALLOMETER_ABI_VERSION 0xabe3e926u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -320,7 +320,7 @@ struct mallometer_site {
  * The JVM's garbage collections that have begun since it started. Old ones are full collections and the cycles that
  * collect the old generation. A cycle of ZGC is counted as three pauses, five if it is generational.
  */
-struct mallometer_collections {
+struct mallometer_collection_counts {
   uint64_t young;
   uint64_t old;
   /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
@@ -391,7 +391,7 @@ struct mallometer_object {
   /* The time of the allocation, within some ten milliseconds. */
   uint64_t born_ns;
   uint32_t site;
-  /* The collections that had begun before the allocation (struct mallometer_collections): old ones, and all. */
+  /* The collections that had begun before the allocation (struct mallometer_collection_counts): old ones, and all. */
   uint32_t old_collections;
   uint32_t collections;
   uint32_t reserved;
@@ -785,7 +785,7 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
  * recognized as cleaners while this function sees them wait, so call it every few seconds. Must be called by a thread of
  * the JVM. Allocates. Not for signal handlers. -ENODATA: there are no counts; `reason` says why.
  */
-MALLOMETER_API int mallometer_collections(struct mallometer_collections *out, struct mallometer_cleaned *rows,
+MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);
 
 /*

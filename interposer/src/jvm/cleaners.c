@@ -133,7 +133,7 @@ static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
 
 /* ---- Looking ------------------------------------------------------------------------------------------ */
 
-int cleaners_look(struct mallometer_collections *out) {
+int cleaners_look(struct mallometer_collection_counts *out) {
   JNIEnv *thread;
   JavaVM *vm = jvm_attached();
   if (!vm || jvm_find(NULL, &thread) != 0) {

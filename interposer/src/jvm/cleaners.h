@@ -15,7 +15,7 @@
  * call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there are no counts;
  * `reason` then says why.
  */
-int cleaners_look(struct mallometer_collections *out);
+int cleaners_look(struct mallometer_collection_counts *out);
 
 /* Forgets the counters in the child of a fork, which has no JVM. */
 void cleaners_forked(void);

@@ -182,6 +182,11 @@ public record SiteVerdict(
     /** No answer. */
     public static final Garbage NONE =
         new Garbage(GarbageAnswer.NONE, Estimate.ZERO, 0, 0, Double.NaN);
+
+    /** Returns whether collections free at least a part of the objects. */
+    public boolean isFreedByCollections() {
+      return answer == GarbageAnswer.YOUNG || answer == GarbageAnswer.OLD;
+    }
   }
 
   /** Returns this verdict, acknowledged or not. */

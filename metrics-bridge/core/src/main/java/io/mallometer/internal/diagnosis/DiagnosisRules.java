@@ -527,11 +527,16 @@ public final class DiagnosisRules {
 
   /** Reports the memory that waits for a garbage collection; it asks for no state. */
   private void reportGarbage() {
-    input.leaks().suspicious().stream()
-        .filter(site -> site.verdict() == Verdict.WAITS_FOR_GC)
+    input.leaks().sites().stream()
+        .filter(site -> site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
+        .sorted(Comparator.comparingDouble(site -> -garbageBytes(site)))
         .limit(MOST_LISTED)
         .forEach(
             site -> addFinding("garbage", State.HEALTHY, site.sentence() + garbageAdvice(site)));
+  }
+
+  private static double garbageBytes(SiteVerdict site) {
+    return site.grounds().garbage().bytes().value();
   }
 
   private String garbageAdvice(SiteVerdict site) {
@@ -540,7 +545,9 @@ public final class DiagnosisRules {
             ? ". The limit is near, and a collection may not come in time"
             : "";
     String place = AccountTable.place(site.site().frames(), site.site().name());
-    return "%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, a smaller -Xmx, or with G1: jcmd %d VM.set_flag G1PeriodicGCInterval 60000"
+    return ("%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, a"
+            + " smaller -Xmx, with ZGC -XX:ZCollectionInterval=60, or with G1:"
+            + " jcmd %d VM.set_flag G1PeriodicGCInterval 60000")
         .formatted(
             late,
             place.isEmpty() ? Words.shortName(site.site().name()) : place,

@@ -660,7 +660,8 @@ final class Verdicts {
     Growth growth = growth(one);
     LeakEvidence evidence = evidence(one);
     Garbage waiting = garbage.of(numbers(one.stacks()));
-    String words = verdict == Verdict.HEALTHY ? "" : garbage.words(waiting);
+    boolean isTold = verdict != Verdict.HEALTHY || waiting.isFreedByCollections();
+    String words = isTold ? garbage.words(waiting) : "";
     return new SiteVerdict(
         verdict,
         one.state().since(),

@@ -50,8 +50,8 @@ final class ObservedUse {
 
   private final Abi.Observation observation =
       new Abi.Observation(Structs.keep(Abi.Observation.BYTES));
-  private final Abi.Collections collections =
-      new Abi.Collections(Structs.keep(Abi.Collections.BYTES));
+  private final Abi.CollectionCounts collections =
+      new Abi.CollectionCounts(Structs.keep(Abi.CollectionCounts.BYTES));
   private final ByteBuffer cleaned = Structs.keep(MOST_CLEANED * Abi.Cleaned.BYTES);
   private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * Abi.SiteEvidence.BYTES);
   private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * Abi.Object.BYTES);
