@@ -338,7 +338,7 @@ struct mallometer_outlived {
   uint64_t collection; /* The number of old collections up to this one; 0: nothing is known of one. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
-  uint32_t again;      /* Those of both that an earlier old collection had met. */
+  uint32_t again;      /* Those of both that an earlier one had met, unless allocated in the 2 s before it. */
   uint32_t reserved;
   double first_bytes;     /* Freed at once, and met by no earlier old collection. */
   double again_bytes;     /* Freed at once, and met by an earlier one. */

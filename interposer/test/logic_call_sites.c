@@ -91,7 +91,8 @@ static void become_cleaner(void) {
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
-enum { OBJECT_1 = 0x1000000, OBJECT_2 = 0x2000000, OBJECT_3 = 0x3000000, OBJECT_4 = 0x4000000, CLEANED_SIZE = 48, CLEANED_CODE = 0x1234 };
+enum { OBJECT_1 = 0x1000000, OBJECT_2 = 0x2000000, OBJECT_3 = 0x3000000, OBJECT_4 = 0x4000000, OBJECT_5 = 0x5000000 };
+enum { CLEANED_SIZE = 48, CLEANED_CODE = 0x1234 };
 static volatile int64_t young = 3, full = 1, pauses = 4;
 static const struct collection_counters counters = {&young, &full, &pauses, 2};
 
@@ -114,7 +115,9 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(deallocate(OBJECT_1));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
-  pauses++; /* the first pause of the next cycle */
+  given_monotonic_ns += 3000000000u;
+  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* while the collection marks */
+  pauses++;                                       /* the first pause of the next cycle */
   CHECK_EQUAL(collections_now().old, 4);
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
@@ -129,6 +132,9 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(deallocate(OBJECT_4));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
+  CHECK(deallocate(OBJECT_5));
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1 && row.old[0].again_bytes == 2.0 * CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);
   CHECK_EQUAL(collections_now().old, 0);

@@ -67,6 +67,12 @@ bool collection_just_began(struct collections now) {
   return ns && coarse_monotonic_ns() - ns <= soon_ns && now.all - (uint32_t)(then >> 32) <= 1;
 }
 
+bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
+  const uint64_t marking_ns = 2000000000u;
+  uint64_t ns = collection_seen_ns(old);
+  return ns && born_ns + marking_ns > ns;
+}
+
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
 /* What a thread's word says, unless it is the thread's handle plus the number of looks at its stack. */

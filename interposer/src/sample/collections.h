@@ -42,6 +42,12 @@ uint64_t collection_seen_ns(uint32_t old);
 /* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other began after it. */
 bool collection_just_began(struct collections now);
 
+/*
+ * Returns whether an object may have been allocated while this old collection marked: in the 2 s before it was first
+ * seen. G1 counts a cycle after that, and leaves such objects to the next one. False if that time is unknown.
+ */
+bool allocated_while_marking(uint64_t born_ns, uint32_t old);
+
 /* Returns whether the calling thread is known as a cleaner. Enters the gate to the JVM once in a thread. */
 bool is_cleaner_thread(void);
 

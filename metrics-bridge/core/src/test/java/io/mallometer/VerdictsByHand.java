@@ -152,7 +152,14 @@ public final class VerdictsByHand {
   /** Returns a verdict on a site whose memory waits for a collection. */
   public static SiteVerdict waiting(
       String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
-    SiteVerdict held = verdict(Verdict.WAITS_FOR_GC, site, 7, bytes);
+    return garbage(Verdict.WAITS_FOR_GC, site, bytes, answer, bytesPerSecond);
+  }
+
+  /** Returns a verdict on a site of which half is garbage if the answer is old. */
+  public static SiteVerdict garbage(
+      Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
+    double waiting = answer == GarbageAnswer.OLD ? bytes / 2 : 0;
+    SiteVerdict held = verdict(verdict, site, 7, bytes);
     SiteVerdict.Grounds grounds = held.grounds();
     return new SiteVerdict(
         held.verdict(),
@@ -166,7 +173,12 @@ public final class VerdictsByHand {
             grounds.confidence(),
             grounds.lastAccess(),
             grounds.lastWrite(),
-            new SiteVerdict.Garbage(answer, Estimate.ZERO, bytesPerSecond, 3, 840)),
+            new SiteVerdict.Garbage(
+                answer,
+                new Estimate(waiting, waiting * waiting / 100, 40),
+                bytesPerSecond,
+                3,
+                840)),
         held.acknowledged());
   }
 

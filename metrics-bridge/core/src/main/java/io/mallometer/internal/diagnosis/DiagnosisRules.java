@@ -528,7 +528,8 @@ public final class DiagnosisRules {
   /** Reports the memory that waits for a garbage collection; it asks for no state. */
   private void reportGarbage() {
     input.leaks().sites().stream()
-        .filter(site -> site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
+        .filter(
+            site -> site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
         .sorted(Comparator.comparingDouble(site -> -garbageBytes(site)))
         .limit(MOST_LISTED)
         .forEach(

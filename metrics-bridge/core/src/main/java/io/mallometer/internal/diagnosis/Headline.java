@@ -420,7 +420,9 @@ final class Headline {
     };
   }
 
-  /** Returns how much of a call site's growth a garbage collection frees; empty if that is little. */
+  /**
+   * Returns how much of a call site's growth a garbage collection frees; empty if that is little.
+   */
   private String garbage(Row row) {
     Garbage garbage =
         input.leaks().sites().stream()

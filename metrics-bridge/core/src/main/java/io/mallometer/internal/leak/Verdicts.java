@@ -500,8 +500,7 @@ final class Verdicts {
             .map(used::withIncrease)
             .orElse(used);
     @Nullable SiteState earlier = sites.isEmpty() ? null : before.names().get(name(sites.get(0)));
-    return waiting(
-        grown, numbers(sites), earlier == null ? Verdict.HEALTHY : earlier.verdict());
+    return waiting(grown, numbers(sites), earlier == null ? Verdict.HEALTHY : earlier.verdict());
   }
 
   /**

@@ -17,16 +17,16 @@ import java.util.Map;
  * they met tells: a sample knows the collections before its allocation, and a freed one counts for
  * the latest collection before it.
  *
- * <p>The garbage of now has two parts. Of the objects since the last old collection, it is the share
- * that the two collections freed at once of those that they met first. Of older objects, it is what
- * the two freed in the time that they cover, times the time since the last one.
+ * <p>The garbage of now has two parts. Of the objects since the last old collection, it is the
+ * share that the two collections freed at once of those that they met first. Of older objects, it
+ * is what the two freed in the time that they cover, times the time since the last one.
  *
  * <p>A site waits for a collection only if that explains nearly all of its memory. Each of the two
- * collections left at most a tenth of the samples that it met, and both left at most a twentieth of
- * what the earlier one met, each as the upper end of the interval of the binomial distribution. What
- * both left is at most a tenth of the live bytes. Both would have left a leak or a cache. A change
- * since the last collection is not seen by these, so at most twice the bytes that a collection met
- * count.
+ * collections left at most a tenth of the samples that it met in time, and both left at most a
+ * twentieth of what the earlier one met, each as the upper end of the interval of the binomial
+ * distribution. What both left is at most a tenth of the live bytes. Both would have left a leak or
+ * a cache. A change since the last collection is not seen by these, so at most twice the bytes that
+ * a collection met count.
  */
 final class WaitingGarbage {
 
@@ -47,6 +47,12 @@ final class WaitingGarbage {
   /** The fewest samples that both collections must have freed for an amount. */
   private static final int FEWEST_FREED = 10;
 
+  /**
+   * The time before a collection was noticed in which it may have marked, in seconds. G1 leaves
+   * what is allocated meanwhile to the next one, so that it tells nothing of the first.
+   */
+  private static final double MARKING = 2;
+
   private static final double NANOS = 1e9;
 
   private Cleaning latest = Cleaning.none("");
@@ -56,9 +62,9 @@ final class WaitingGarbage {
   private long firstOld;
 
   /**
-   * The old collections that had begun when a cleaner was first seen to free of a site. Cleaners are
-   * recognized some seconds after their first free, so what the collection before it freed is known
-   * in part.
+   * The old collections before those of which it is known what they freed of a site. Cleaners are
+   * recognized some seconds after their first free; until then their frees count as those of other
+   * threads.
    */
   private final Map<Integer, Long> firstCleaned = new HashMap<>();
 
@@ -74,12 +80,25 @@ final class WaitingGarbage {
       firstOld = cleaning.oldCollections();
     }
     firstCleaned.keySet().retainAll(cleaning.sites().keySet());
-    for (Integer site : cleaning.sites().keySet()) {
-      firstCleaned.putIfAbsent(site, cleaning.oldCollections());
-    }
+    cleaning
+        .sites()
+        .forEach(
+            (site, freed) ->
+                firstCleaned.putIfAbsent(site, cleaning.oldCollections() - knownAlready(freed)));
     latest = cleaning;
     samples = live;
     seconds = now;
+  }
+
+  /** Returns how many of the latest collections only a known cleaner freed after. */
+  private static int knownAlready(Cleaned freed) {
+    int known = 0;
+    while (known < Cleaning.KNOWN
+        && freed.old().get(known).atOnce() > 0
+        && freed.old().get(known).otherwise() == 0) {
+      known++;
+    }
+    return known;
   }
 
   /** Returns why nothing is known of collections; empty if it is. */
@@ -95,7 +114,7 @@ final class WaitingGarbage {
     return seen() > 0 && beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
   }
 
-  /** Returns the beginning of one of the latest old collections; 0 if it is unknown. */
+  /** Returns when one of the latest old collections was noticed; 0 if it is unknown. */
   private double beganAt(int collection) {
     List<Long> known = latest.oldBeganNanos();
     return collection < known.size() ? known.get(collection) / NANOS : 0;
@@ -127,6 +146,7 @@ final class WaitingGarbage {
     /** What the last old collection left, what the last two left, and what two of any kind left. */
     private final Live left = new Live();
 
+    private long leftBeforeMarking;
     private final Live leftByBoth = new Live();
 
     /** Those of them that the earlier one met first. */
@@ -148,6 +168,7 @@ final class WaitingGarbage {
         long outlived = latest.oldCollections() - object.oldCollections();
         if (outlived >= 1) {
           left.add(object);
+          leftBeforeMarking += object.bornNanos() / NANOS < beganAt(0) - MARKING ? 1 : 0;
         }
         if (outlived >= 2) {
           leftByBoth.add(object);
@@ -163,9 +184,7 @@ final class WaitingGarbage {
       if (freed != null) {
         cleaned += freed.samples();
         afterFirstYoung += freed.afterFirstYoung();
-        since =
-            Math.min(
-                since, latest.oldCollections() - firstCleaned.get(site));
+        since = Math.min(since, latest.oldCollections() - firstCleaned.get(site));
         for (int i = 0; i < Cleaning.KNOWN; i++) {
           old[i] = old[i].plus(freed.old().get(i));
         }
@@ -175,7 +194,7 @@ final class WaitingGarbage {
     /** Returns the samples that one of the two latest old collections left. */
     long samplesLeft(int collection) {
       return collection == 0
-          ? left.count + old[0].otherwise()
+          ? leftBeforeMarking + old[0].otherwise()
           : leftByBoth.count + old[0].again() + old[1].otherwise();
     }
 
@@ -190,10 +209,7 @@ final class WaitingGarbage {
       return met == 0 ? 1 : Arrivals.wilsonBound((double) count / met, met, ERRORS);
     }
 
-    /**
-     * Returns whether both collections freed nearly all that they met. A collection also leaves
-     * what is allocated or dropped while it marks; the next one frees that.
-     */
+    /** Returns whether both collections freed nearly all that they met before they marked. */
     boolean freesNearlyAll() {
       long met = samplesLeft(1) + old[1].atOnce();
       return mostLeft(samplesLeft(0), old[0].atOnce()) <= MOST_LEFT
@@ -260,7 +276,8 @@ final class WaitingGarbage {
       // The earlier collection left what the later one met again, and what is live of the same age.
       double again = old[0].againBytes();
       double[] shares = {
-        firstShare(old[0], left.bytes - leftByBoth.bytes), firstShare(old[1], again + leftSecond.bytes)
+        firstShare(old[0], left.bytes - leftByBoth.bytes),
+        firstShare(old[1], again + leftSecond.bytes)
       };
       double first = (shares[0] + shares[1]) / 2 * born;
       double older = (again + old[1].againBytes()) / span() * secondsSinceOld();

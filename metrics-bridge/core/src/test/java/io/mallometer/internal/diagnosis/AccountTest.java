@@ -13,8 +13,8 @@ import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
-import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.Diagnosis.State;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.StackFrame;
@@ -635,6 +635,15 @@ class AccountTest {
 
     assertThat(packs.diagnosis().sentence())
         .contains("adds 43 MiB/min, garbage that a young collection frees");
+
+    // Whatever the verdict is, and no more than the row grows by.
+    packs.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 60.0 * MIB / 60));
+
+    assertThat(packs.diagnosis().sentence())
+        .contains(" adds 43 MiB/min, 43 MiB/min of it garbage until an old collection");
   }
 
   /** The troughs rise by 4 MiB a minute. */

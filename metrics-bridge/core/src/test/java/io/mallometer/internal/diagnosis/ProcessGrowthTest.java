@@ -105,10 +105,7 @@ class ProcessGrowthTest {
       time = time.plus(STEP);
     }
     return ProcessGrowth.of(
-            history,
-            HistoryPoint::liveBytes,
-            START.plusSeconds(120),
-            ProcessGrowth.FEWEST_FALLS)
+            history, HistoryPoint::liveBytes, START.plusSeconds(120), ProcessGrowth.FEWEST_FALLS)
         .filter(ProcessGrowth::isLasting)
         .map(growth -> growth.slope().value())
         .orElse(Double.NaN);

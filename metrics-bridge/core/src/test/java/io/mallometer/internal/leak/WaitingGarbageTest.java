@@ -84,8 +84,7 @@ class WaitingGarbageTest {
         long outlived = old - object.oldCollections();
         if (outlived > 0) {
           latest =
-              latest.plus(
-                  new Outlived(0, 1, outlived > 1 ? 1 : 0, 0, 0, outlived == 1 ? MIB : 0));
+              latest.plus(new Outlived(0, 1, outlived > 1 ? 1 : 0, 0, 0, outlived == 1 ? MIB : 0));
         }
       }
     }
@@ -191,6 +190,8 @@ class WaitingGarbageTest {
     read();
     program.allocate(100);
     program.collect(1);
+    // Frees before the cleaner was recognized.
+    program.latest = program.latest.plus(new Outlived(0, 20, 0, 0, 0, 20 * MIB));
     read();
     program.allocate(100);
     program.collect(1);
@@ -201,6 +202,71 @@ class WaitingGarbageTest {
     program.allocate(50);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+  }
+
+  @Test
+  void aCollectionCountsIfItsCleanerWasKnownBefore() {
+    program.cleaned = 0;
+    program.collect(0);
+    read();
+    program.allocate(100);
+    program.collect(1);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    program.allocate(100);
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+  }
+
+  /** A concurrent collection leaves what is allocated in its last second, a tenth and more. */
+  @Test
+  void whatIsAllocatedWhileACollectionMarksIsNotHeld() {
+    program.collect(0);
+    read();
+    for (int i = 0; i < 3; i++) {
+      program.allocate(100);
+      // Thirty objects more, within a second.
+      List<SampledObject> marked = new ArrayList<>();
+      for (int j = 0; j < 30; j++) {
+        marked.add(
+            new SampledObject(
+                SITE, OBJECT, 1, 0, (long) (program.seconds * 1e9) + j, 0, program.old, 0));
+      }
+      program.collect(1);
+      program.live.addAll(marked);
+      if (i > 0) {
+        // The library does not count such objects as met again.
+        program.latest =
+            new Outlived(
+                program.latest.atOnce(),
+                0,
+                0,
+                program.latest.firstBytes(),
+                program.latest.againBytes(),
+                0);
+      }
+    }
+    program.allocate(60);
+    read();
+    assertThat(waits()).isTrue();
+    List<SampledObject> held = new ArrayList<>(program.live);
+    held.replaceAll(
+        one ->
+            one.oldCollections() == program.old
+                ? one
+                : new SampledObject(
+                    SITE,
+                    OBJECT,
+                    1,
+                    0,
+                    one.bornNanos() - 5_000_000_000L,
+                    0,
+                    one.oldCollections(),
+                    0));
+    garbage.add(program.cleaning(), new SamplesBySite(held), program.seconds);
+    assertThat(waits()).isFalse();
   }
 
   /** The share of leaks in one site, many collections and phases, without a false verdict. */
@@ -425,6 +491,7 @@ class WaitingGarbageTest {
       program.allocate(15);
       assertThat(evaluate(detector) == Verdict.WAITS_FOR_GC)
           .isEqualTo(i == LeakThresholds.EVALUATIONS_TO_CHANGE);
+      assertThat(report.sites().get(0).sentence()).contains(" garbage (");
     }
     assertThat(report.sites().get(0).sentence())
         .contains("holds 86 MiB; about 90 MiB garbage (")

@@ -46,7 +46,8 @@ public record Cleaning(
    *
    * @param atOnce the samples that were freed at once
    * @param otherwise the samples that were freed later, or by another thread
-   * @param again those of both that an earlier old collection had met
+   * @param again those of both that an earlier old collection had met, unless allocated in the two
+   *     seconds before it
    * @param firstBytes the bytes freed at once of objects that no earlier one had met
    * @param againBytes the bytes freed at once of objects that an earlier one had met
    * @param otherwiseBytes the bytes freed otherwise of objects that no earlier one had met
