@@ -331,8 +331,8 @@ struct mallometer_collection_counts {
 };
 
 /*
- * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At once"
- * is by a cleaner, in 5 s, and before a second further collection began.
+ * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
+ * once" is by a cleaner, in 5 s, and before a second further collection began.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of old collections up to this one; 0: nothing is known of one. */
@@ -346,7 +346,7 @@ struct mallometer_outlived {
 };
 
 /*
- * What became of a site's samples after collections. Cleaners are threads that wait in ReferenceQueue.remove() or are
+ * The samples of a site after collections. Cleaners are threads that wait in ReferenceQueue.remove() or are
  * HotSpot's reference handler. Bytes are estimates, as in struct mallometer_site.
  */
 struct mallometer_cleaned {
@@ -782,8 +782,8 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
 
 /*
  * Counts the JVM's garbage collections, and copies what cleaners freed; returns the number of rows. Threads are
- * recognized as cleaners while this function sees them wait, so call it every few seconds. Must be called by a thread of
- * the JVM. Allocates. Not for signal handlers. -ENODATA: there are no counts; `reason` says why.
+ * recognized as cleaners while this function sees them wait, so call it every few seconds. Must be called by a thread
+ * of the JVM. Allocates. Not for signal handlers. -ENODATA: there are no counts; `reason` says why.
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);

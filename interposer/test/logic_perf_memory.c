@@ -20,7 +20,8 @@ static void set32(int32_t at, int32_t value) { memcpy(memory.bytes + at, &value,
 
 static void begin(void) {
   memset(&memory, 0, sizeof memory);
-  memory.bytes[0] = (char)0xca, memory.bytes[1] = (char)0xfe, memory.bytes[2] = (char)0xc0, memory.bytes[3] = (char)0xc0;
+  memory.bytes[0] = (char)0xca, memory.bytes[1] = (char)0xfe;
+  memory.bytes[2] = (char)0xc0, memory.bytes[3] = (char)0xc0;
   used = FIRST_ENTRY;
   entries = 0;
   set32(24, FIRST_ENTRY);
@@ -92,7 +93,7 @@ CASE(refuses_a_collector_that_it_does_not_know) {
   CHECK(strstr(found(ROOM), "not counted"));
 }
 
-/* Each word is replaced by values that lead out of the memory. What is found must lie within. */
+/* Each word is replaced by values that lead out of the memory. Every counter that is found must lie within. */
 CASE(reads_no_word_outside_of_damaged_memory) {
   static const int32_t wrong[] = {0, 1, -1, INT32_MAX, INT32_MIN, ROOM, 4, 1 << 16};
   of_g1();

@@ -351,7 +351,8 @@ int mallometer_jvm_attach(void) {
   return result;
 }
 
-int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows, uint32_t capacity) {
+int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
+                           uint32_t capacity) {
   if (!out || (!rows && capacity > 0)) return -EINVAL;
   *out = (struct mallometer_collection_counts){0};
   if (!process_has_call_sites()) return -ENODATA;

@@ -23,7 +23,8 @@ static const char *reason = "";
 static uintptr_t perf_memory_word(const char *field) {
   uint64_t address;
   uintptr_t word = 0;
-  if (vm_structs_field("PerfMemory", field, true, &address)) memcpy(&word, (const void *)(uintptr_t)address, sizeof word);
+  if (vm_structs_field("PerfMemory", field, true, &address))
+    memcpy(&word, (const void *)(uintptr_t)address, sizeof word);
   return word;
 }
 

@@ -11,8 +11,8 @@
 #include "mallometer.h"
 
 /*
- * Looks at the stacks of the threads that announced themselves, and fills in the counts. Finds the counters at the first
- * call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there are no counts;
+ * Looks at the stacks of the threads that announced themselves, and fills in the counts. Finds the counters at the
+ * first call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there are no counts;
  * `reason` then says why.
  */
 int cleaners_look(struct mallometer_collection_counts *out);

@@ -33,7 +33,8 @@ static bool has_format(struct counters_memory *memory, size_t bytes) {
   memory->used = memory->prologue.used;
   if (memory->used > (int64_t)bytes) return false;
   /* The magic number is written with its most significant byte first, whatever the byte order. */
-  return __builtin_bswap32(memory->prologue.magic) == 0xcafec0c0u && memory->prologue.first_entry >= (int32_t)sizeof(struct prologue);
+  return __builtin_bswap32(memory->prologue.magic) == 0xcafec0c0u &&
+         memory->prologue.first_entry >= (int32_t)sizeof(struct prologue);
 }
 
 /* Returns the data of a counter of at least `bytes`; NULL if the JVM has no such counter. */
@@ -70,7 +71,8 @@ static bool is_named(const struct counters_memory *memory, int number, const cha
   return name && memcmp(name, begin, strlen(begin)) == 0;
 }
 
-const char *perf_memory_find(const char *start, size_t bytes, struct collection_counters *counters, bool *generational) {
+const char *perf_memory_find(const char *start, size_t bytes, struct collection_counters *counters,
+                             bool *generational) {
   struct counters_memory memory = {.start = start};
   if (!has_format(&memory, bytes)) return "the JVM's counters of collections have an unknown format";
   counters->young = invocations(&memory, 0);

@@ -14,6 +14,7 @@
  * Finds the counters of garbage collections. Returns why there are none; an empty text if there are. `generational` is
  * set if the collector is generational ZGC.
  */
-const char *perf_memory_find(const char *memory, size_t bytes, struct collection_counters *counters, bool *generational);
+const char *perf_memory_find(const char *memory, size_t bytes, struct collection_counters *counters,
+                             bool *generational);
 
 #endif

@@ -68,7 +68,7 @@ struct site {
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* What cleaners freed. Apart from the sites: few have such objects. */
+/* The samples that cleaners freed. They are apart from the sites, because few have such objects. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -424,7 +424,7 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns the sums of an old collection; NULL while another thread resets them, or if a later one has taken their place. */
+/* Returns the sums of an old collection; NULL while another thread resets them, or if a later one took their place. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);

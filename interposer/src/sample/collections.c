@@ -30,12 +30,13 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Of threads that see a collection at once, the first notes it. Each reads the clock before. */
+/* The first thread that sees a collection notes it. Each reads the clock before. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();
   if ((uint32_t)before >= now.old) return; /* another thread saw a later one */
-  if (!__atomic_compare_exchange_n(&latest_seen, &before, packed(now), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+  if (!__atomic_compare_exchange_n(&latest_seen, &before, packed(now), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return;
   __atomic_store_n(&entry->collections, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&entry->ns, ns, __ATOMIC_RELEASE);
   __atomic_store_n(&entry->collections, packed(now), __ATOMIC_RELEASE);
@@ -75,7 +76,7 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
 
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
-/* What a thread's word says, unless it is the thread's handle plus the number of looks at its stack. */
+/* The meaning of a thread's word, unless it is the thread's handle plus the number of looks at its stack. */
 enum { NOT_ANNOUNCED = 0, CLEANER = 1, NO_CLEANER = 2, MOST_LOOKS = 7 };
 
 static uintptr_t *word_of(struct thread_block *block) { return &thread_sampling(block)->cleaner; }

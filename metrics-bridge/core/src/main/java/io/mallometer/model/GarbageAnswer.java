@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** What past garbage collections tell about a call site whose objects cleaners free. */
+/** The answer of past garbage collections about a call site whose objects cleaners free. */
 public enum GarbageAnswer implements Tagged {
   /** Cleaners free no object of the site, or nothing is known of them. */
   NONE,

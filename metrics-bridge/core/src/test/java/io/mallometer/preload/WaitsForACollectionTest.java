@@ -12,13 +12,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What collections tell of garbage, leaks and soft caches in a real JVM, with each collector. */
+/** Garbage, leaks and soft caches in a real JVM, as collections tell of them. */
 @Tag("process")
 class WaitsForACollectionTest {
 
   @TempDir private Path directory;
 
-  /** With these System.gc() is no young collection first, which would free what dies young. */
+  /** With these collectors System.gc() makes no young collection first. */
   static List<String> collectors() {
     return List.of("-XX:+UseG1GC", "-XX:+UseSerialGC");
   }

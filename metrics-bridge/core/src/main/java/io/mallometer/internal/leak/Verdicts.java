@@ -61,7 +61,7 @@ final class Verdicts {
   }
 
   /**
-   * What earlier evaluations and this one have read.
+   * The readings of earlier evaluations and of this one.
    *
    * @param growth the readings of live samples
    * @param lost the results of searches for lost objects

@@ -143,13 +143,13 @@ final class WaitingGarbage {
 
     private final Live all = new Live();
 
-    /** What the last old collection left, what the last two left, and what two of any kind left. */
+    /** The samples that the last old collection left, the last two, and two of any kind. */
     private final Live left = new Live();
 
     private long leftBeforeMarking;
     private final Live leftByBoth = new Live();
 
-    /** Those of them that the earlier one met first. */
+    /** The samples of both that the earlier one met first. */
     private final Live leftSecond = new Live();
 
     private final Live leftByAny = new Live();

@@ -110,7 +110,7 @@ class WaitingGarbageTest {
     return garbage.waits(List.of(SITE), true, false);
   }
 
-  /** Two cycles of 100 s; a collection frees each object with the probability. */
+  /** Runs two cycles of 100 s; a collection frees each object with the probability. */
   private void collectTwice(double probability) {
     program.collect(0);
     read();
