@@ -595,11 +595,14 @@ class AccountTest {
     }
   }
 
-  /** Memory has fallen once and then rises beyond that, and cleaners free a part of it. */
+  /**
+   * Memory has fallen once and then rises beyond that, less than twice as far, and cleaners free a
+   * part of it.
+   */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
     int forecasts = 0;
-    for (int second = 500; second < 690; second += 10) {
+    for (int second = 500; second < 600; second += 10) {
       Situation buffers =
           new Situation(
               Duration.ofSeconds(second), at -> 238 + 70.0 * (at - (at < 240 ? 0 : 240)) / 240);
