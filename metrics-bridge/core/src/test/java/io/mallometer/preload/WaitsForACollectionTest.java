@@ -30,6 +30,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
+            // No evaluation fills this young generation: its collection would free what is dropped.
+            .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .run(WaitsForACollection.class);
     assertThat(result.exitCode()).as(result.output()).isZero();
