@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x65cfc638u
+#define MALLOMETER_ABI_VERSION 0xabe3e926u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -316,6 +316,48 @@ struct mallometer_site {
   struct mallometer_site_sums freed;
 };
 
+/*
+ * The JVM's garbage collections that have begun since it started. Old ones are full collections and the cycles that
+ * collect the old generation. A cycle of ZGC is counted as three pauses, five if it is generational.
+ */
+struct mallometer_collection_counts {
+  uint64_t young;
+  uint64_t old;
+  /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
+  uint64_t old_began_ns[3];
+  uint32_t generational_zgc; /* 1: a cleaner may free an object only some old collections after its end. */
+  uint32_t reserved;
+  char reason[128]; /* Why there are no counts; empty if there are. */
+};
+
+/*
+ * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
+ * once" is by a cleaner, in 5 s, and before a second further collection began.
+ */
+struct mallometer_outlived {
+  uint64_t collection; /* The number of old collections up to this one; 0: nothing is known of one. */
+  uint32_t at_once;    /* Samples that were freed at once. */
+  uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
+  uint32_t again;      /* Those of both that an earlier one had met, unless allocated in the 2 s before it. */
+  uint32_t reserved;
+  double first_bytes;     /* Freed at once, and met by no earlier old collection. */
+  double again_bytes;     /* Freed at once, and met by an earlier one. */
+  double otherwise_bytes; /* Freed otherwise, and met by no earlier one. */
+};
+
+/*
+ * The samples of a site after collections. Cleaners are threads that wait in ReferenceQueue.remove() or are
+ * HotSpot's reference handler. Bytes are estimates, as in struct mallometer_site.
+ */
+struct mallometer_cleaned {
+  uint32_t site;
+  /* Samples that cleaners freed, and those of them that one young collection had met and no old one. */
+  uint32_t samples;
+  uint32_t after_first_young;
+  uint32_t reserved;
+  struct mallometer_outlived old[2]; /* The latest old collection, and the one before. */
+};
+
 /* An executable or library, recorded when a stack first led through it. */
 struct mallometer_module {
   uint32_t number;
@@ -349,6 +391,9 @@ struct mallometer_object {
   /* The time of the allocation, within some ten milliseconds. */
   uint64_t born_ns;
   uint32_t site;
+  /* The collections that had begun before the allocation (struct mallometer_collection_counts): old ones, and all. */
+  uint32_t old_collections;
+  uint32_t collections;
   uint32_t reserved;
   /* The probability with which this sample was put into a page slot, where accesses are seen. In figures of slots
    * alone, it stands for 1 / (probability * placement) objects. 0: it is in no slot, or the program has locked it
@@ -734,6 +779,14 @@ MALLOMETER_API int mallometer_jvm_attach(void);
  * -ESRCH: the class was unloaded; -ENODATA: Java frames are off, or the calling thread is not the JVM's.
  */
 MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
+
+/*
+ * Counts the JVM's garbage collections, and copies what cleaners freed; returns the number of rows. Threads are
+ * recognized as cleaners while this function sees them wait, so call it every few seconds. Must be called by a thread
+ * of the JVM. Allocates. Not for signal handlers. -ENODATA: there are no counts; `reason` says why.
+ */
+MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
+                                          uint32_t capacity);
 
 /*
  * Starts a thread that observes whether sampled objects are accessed; mallometer_leaks() reports whether that works.

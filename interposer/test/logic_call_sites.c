@@ -7,6 +7,7 @@
 #include "account/thread_block.h"
 #include "platform/given.h"
 #include "sample/call_sites.h"
+#include "sample/collections.h"
 #include "sample/java_gate.h"
 #include "sample/live_samples.h"
 #include "sample/native_stack.h"
@@ -77,6 +78,114 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the second thread has freed what it had reserved */
   return REACHED;
+}
+
+/* ---- Cleaners ------------------------------------------------------------------------------------------ */
+
+static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
+  return call_sites_copy_cleaned(row, 1, collections_now().old);
+}
+
+static void become_cleaner(void) {
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* This is what an open gate leads to. */
+  cleaner_seen(current_block, (void *)0x1000, true);
+}
+
+enum { OBJECT_1 = 0x1000000, OBJECT_2 = 0x2000000, OBJECT_3 = 0x3000000, OBJECT_4 = 0x4000000, OBJECT_5 = 0x5000000 };
+enum { CLEANED_SIZE = 48, CLEANED_CODE = 0x1234 };
+static volatile int64_t young = 3, full = 1, pauses = 4;
+static const struct collection_counters counters = {&young, &full, &pauses, 2};
+
+CASE(frees_are_told_by_the_collections_before_them) {
+  struct mallometer_cleaned row = {0};
+  start();
+  given_monotonic_ns = 1000;
+  collections_set(&counters);
+  CHECK_EQUAL(collections_now().all, 6);
+  CHECK_EQUAL(collections_now().old, 3);
+  allocate(CLEANED_CODE, OBJECT_1, CLEANED_SIZE);
+  allocate(CLEANED_CODE, OBJECT_2, CLEANED_SIZE);
+  allocate(CLEANED_CODE, OBJECT_3, CLEANED_SIZE);
+  allocate(CLEANED_CODE, OBJECT_4, CLEANED_SIZE);
+  CHECK(!is_cleaner_thread());
+  CHECK_EQUAL(copy_cleaned(&row), 0);
+  become_cleaner();
+  CHECK(is_cleaner_thread());
+  young++;
+  CHECK(deallocate(OBJECT_1));
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
+  given_monotonic_ns += 3000000000u;
+  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* while the collection marks */
+  pauses++;                                       /* the first pause of the next cycle */
+  CHECK_EQUAL(collections_now().old, 4);
+  CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
+  CHECK(deallocate(OBJECT_2));
+  young += 2;
+  CHECK(deallocate(OBJECT_3)); /* a young collection may have found it */
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.samples == 3 && row.after_first_young == 1);
+  CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
+  CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].otherwise_bytes == CLEANED_SIZE);
+  CHECK(row.old[0].again_bytes == 0);
+  pauses += 2;
+  CHECK_EQUAL(collections_now().old, 5);
+  CHECK(deallocate(OBJECT_4));
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
+  CHECK(deallocate(OBJECT_5));
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1 && row.old[0].again_bytes == 2.0 * CLEANED_SIZE);
+  CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
+  collections_set(NULL);
+  CHECK_EQUAL(collections_now().old, 0);
+}
+
+CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
+  struct mallometer_cleaned row = {0};
+  start();
+  given_monotonic_ns = 1000;
+  collections_set(&counters);
+  allocate(CLEANED_CODE, OBJECT_1, CLEANED_SIZE);
+  allocate(CLEANED_CODE, OBJECT_2, CLEANED_SIZE);
+  full++;
+  become_cleaner();
+  CHECK(deallocate(OBJECT_1));
+  thread_sampling(current_block)->cleaner = 2; /* no cleaner */
+  CHECK(!is_cleaner_thread() && deallocate(OBJECT_2));
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.samples == 1 && row.old[0].at_once == 1 && row.old[0].otherwise == 1);
+  allocate(CLEANED_CODE, OBJECT_3, CLEANED_SIZE);
+  become_cleaner();
+  full++;
+  CHECK_EQUAL(collections_now().old, 5);
+  given_monotonic_ns += 5000000001u; /* too late to be the work of this collection */
+  CHECK(deallocate(OBJECT_3));
+  CHECK_EQUAL(copy_cleaned(&row), 1);
+  CHECK(row.old[0].at_once == 0 && row.old[0].otherwise == 1 && row.old[1].at_once == 1);
+  collections_set(NULL);
+}
+
+CASE(a_candidate_is_told_by_its_handle) {
+  start();
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000;
+  CHECK(cleaner_candidate(current_block) == (void *)0x1000);
+  cleaner_seen(current_block, (void *)0x2000, true);
+  CHECK(!is_cleaner_thread());
+  cleaner_seen(current_block, (void *)0x1000, false);
+  CHECK(!is_cleaner_thread() && cleaner_candidate(current_block) == (void *)0x1000);
+  cleaner_seen(current_block, (void *)0x1000, true);
+  CHECK(is_cleaner_thread() && !cleaner_candidate(current_block));
+}
+
+CASE(a_thread_that_never_waits_for_references_is_no_cleaner) {
+  start();
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000;
+  for (int looks = 0; looks < 7; looks++) {
+    CHECK(cleaner_candidate(current_block));
+    cleaner_seen(current_block, (void *)0x1000, false);
+  }
+  CHECK(!cleaner_candidate(current_block) && !is_cleaner_thread());
 }
 
 /* ---- Two threads --------------------------------------------------------------------------------------- */
@@ -926,6 +1035,10 @@ int main(int argc, char **argv) {
   take_arguments(argc, argv);
   CHECK_EQUAL(at_each_point(without_memory_nothing_is_recorded_until_there_is_some), 2);
   CHECK(at_each_point(two_that_start_at_once_reserve_once) >= 1);
+  RUN(frees_are_told_by_the_collections_before_them);
+  RUN(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site);
+  RUN(a_candidate_is_told_by_its_handle);
+  RUN(a_thread_that_never_waits_for_references_is_no_cleaner);
   CHECK(at_each_point(two_that_meet_a_new_site_share_it) > 20);
   CHECK(at_each_point(an_object_is_freed_while_another_takes_its_place) > 5);
   CHECK(at_each_point(two_at_the_same_place_are_freed_at_once) > 5);

@@ -155,7 +155,7 @@ class Instance:
         for evidence in "lost", "outlasted", "known":
             leaks = int(self.growth > 0 and evidence == "outlasted")
             yield "native_malloc_leak_sites", f'verdict="leak",evidence="{evidence}"', leaks
-        for verdict in "unused", "growing", "pool":
+        for verdict in "unused", "growing", "waits_for_gc", "pool":
             yield "native_malloc_leak_sites", f'verdict="{verdict}",evidence=""', 0
         for index in range(10):
             yield "native_malloc_leak_suspected_bytes", f'site="com.example.Class{index}.method"', MIB

@@ -178,6 +178,7 @@ struct thread_block *thread_block_acquire_first(void) {
   /* 0 in a new block, or if another thread forked in the middle of the owner's event: is_in_event(). */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
+  __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
   /* This thread sees `requested_answer`, or thread_blocks_request_answer() sees the owner, because both store before
    * they load. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);

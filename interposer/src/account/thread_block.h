@@ -133,6 +133,8 @@ struct thread_sampling {
   struct burst burst;
   /* Visits whose cost is not counted yet. */
   uint32_t visits;
+  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm write it, too. */
+  uintptr_t cleaner;
 };
 
 enum { BLOCKS_IN_SLAB = 64 };

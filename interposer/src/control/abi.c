@@ -19,6 +19,7 @@
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
+#include "jvm/cleaners.h"
 #include "jvm/java_heap.h"
 #include "leak/evidence.h"
 #include "leak/observation.h"
@@ -348,6 +349,17 @@ int mallometer_jvm_attach(void) {
   int result = jvm_attach();
   errno = saved_errno;
   return result;
+}
+
+int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
+                           uint32_t capacity) {
+  if (!out || (!rows && capacity > 0)) return -EINVAL;
+  *out = (struct mallometer_collection_counts){0};
+  if (!process_has_call_sites()) return -ENODATA;
+  int saved_errno = errno;
+  int result = cleaners_look(out);
+  errno = saved_errno;
+  return result == 0 ? (int)call_sites_copy_cleaned(rows, capacity, out->old) : result;
 }
 
 int mallometer_method_name(uint32_t number, struct mallometer_method *method) {

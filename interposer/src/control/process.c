@@ -25,6 +25,7 @@
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
+#include "jvm/cleaners.h"
 #include "leak/observation.h"
 #include "leak/safety_test.h"
 #include "leak/search.h"
@@ -258,6 +259,7 @@ static void in_forked_child(void) {
   call_sites_forked();
   recording_forked();
   jvm_forked();
+  cleaners_forked();
   observation_forked();
   search_forked();
   owners_forked();

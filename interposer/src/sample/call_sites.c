@@ -7,6 +7,7 @@
 #include "platform/arch.h"
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
+#include "sample/collections.h"
 #include "sample/java_gate.h"
 #include "sample/latest_samples.h"
 #include "sample/live_samples.h"
@@ -63,8 +64,20 @@ struct site {
   struct sums freed;
 };
 
+/* The collections after which samples of a site were freed, by the collections' numbers modulo FREED_AFTER. */
+enum { FREED_AFTER = 4 };
+#define BEING_RESET UINT64_MAX
+
+/* The samples that cleaners freed. They are apart from the sites, because few have such objects. */
+struct cleaned {
+  uint32_t samples;
+  uint32_t after_first_young;
+  struct mallometer_outlived old[FREED_AFTER];
+};
+
 static struct memory {
   struct site sites[SITES];
+  struct cleaned cleaned[SITES];
   uint16_t slots[SITE_SLOTS]; /* 1 + place of a site; 0: never used */
   struct stack_tree stacks;
   struct modules modules;
@@ -351,6 +364,8 @@ static void forget(struct site *site) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
   memset(&site->allocated, 0, sizeof site->allocated);
   memset(&site->freed, 0, sizeof site->freed);
+  struct cleaned *cleaned = &memory->cleaned[site - memory->sites];
+  if (cleaned->samples > 0) memset(cleaned, 0, sizeof *cleaned);
   __atomic_store_n(&site->leaving, false, __ATOMIC_RELAXED);
   make_free(site);
 }
@@ -409,8 +424,51 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
+/* Returns the sums of an old collection; NULL while another thread resets them, or if a later one took their place. */
+static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
+  struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
+  uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
+  if (before == collection) return sums;
+  if (before > collection) return NULL; /* BEING_RESET, too */
+  if (!__atomic_compare_exchange_n(&sums->collection, &before, BEING_RESET, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return NULL;
+  sums->at_once = sums->otherwise = sums->again = 0;
+  sums->first_bytes = sums->again_bytes = sums->otherwise_bytes = 0;
+  __atomic_store_n(&sums->collection, collection, __ATOMIC_RELEASE);
+  return sums;
+}
+
+static void add_after_old(struct cleaned *cleaned, const struct live_sample *sample, struct collections now,
+                          bool is_cleaner) {
+  struct mallometer_outlived *sums = sums_after(cleaned, now.old);
+  if (!sums) return;
+  double bytes = (double)sample->bytes / sample->probability;
+  bool is_first = now.old - sample->before.old == 1, is_at_once = is_cleaner && collection_just_began(now);
+  __atomic_fetch_add(is_at_once ? &sums->at_once : &sums->otherwise, 1, __ATOMIC_RELAXED);
+  bool was_left = !is_first && !allocated_while_marking(live_sample_row(sample).born_ns, sample->before.old + 1);
+  if (was_left) __atomic_fetch_add(&sums->again, 1, __ATOMIC_RELAXED);
+  if (is_at_once)
+    add_to(is_first ? &sums->first_bytes : &sums->again_bytes, bytes);
+  else if (is_first)
+    add_to(&sums->otherwise_bytes, bytes);
+}
+
+static void add_freed_after_collections(struct cleaned *cleaned, const struct live_sample *sample) {
+  bool is_cleaner = is_cleaner_thread();
+  if (!is_cleaner && __atomic_load_n(&cleaned->samples, __ATOMIC_RELAXED) == 0) return;
+  struct collections now = collections_now();
+  if (is_cleaner) {
+    bool is_after_first = now.all - sample->before.all == 1 && now.old == sample->before.old;
+    __atomic_fetch_add(&cleaned->samples, 1, __ATOMIC_RELAXED);
+    if (is_after_first) __atomic_fetch_add(&cleaned->after_first_young, 1, __ATOMIC_RELAXED);
+  }
+  if (now.old != sample->before.old) add_after_old(cleaned, sample, now, is_cleaner);
+}
+
 __attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
-  add_sample(&site_at(sample->site)->freed, sample->bytes, sample->probability);
+  struct site *site = site_at(sample->site);
+  add_sample(&site->freed, sample->bytes, sample->probability);
+  add_freed_after_collections(&memory->cleaned[site - memory->sites], sample);
 }
 
 void call_sites_count_free(struct live_sample sample) {
@@ -504,7 +562,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
     announce(sample, sample->object, false);
     return sample->object;
   }
-  struct live_sample live = {site, live_sample_birth(), sample->probability, sample->bytes};
+  struct live_sample live = {site, live_sample_birth(), sample->probability, sample->bytes, collections_now()};
   __atomic_store_n(&site_at(site)->latest, live.born, __ATOMIC_RELAXED);
   add_sample(&site_at(site)->allocated, sample->bytes, sample->probability);
   latest_samples_add(site, (double)sample->bytes / sample->probability);
@@ -708,6 +766,32 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   uint32_t count = site_count(), copied = 0;
   if (first == 0) call_sites_make_room();
   for (uint32_t i = first; i < count && copied < capacity; i++) sites[copied++] = row_of(&memory->sites[i]);
+  return copied;
+}
+
+/* Copies the sums of an old collection; none if they are changing to those of another. */
+static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
+  const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
+  if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};
+  struct mallometer_outlived copied = *sums;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  bool is_same = __atomic_load_n(&sums->collection, __ATOMIC_RELAXED) == collection;
+  return is_same ? copied : (struct mallometer_outlived){0};
+}
+
+uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection) {
+  uint32_t count = site_count(), copied = 0;
+  for (uint32_t i = 0; i < count && copied < capacity; i++) {
+    const struct site *site = &memory->sites[i];
+    const struct cleaned *cleaned = &memory->cleaned[i];
+    uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
+    struct mallometer_cleaned row = {.site = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
+    row.samples = __atomic_load_n(&cleaned->samples, __ATOMIC_ACQUIRE);
+    if (!hash || row.samples == 0) continue;
+    row.after_first_young = __atomic_load_n(&cleaned->after_first_young, __ATOMIC_ACQUIRE);
+    for (uint64_t j = 0; j < 2 && j < collection; j++) row.old[j] = copy_after(cleaned, collection - j);
+    if (is_unchanged(site, hash, row.site)) rows[copied++] = row;
+  }
   return copied;
 }
 

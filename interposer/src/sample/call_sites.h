@@ -112,6 +112,12 @@ void call_sites_make_room(void);
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
+ * Copies the rows of the sites with objects that cleaners freed, at most `capacity`, and returns their number. The
+ * sums are those of the old collection with this number, and of the one before.
+ */
+uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
+
+/*
  * Returns the estimated live bytes of the site at a place, from 0 up to call_sites_places() - 1, and its number. Reads
  * two cache lines, so that a thread can compare all sites often.
  */

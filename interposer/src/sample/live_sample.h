@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "mallometer.h"
+#include "sample/collections.h"
 
 struct live_sample {
   uint32_t site;
@@ -14,6 +15,7 @@ struct live_sample {
   uint32_t born;
   double probability;
   size_t bytes;
+  struct collections before; /* the allocation */
 };
 
 #define NO_SITE UINT32_MAX

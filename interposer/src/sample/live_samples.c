@@ -15,6 +15,7 @@ struct live {
   double probability;
   uint32_t site;
   uint32_t born; /* unit: BIRTH_UNIT */
+  struct collections before;
 };
 
 #define BIRTH_UNIT ((uint64_t)1 << 24)
@@ -140,6 +141,7 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
     entry->probability = sample->probability;
     entry->site = sample->site;
     entry->born = sample->born;
+    entry->before = sample->before;
     extend_reach(address, probe);
     __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
     __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
@@ -174,7 +176,7 @@ static struct live_sample take_out(struct live *entry, uintptr_t address) {
   uintptr_t mark = address;
   if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return NO_LIVE_SAMPLE;
-  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
   probe_free((const void *)address);
   uncount_sample(address);
@@ -203,12 +205,14 @@ struct mallometer_object live_sample_row(const struct live_sample *sample) {
   return (struct mallometer_object){.bytes = sample->bytes,
                                     .probability = sample->probability,
                                     .born_ns = sample->born * BIRTH_UNIT,
-                                    .site = sample->site};
+                                    .site = sample->site,
+                                    .old_collections = sample->before.old,
+                                    .collections = sample->before.all};
 }
 
 /* Copies the sample at this address; NO_LIVE_SAMPLE if the entry changed meanwhile. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
-  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
   /* A writer of another sample has acquired GONE: a reader that copied a word of it sees GONE or a later mark. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;

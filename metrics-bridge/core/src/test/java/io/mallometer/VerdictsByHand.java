@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import io.mallometer.model.Estimate;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
@@ -146,6 +147,39 @@ public final class VerdictsByHand {
 
   private static SiteVerdict.Growth growth(double bytes, double perHour) {
     return new SiteVerdict.Growth(bytes + 1, perHour, Optional.empty());
+  }
+
+  /** Returns a verdict on a site whose memory waits for a collection. */
+  public static SiteVerdict waiting(
+      String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
+    return garbage(Verdict.WAITS_FOR_GC, site, bytes, answer, bytesPerSecond);
+  }
+
+  /** Returns a verdict on a site of which half is garbage if the answer is old. */
+  public static SiteVerdict garbage(
+      Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
+    double waiting = answer == GarbageAnswer.OLD ? bytes / 2 : 0;
+    SiteVerdict held = verdict(verdict, site, 7, bytes);
+    SiteVerdict.Grounds grounds = held.grounds();
+    return new SiteVerdict(
+        held.verdict(),
+        held.since(),
+        held.sentence(),
+        held.site(),
+        held.suspected(),
+        held.growth(),
+        new SiteVerdict.Grounds(
+            grounds.evidence(),
+            grounds.confidence(),
+            grounds.lastAccess(),
+            grounds.lastWrite(),
+            new SiteVerdict.Garbage(
+                answer,
+                new Estimate(waiting, waiting * waiting / 100, 40),
+                bytesPerSecond,
+                3,
+                840)),
+        held.acknowledged());
   }
 
   /** Returns a leak with unknown growth. */

@@ -251,6 +251,7 @@ public final class Meter {
               LEAKS.cell("known").tagged(Verdict.LEAK, LeakEvidence.KNOWN.tag()),
               LEAKS.cell("unused").tagged(Verdict.UNUSED, ""),
               LEAKS.cell("growing").tagged(Verdict.GROWING, ""),
+              LEAKS.cell("waiting").tagged(Verdict.WAITS_FOR_GC, ""),
               LEAKS.cell("pools").tagged(Verdict.POOL, "")),
           of(
                   "",
@@ -258,6 +259,7 @@ public final class Meter {
                   LEAKS.cell("leaking").tagged("verdict", Verdict.LEAK.tag()),
                   LEAKS.cell("unused").tagged("verdict", Verdict.UNUSED.tag()),
                   LEAKS.cell("growing").tagged("verdict", Verdict.GROWING.tag()),
+                  LEAKS.cell("waiting").tagged("verdict", Verdict.WAITS_FOR_GC.tag()),
                   LEAKS.cell("pools").tagged("verdict", Verdict.POOL.tag()))
               .table(LEAK_DETECTOR, "Sites"),
           of(

@@ -113,8 +113,8 @@ public record Diagnosis(
   /** A finding: a topic that was examined, and its result. */
   public record Finding(
       @Figure(
-              "What it is about: limit, previous, leaks, growth, pools, compilation, classes, "
-                  + "retained, budget, unexplained or counting")
+              "What it is about: limit, previous, leaks, growth, pools, garbage, compilation, "
+                  + "classes, retained, budget, unexplained or counting")
           String topic,
       @Figure("The state that it asks for") State state,
       @Figure("What was found, in words and numbers") String text) {}

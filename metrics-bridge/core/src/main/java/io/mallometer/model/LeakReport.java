@@ -15,9 +15,20 @@ import java.util.List;
  *     one each for lost memory, other leaks and the rest where the milder part has more bytes;
  *     pools of one name and library have one
  * @param reason why there are no verdicts; empty if there can be some
+ * @param garbageReason why nothing is known of memory that waits for a garbage collection; empty if
+ *     it is
  */
 public record LeakReport(
-    Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
+    Instant time,
+    Observation observation,
+    List<SiteVerdict> sites,
+    String reason,
+    String garbageReason) {
+
+  /** Creates a report of a process whose collections are counted. */
+  public LeakReport(Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
+    this(time, observation, sites, reason, "");
+  }
 
   public LeakReport {
     sites = List.copyOf(sites);
@@ -38,7 +49,7 @@ public record LeakReport(
 
   /** Returns this report with other verdicts. */
   public LeakReport with(List<SiteVerdict> others) {
-    return new LeakReport(time, observation, others, reason);
+    return new LeakReport(time, observation, others, reason, garbageReason);
   }
 
   /** Returns the leaks of the application that are not acknowledged. */

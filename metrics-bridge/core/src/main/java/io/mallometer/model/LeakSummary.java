@@ -25,6 +25,7 @@ public record LeakSummary(
     @Figure(value = "Call sites with the verdict leak by known", unit = COUNT) int known,
     @Figure(value = "Call sites with the verdict unused", unit = COUNT) int unused,
     @Figure(value = "Call sites with the verdict growing", unit = COUNT) int growing,
+    @Figure(value = "Call sites with the verdict waits_for_gc", unit = COUNT) int waiting,
     @Figure(value = "Call sites with the verdict pool", unit = COUNT) int pools,
     @Figure(
             value =

@@ -2,6 +2,7 @@ package io.mallometer.model;
 
 import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.BYTES_PER_HOUR;
+import static io.mallometer.model.Figure.Unit.BYTES_PER_SECOND;
 import static io.mallometer.model.Figure.Unit.COUNT;
 import static io.mallometer.model.Figure.Unit.RATIO;
 import static io.mallometer.model.Figure.Unit.SECONDS;
@@ -151,7 +152,42 @@ public record SiteVerdict(
               unit = RATIO)
           double confidence,
       @Figure("Where an object of the site was last used") LastUse lastAccess,
-      @Figure("Where one was last written") LastUse lastWrite) {}
+      @Figure("Where one was last written") LastUse lastWrite,
+      @Figure("What garbage collections tell about the objects") Garbage garbage) {
+
+    /** Creates grounds without garbage. */
+    public Grounds(
+        LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {
+      this(evidence, confidence, lastAccess, lastWrite, Garbage.NONE);
+    }
+  }
+
+  /** The objects of a site that only wait for a garbage collection. */
+  public record Garbage(
+      @Figure("What past collections tell") GarbageAnswer answer,
+      @Figure(
+              value = "The bytes that an old collection would free; 0 unless the answer is old",
+              unit = BYTES)
+          Estimate bytes,
+      @Figure(
+              value = "The bytes that become such garbage each second; 0 unless it is old",
+              unit = BYTES_PER_SECOND)
+          double bytesPerSecond,
+      @Figure(value = "The old collections that were observed", unit = COUNT) int oldCollections,
+      @Figure(
+              value = "The time since the last old collection, or since the observation began",
+              unit = SECONDS)
+          double lastOldSeconds) {
+
+    /** No answer. */
+    public static final Garbage NONE =
+        new Garbage(GarbageAnswer.NONE, Estimate.ZERO, 0, 0, Double.NaN);
+
+    /** Returns whether collections free at least a part of the objects. */
+    public boolean isFreedByCollections() {
+      return answer == GarbageAnswer.YOUNG || answer == GarbageAnswer.OLD;
+    }
+  }
 
   /** Returns this verdict, acknowledged or not. */
   public SiteVerdict acknowledged(boolean acknowledged) {

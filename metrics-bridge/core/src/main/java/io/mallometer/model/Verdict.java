@@ -17,6 +17,12 @@ public enum Verdict implements Tagged {
   GROWING,
 
   /**
+   * Objects whose Java owners are garbage: the next garbage collection has cleaners free most of
+   * the memory.
+   */
+  WAITS_FOR_GC,
+
+  /**
    * Objects that were not accessed for long, but not a leak: others like them were used or freed
    * again.
    */

@@ -51,12 +51,13 @@ final class LeakPage implements LeakFormat.Writing {
   public void write(LeakReport leaks, boolean all, Appendable out) throws IOException {
     out.append(HEAD).append("<h1>Leaks of native memory</h1>\n");
     out.append("<p>").append(escaped(LeakText.headline(leaks))).append("</p>\n");
-    if (leaks.observation().hasSeen()) {
-      out.append("<p>").append(escaped(LeakText.lostMemory(leaks))).append("</p>\n");
+    for (String result : LeakText.results(leaks)) {
+      out.append("<p>").append(escaped(result)).append("</p>\n");
     }
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
-      out.append("<p>No call site has the verdict leak, unused, growing or pool.</p>\n");
+      out.append(
+          "<p>No call site has the verdict leak, unused, growing, waits_for_gc or pool.</p>\n");
     }
     for (SiteVerdict verdict : shown) {
       write(verdict, out);

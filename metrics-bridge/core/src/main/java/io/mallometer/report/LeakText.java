@@ -20,12 +20,12 @@ final class LeakText implements LeakFormat.Writing {
   @Override
   public void write(LeakReport leaks, boolean all, Appendable out) throws IOException {
     line(out, headline(leaks));
-    if (leaks.observation().hasSeen()) {
-      line(out, lostMemory(leaks));
+    for (String result : results(leaks)) {
+      line(out, result);
     }
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
-      line(out, "No call site has the verdict leak, unused, growing or pool.");
+      line(out, "No call site has the verdict leak, unused, growing, waits_for_gc or pool.");
     }
     for (SiteVerdict verdict : shown) {
       line(out, "");
@@ -63,9 +63,19 @@ final class LeakText implements LeakFormat.Writing {
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
   }
 
-  /** Returns the result of the search for memory that no code can use or free. */
-  static String lostMemory(LeakReport leaks) {
-    return "Lost memory: " + leaks.observation().lostMemory();
+  /**
+   * Returns the result of the search for memory that no code can use or free, and why nothing is
+   * known of memory that waits for a garbage collection.
+   */
+  static List<String> results(LeakReport leaks) {
+    List<String> results = new ArrayList<>();
+    if (leaks.observation().hasSeen()) {
+      results.add("Lost memory: " + leaks.observation().lostMemory());
+    }
+    if (!leaks.garbageReason().isEmpty()) {
+      results.add("Memory that waits for a garbage collection: " + leaks.garbageReason());
+    }
+    return results;
   }
 
   /** Returns the facts that the sentence of a verdict omits. */

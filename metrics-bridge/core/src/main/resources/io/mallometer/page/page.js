@@ -651,7 +651,7 @@
   // What an empty list means: as the diagnosis's finding says, or why there is no finding.
   let suspects = 0;
   let nothingSuspected = '';
-  const VERDICTS = {leak: '‼', unused: '!', growing: '↗', pool: '='};
+  const VERDICTS = {leak: '‼', unused: '!', growing: '↗', waits_for_gc: '⟳', pool: '='};
 
   // What grows comes first, what a person acknowledged last; beyond that the order is the answer's.
   let latestLeaks = [];

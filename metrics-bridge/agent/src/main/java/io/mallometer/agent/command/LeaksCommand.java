@@ -63,7 +63,7 @@ final class LeaksCommand implements Callable<Integer> {
             fresh
                 ? "Too early to tell whether a call site leaks. A verdict takes minutes of"
                     + " observation; use --duration."
-                : "No call site has the verdict leak, unused, growing or pool.");
+                : "No call site has the verdict leak, unused, growing, waits_for_gc or pool.");
       }
       for (Json site : sites) {
         show(site, out);

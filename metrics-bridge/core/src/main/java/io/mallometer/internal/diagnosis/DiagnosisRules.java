@@ -186,6 +186,7 @@ public final class DiagnosisRules {
     rules.judgeGrowth();
     rules.judgeGrowingRows();
     rules.reportHeldBuffers();
+    rules.reportGarbage();
     rules.judgeLimit();
     rules.judgePreviousRun();
     rules.reportCounting();
@@ -416,7 +417,9 @@ public final class DiagnosisRules {
   /** Returns the text on suspects that ask for no state; empty without suspects. */
   private Optional<String> smallSuspectsText() {
     List<SiteVerdict> small =
-        input.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
+        input.leaks().suspicious().stream()
+            .filter(site -> site.verdict().compareTo(Verdict.GROWING) <= 0)
+            .toList();
     double bytes = unacknowledged().mapToDouble(DiagnosisRules::bytes).sum();
     return small.isEmpty()
         ? Optional.empty()
@@ -428,7 +431,7 @@ public final class DiagnosisRules {
 
   private Stream<SiteVerdict> unacknowledged() {
     return input.leaks().suspicious().stream()
-        .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged());
+        .filter(site -> site.verdict().compareTo(Verdict.GROWING) <= 0 && !site.acknowledged());
   }
 
   private Duration observed() {
@@ -520,6 +523,36 @@ public final class DiagnosisRules {
         .flatMap(pool -> pool.bufferSites().stream())
         .filter(PoolReport.BufferSite::suspect)
         .forEach(site -> addFinding("pools", State.HEALTHY, site.sentence()));
+  }
+
+  /** Reports the memory that waits for a garbage collection; it asks for no state. */
+  private void reportGarbage() {
+    input.leaks().sites().stream()
+        .filter(
+            site -> site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
+        .sorted(Comparator.comparingDouble(site -> -garbageBytes(site)))
+        .limit(MOST_LISTED)
+        .forEach(
+            site -> addFinding("garbage", State.HEALTHY, site.sentence() + garbageAdvice(site)));
+  }
+
+  private static double garbageBytes(SiteVerdict site) {
+    return site.grounds().garbage().bytes().value();
+  }
+
+  private String garbageAdvice(SiteVerdict site) {
+    String late =
+        limit.usedShare() >= NEAR_THE_LIMIT
+            ? ". The limit is near, and a collection may not come in time"
+            : "";
+    String place = AccountTable.place(site.site().frames(), site.site().name());
+    return ("%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, a"
+            + " smaller -Xmx, with ZGC -XX:ZCollectionInterval=60, or with G1:"
+            + " jcmd %d VM.set_flag G1PeriodicGCInterval 60000")
+        .formatted(
+            late,
+            place.isEmpty() ? Words.shortName(site.site().name()) : place,
+            ProcessHandle.current().pid());
   }
 
   // ---- Growth

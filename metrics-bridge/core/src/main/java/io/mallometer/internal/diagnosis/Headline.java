@@ -7,8 +7,10 @@ import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.Diagnosis.Limit;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -306,7 +308,7 @@ final class Headline {
 
   Optional<SiteVerdict> suspect(Row row) {
     return input.leaks().suspicious().stream()
-        .filter(site -> site.verdict() != Verdict.POOL && !site.acknowledged())
+        .filter(site -> site.verdict().compareTo(Verdict.POOL) < 0 && !site.acknowledged())
         .filter(site -> row.kind() == Kind.SITE && site.site().name().equals(row.name()))
         .findFirst();
   }
@@ -337,9 +339,11 @@ final class Headline {
                           place(row),
                           Sentence.bytes(DiagnosisRules.bytes(site)),
                           Sentence.atLeast(site.suspected().idleSeconds()));
+          case WAITS_FOR_GC -> adds(row) + detail(row);
           default ->
               "%s adds %s, holds %s"
-                  .formatted(place(row), rate(row), Sentence.bytes(DiagnosisRules.bytes(site)));
+                      .formatted(place(row), rate(row), Sentence.bytes(DiagnosisRules.bytes(site)))
+                  + detail(row);
         }
         + more;
   }
@@ -399,9 +403,10 @@ final class Headline {
         : name;
   }
 
-  /** Returns the counts that explain a row; empty if there are none. */
+  /** Returns the counts or the garbage that explain a row; empty if there are none. */
   private String detail(Row row) {
     return switch (row.kind()) {
+      case SITE -> garbage(row);
       case STACKS -> threads(row);
       case METASPACE -> count(Count.CLASSES, "");
       case RETAINED ->
@@ -413,6 +418,26 @@ final class Headline {
               .orElse("");
       default -> "";
     };
+  }
+
+  /**
+   * Returns how much of a call site's growth a garbage collection frees; empty if that is little.
+   */
+  private String garbage(Row row) {
+    Garbage garbage =
+        input.leaks().sites().stream()
+            .filter(site -> site.verdict() != Verdict.LEAK && site.site().name().equals(row.name()))
+            .map(site -> site.grounds().garbage())
+            .findFirst()
+            .orElse(Garbage.NONE);
+    if (garbage.answer() == GarbageAnswer.YOUNG) {
+      return ", garbage that a young collection frees";
+    }
+    double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
+    return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()
+        ? ", %s of it garbage until an old collection, the last %s ago"
+            .formatted(Sentence.rate(rate), Sentence.atLeast(garbage.lastOldSeconds()))
+        : "";
   }
 
   /** Returns the growth of threads with the pool that most of them are of, and their starter. */

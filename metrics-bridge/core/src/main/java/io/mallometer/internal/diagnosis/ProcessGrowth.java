@@ -48,7 +48,10 @@ record ProcessGrowth(
   private static final Duration RECENT = Duration.ofMinutes(5);
 
   /** The number of falls in ten minutes from which a figure is described by its troughs. */
-  private static final int FEWEST_FALLS = 2;
+  static final int FEWEST_FALLS = 2;
+
+  /** The same while cleaners free a part of it: a collection explains the fall. */
+  static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
   /** The fewest troughs that give a slope. */
   private static final int FEWEST_TROUGHS = 10;
@@ -76,9 +79,13 @@ record ProcessGrowth(
    *
    * @param from the end of the start-up: growth before it does not count, and the maximum until
    *     then must be exceeded
+   * @param fewestFalls the number of falls in ten minutes from which troughs describe the figure
    */
   static Optional<ProcessGrowth> of(
-      List<HistoryPoint> history, ToDoubleFunction<HistoryPoint> figure, Instant from) {
+      List<HistoryPoint> history,
+      ToDoubleFunction<HistoryPoint> figure,
+      Instant from,
+      int fewestFalls) {
     List<HistoryPoint> all =
         history.stream()
             .filter(point -> !point.time().isBefore(from))
@@ -95,7 +102,7 @@ record ProcessGrowth(
         Sawtooth.of(
             history.stream().filter(point -> !Double.isNaN(figure.applyAsDouble(point))).toList(),
             figure);
-    boolean swings = sawtooth.falls() >= FEWEST_FALLS;
+    boolean swings = sawtooth.falls() >= fewestFalls;
     List<HistoryPoint> known = swings ? sawtooth.troughs() : all;
     if (swings && known.size() < FEWEST_TROUGHS) {
       return Optional.empty();

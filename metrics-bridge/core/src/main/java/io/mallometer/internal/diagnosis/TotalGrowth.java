@@ -9,6 +9,7 @@ import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +64,9 @@ final class TotalGrowth {
   /** Growth that a warm-up stays below in the window's second half, in bytes per second. */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
+  /** The least live bytes of sites that cleaners free. */
+  private static final double LEAST_GARBAGE = 8 << 20;
+
   private final DiagnosisInput input;
   private final Snapshot snapshot;
   private final ToDoubleFunction<HistoryPoint> figure;
@@ -82,8 +86,9 @@ final class TotalGrowth {
     Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     this.growth =
         bounded.isEmpty()
-            ? ProcessGrowth.of(input.history(), figure, startedUp)
-            : ProcessGrowth.of(totalWithout(bounded), HistoryPoint::usedBytes, startedUp);
+            ? ProcessGrowth.of(input.history(), figure, startedUp, fewestFalls())
+            : ProcessGrowth.of(
+                totalWithout(bounded), HistoryPoint::usedBytes, startedUp, fewestFalls());
     this.account =
         growth.isEmpty()
             ? tenMinuteAccount()
@@ -93,6 +98,21 @@ final class TotalGrowth {
             .filter(ProcessGrowth::isLasting)
             .map(this::limitReachedBy)
             .orElse(snapshot.memory().limit());
+  }
+
+  private int fewestFalls() {
+    double garbage = 0;
+    for (SiteVerdict site : input.leaks().sites()) {
+      boolean cleaned =
+          switch (site.grounds().garbage().answer()) {
+            case YOUNG, OLD, NOT_TOLD -> true;
+            case NONE, OUTLIVED -> false;
+          };
+      garbage += cleaned ? site.growth().liveBytes() : 0;
+    }
+    return garbage >= LEAST_GARBAGE
+        ? ProcessGrowth.FEWEST_FALLS_OF_GARBAGE
+        : ProcessGrowth.FEWEST_FALLS;
   }
 
   /** Returns the growth; empty if there is none. */

@@ -162,6 +162,11 @@ record Assessment(
     return with(Verdict.LEAK, false, increase, lost, earlier);
   }
 
+  /** Returns this assessment of a site whose memory waits for a garbage collection. */
+  Assessment asWaiting() {
+    return with(Verdict.WAITS_FOR_GC, true, increase, null, null);
+  }
+
   private Assessment with(
       Verdict other,
       boolean refutes,

@@ -45,6 +45,7 @@ public final class LeakDetector {
   private final IdleLimits times;
   private final RecentGrowth growth;
   private final LostMemory lost;
+  private final WaitingGarbage garbage = new WaitingGarbage();
   private final VoidTime voidTime;
   private final KnownLeaks known;
   private Verdicts.@Nullable States states;
@@ -100,10 +101,14 @@ public final class LeakDetector {
       Predicate<String> acknowledged) {
     voidTime.add(evidence);
     boolean news = hasNews(evidence.observation());
-    growth.add(new SamplesBySite(evidence.objects()), evidence.counted(), evidence.nanos() / NANOS);
+    SamplesBySite samples = new SamplesBySite(evidence.objects());
+    growth.add(samples, evidence.counted(), evidence.nanos() / NANOS);
+    garbage.add(evidence.cleaning(), samples, evidence.nanos() / NANOS);
     Verdicts.States before = states == null ? Verdicts.States.none(time) : states;
     ObservationWindow window = ObservationWindow.of(evidence.observation(), times, voidTime);
-    Verdicts evaluation = new Verdicts(evidence, window, growth, lost, known, before, news, time);
+    Verdicts evaluation =
+        new Verdicts(
+            evidence, window, new Verdicts.Past(growth, lost, garbage), known, before, news, time);
     evaluation.assess(sites.sites());
     states = evaluation.states();
     verdicts = evaluation.verdicts(verdicts, uses, acknowledged);
@@ -115,7 +120,8 @@ public final class LeakDetector {
         time,
         observation.hasSeen() ? observation.withLostMemory(lost.resultText()) : observation,
         verdicts,
-        sites.reason());
+        sites.reason(),
+        garbage.reason());
   }
 
   /**

@@ -310,6 +310,7 @@ public final class LeakWatch {
         count(leaks, LeakEvidence.KNOWN),
         count(report, Verdict.UNUSED),
         count(report, Verdict.GROWING),
+        count(report, Verdict.WAITS_FOR_GC),
         count(report, Verdict.POOL),
         idleBytes(report, Verdict.LEAK, topSuspects),
         idleBytes(report, Verdict.UNUSED, topUnused),

@@ -42,6 +42,7 @@ public final class Sentence {
           begun != null && shown.idle().untouched()
               ? holds + allocated(growth, begun) + unused(shown) + noLeak(shown.noLeakReason())
               : holds + unused(shown) + growing(growth) + noLeak(shown.noLeakReason());
+      case WAITS_FOR_GC -> holds;
       case POOL -> siteText + keeps(shown) + noLeak(shown.noLeakReason());
       case GROWING -> holds + use(shown, seen) + growing(shown.increase(), growth);
       case HEALTHY -> holds + "; nothing points to a leak";

@@ -8,6 +8,7 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteOrder;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.SiteVerdict.Grounds;
 import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.SiteVerdict.Site;
@@ -60,6 +61,15 @@ final class Verdicts {
   }
 
   /**
+   * The readings of earlier evaluations and of this one.
+   *
+   * @param growth the readings of live samples
+   * @param lost the results of searches for lost objects
+   * @param garbage the memory that waits for a garbage collection
+   */
+  record Past(RecentGrowth growth, LostMemory lost, WaitingGarbage garbage) {}
+
+  /**
    * One stack, or several that are assessed together.
    *
    * @param stacks the stacks, the one with the most suspected bytes first
@@ -70,7 +80,8 @@ final class Verdicts {
   private record AssessedStacks(
       List<CallSite> stacks, Assessment latest, boolean failed, SiteState state) {
 
-    static final int POOL = 4;
+    static final int WAITING = 4;
+    static final int POOL = 5;
 
     CallSite first() {
       return stacks.get(0);
@@ -97,12 +108,13 @@ final class Verdicts {
 
     /**
      * Returns the kind of a verdict, the gravest first: lost memory, another leak, another suspect,
-     * a pool; 0 for healthy stacks.
+     * memory that waits for a collection, a pool; 0 for healthy stacks.
      */
     int kind() {
       return switch (verdict()) {
         case LEAK -> state.shown().leakEvidence() == LeakEvidence.LOST ? 1 : 2;
         case UNUSED, GROWING -> 3;
+        case WAITS_FOR_GC -> WAITING;
         case POOL -> POOL;
         case HEALTHY -> 0;
       };
@@ -145,6 +157,7 @@ final class Verdicts {
   private final ObservationWindow window;
   private final RecentGrowth growth;
   private final LostMemory lost;
+  private final WaitingGarbage garbage;
   private final KnownLeaks known;
   private final States before;
   private final boolean hasNewEpoch;
@@ -168,24 +181,24 @@ final class Verdicts {
   /**
    * Begins an evaluation.
    *
-   * @param growth the readings up to that of the evidence
+   * @param past the readings up to that of the evidence
    * @param before the states after the evaluation before
    * @param hasNewEpoch whether a valid epoch ended since
    */
   Verdicts(
       Evidence evidence,
       ObservationWindow window,
-      RecentGrowth growth,
-      LostMemory lost,
+      Past past,
       KnownLeaks known,
       States before,
       boolean hasNewEpoch,
       Instant time) {
     this.evidence = evidence;
-    this.samples = growth.latestSamples();
+    this.samples = past.growth().latestSamples();
     this.window = window;
-    this.growth = growth;
-    this.lost = lost;
+    this.growth = past.growth();
+    this.lost = past.lost();
+    this.garbage = past.garbage();
     this.known = known;
     this.before = before;
     this.hasNewEpoch = hasNewEpoch;
@@ -422,7 +435,14 @@ final class Verdicts {
                 || isPartOfSuspect(site));
     return isLost
         ? grown.withLostObjects(proof, suspectedLost(proof, grown.suspected(), site))
-        : knownFrom(grown, site);
+        : knownFrom(waiting(grown, List.of(number), stateBefore(number).verdict()), site);
+  }
+
+  private Assessment waiting(Assessment assessment, List<Integer> sites, Verdict earlier) {
+    boolean suspect = assessment.verdict().compareTo(Verdict.GROWING) <= 0;
+    return garbage.waits(sites, suspect, earlier == Verdict.WAITS_FOR_GC)
+        ? assessment.asWaiting()
+        : assessment;
   }
 
   /**
@@ -473,11 +493,14 @@ final class Verdicts {
     known.removeIf(site -> !evidence.sites().containsKey(site.number()));
     Assessment used = assessUse(known);
     List<SampledObject> live = samplesOf(sites);
-    return growth
-        .increaseOf(numbers(sites), live)
-        .filter(increase -> Arrivals.arriveRepeatedly(live, evidence.nanos()))
-        .map(used::withIncrease)
-        .orElse(used);
+    Assessment grown =
+        growth
+            .increaseOf(numbers(sites), live)
+            .filter(increase -> Arrivals.arriveRepeatedly(live, evidence.nanos()))
+            .map(used::withIncrease)
+            .orElse(used);
+    @Nullable SiteState earlier = sites.isEmpty() ? null : before.names().get(name(sites.get(0)));
+    return waiting(grown, numbers(sites), earlier == null ? Verdict.HEALTHY : earlier.verdict());
   }
 
   /**
@@ -588,7 +611,7 @@ final class Verdicts {
           double least = before.separateKinds().contains(part) ? 0.5 : 1;
           if (last < 0) {
             combined.add(sum);
-          } else if (kind == AssessedStacks.POOL
+          } else if (kind >= AssessedStacks.WAITING
               || sum.weight() > least * combined.get(last).weight()) {
             combined.add(sum);
             states.separateKinds().add(part);
@@ -635,17 +658,21 @@ final class Verdicts {
             .atMost(most);
     Growth growth = growth(one);
     LeakEvidence evidence = evidence(one);
+    Garbage waiting = garbage.of(numbers(one.stacks()));
+    boolean isTold = verdict != Verdict.HEALTHY || waiting.isFreedByCollections();
+    String words = isTold ? garbage.words(waiting) : "";
     return new SiteVerdict(
         verdict,
         one.state().since(),
         Sentence.of(
-            verdict,
-            Sentence.siteText(site.name(), site.frames()),
-            shown,
-            growth,
-            growth.stopped().map(end -> oldestBirthBefore(end, one.stacks())).orElse(null),
-            evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
-            window.times()),
+                verdict,
+                Sentence.siteText(site.name(), site.frames()),
+                shown,
+                growth,
+                growth.stopped().map(end -> oldestBirthBefore(end, one.stacks())).orElse(null),
+                evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
+                window.times())
+            + (words.isEmpty() ? "" : "; " + words),
         new Site(
             site.name(),
             site.library(),
@@ -659,7 +686,8 @@ final class Verdicts {
             evidence,
             evidence == LeakEvidence.OUTLASTED ? LeakThresholds.CONFIDENCE : Double.NaN,
             uses.of(site.number(), false),
-            uses.of(site.number(), true)),
+            uses.of(site.number(), true),
+            waiting),
         acknowledged.test(site.name()));
   }
 

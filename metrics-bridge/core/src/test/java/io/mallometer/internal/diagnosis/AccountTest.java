@@ -14,6 +14,7 @@ import io.mallometer.model.Account.Row;
 import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.StackFrame;
@@ -592,6 +593,60 @@ class AccountTest {
             .isIn(State.HEALTHY, State.TOO_EARLY);
       }
     }
+  }
+
+  /**
+   * Memory has fallen once and then rises beyond that, less than twice as far, and cleaners free a
+   * part of it.
+   */
+  @Test
+  void garbageThatFellOnceIsNotExtrapolated() {
+    int forecasts = 0;
+    for (int second = 500; second < 600; second += 10) {
+      Situation buffers =
+          new Situation(
+              Duration.ofSeconds(second), at -> 238 + 70.0 * (at - (at < 240 ? 0 : 240)) / 240);
+      buffers.limit = 512;
+      forecasts += Double.isNaN(buffers.diagnosis().limit().seconds()) ? 0 : 1;
+      buffers.leaks =
+          VerdictsByHand.report(
+              VerdictsByHand.waiting("a.B.c", 20 * MIB, GarbageAnswer.NOT_TOLD, 0));
+
+      assertThat(buffers.diagnosis().limit().seconds()).as("at %d s", second).isNaN();
+    }
+    assertThat(forecasts).isPositive();
+  }
+
+  @Test
+  void theRowOfGarbageSaysHowMuchOfItsGrowthACollectionFrees() {
+    Situation packs = new Situation(TEN_MINUTES, second -> 200 + 43 * second / 60.0);
+    packs.live = second -> 60 + 43 * second / 60.0;
+    packs.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 43 * second / 60.0);
+    packs.with("a.Archive.pack", 40, second -> 43 * second / 60.0);
+    packs.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.waiting(
+                "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 40.0 * MIB / 60));
+
+    assertThat(packs.diagnosis().sentence())
+        .contains(
+            " adds 43 MiB/min, 40 MiB/min of it garbage until an old collection, the last 14 min ago");
+
+    packs.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.waiting("a.Archive.pack", 400 * MIB, GarbageAnswer.YOUNG, 0));
+
+    assertThat(packs.diagnosis().sentence())
+        .contains("adds 43 MiB/min, garbage that a young collection frees");
+
+    // Whatever the verdict is, and no more than the row grows by.
+    packs.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 60.0 * MIB / 60));
+
+    assertThat(packs.diagnosis().sentence())
+        .contains(" adds 43 MiB/min, 43 MiB/min of it garbage until an old collection");
   }
 
   /** The troughs rise by 4 MiB a minute. */

@@ -10,6 +10,7 @@ import io.mallometer.model.Baseline;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.Finding;
 import io.mallometer.model.Diagnosis.State;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.NativeCounters;
@@ -465,6 +466,63 @@ class DiagnosisTest {
         .isEqualTo("OOM kill expected at 12:23 UTC. Java heap adds 30 MiB/min");
     assertThat(tooLarge.diagnosis().actions())
         .contains("Open the runbook: docs/runbooks/near-limit.md");
+  }
+
+  @Test
+  void memoryThatWaitsForACollectionAsksForNoStateButIsListedWithAdvice() {
+    Situation waits = new Situation(Duration.ofMinutes(10), second -> 300);
+    waits.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.verdict(Verdict.WAITS_FOR_GC, "a.B.pack", 3, 200 * MIB));
+
+    assertThat(waits.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(waits.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("garbage"))
+        .singleElement()
+        .satisfies(
+            finding ->
+                assertThat(finding.text())
+                    .contains(". Close what ", "-XX:MaxDirectMemorySize", "-Xmx")
+                    .contains("-XX:ZCollectionInterval", "VM.set_flag G1PeriodicGCInterval 60000")
+                    .doesNotContain("may not come in time"));
+  }
+
+  @Test
+  void garbageOfAHealthySiteIsListed() {
+    Situation waits = new Situation(Duration.ofMinutes(10), second -> 300);
+    waits.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(Verdict.HEALTHY, "a.B.pack", 200 * MIB, GarbageAnswer.OLD, MIB));
+
+    assertThat(waits.diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(waits.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("garbage"))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.text()).contains("a.B.pack", ". Close what "));
+
+    waits.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.B.pack", 200 * MIB, GarbageAnswer.OUTLIVED, 0));
+
+    assertThat(waits.diagnosis().findings())
+        .noneMatch(finding -> finding.topic().equals("garbage"));
+  }
+
+  @Test
+  void nearTheLimitACollectionMayNotComeInTime() {
+    Situation near = new Situation(Duration.ofMinutes(10), second -> 960);
+    near.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.verdict(Verdict.WAITS_FOR_GC, "a.B.pack", 3, 200 * MIB));
+
+    assertThat(near.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("garbage"))
+        .singleElement()
+        .satisfies(
+            finding ->
+                assertThat(finding.text())
+                    .contains("The limit is near, and a collection may not come in time"));
   }
 
   @Test

@@ -104,7 +104,8 @@ class ProcessGrowthTest {
       history.add(point(time, share));
       time = time.plus(STEP);
     }
-    return ProcessGrowth.of(history, HistoryPoint::liveBytes, START.plusSeconds(120))
+    return ProcessGrowth.of(
+            history, HistoryPoint::liveBytes, START.plusSeconds(120), ProcessGrowth.FEWEST_FALLS)
         .filter(ProcessGrowth::isLasting)
         .map(growth -> growth.slope().value())
         .orElse(Double.NaN);

@@ -12,13 +12,15 @@ import java.util.Map;
  * @param objects the live samples
  * @param sites the use of each call site's objects, by the site's number
  * @param counted the exact counters, read just before the samples
+ * @param cleaning the bytes that cleaners freed, and the old collections
  */
 public record Evidence(
     long nanos,
     Observation observation,
     List<SampledObject> objects,
     Map<Integer, SiteUse> sites,
-    Counted counted) {
+    Counted counted,
+    Cleaning cleaning) {
 
   /**
    * Exact bytes, in the unit of {@link SampledObject#bytes()}.
@@ -39,7 +41,17 @@ public record Evidence(
       Observation observation,
       List<SampledObject> objects,
       Map<Integer, SiteUse> sites) {
-    this(nanos, observation, objects, sites, Counted.FROM_START);
+    this(nanos, observation, objects, sites, Counted.FROM_START, Cleaning.none(""));
+  }
+
+  /** Creates evidence without collections. */
+  public Evidence(
+      long nanos,
+      Observation observation,
+      List<SampledObject> objects,
+      Map<Integer, SiteUse> sites,
+      Counted counted) {
+    this(nanos, observation, objects, sites, counted, Cleaning.none(""));
   }
 
   public Evidence {

@@ -11,6 +11,8 @@ package io.mallometer.internal.leak.evidence;
  * @param bornNanos the moment of its allocation
  * @param lastAccessNanos the end of the latest epoch with an access, or its birth without one; 0 if
  *     it is in no slot
+ * @param oldCollections the old garbage collections that had begun before its allocation
+ * @param collections all that had begun
  */
 public record SampledObject(
     int site,
@@ -18,10 +20,23 @@ public record SampledObject(
     double probability,
     double placement,
     long bornNanos,
-    long lastAccessNanos) {
+    long lastAccessNanos,
+    long oldCollections,
+    long collections) {
 
   /** The most sites that the library knows at once. Their numbers differ modulo this one. */
   public static final int MOST_SITES = 16_384;
+
+  /** Creates an object that was allocated before any collection. */
+  public SampledObject(
+      int site,
+      long bytes,
+      double probability,
+      double placement,
+      long bornNanos,
+      long lastAccessNanos) {
+    this(site, bytes, probability, placement, bornNanos, lastAccessNanos, 0, 0);
+  }
 
   /**
    * Returns the index of a site in an array of all sites. Of the sites with the same index only one

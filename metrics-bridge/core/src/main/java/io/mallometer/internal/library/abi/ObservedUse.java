@@ -1,5 +1,6 @@
 package io.mallometer.internal.library.abi;
 
+import io.mallometer.internal.leak.evidence.Cleaning;
 import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
@@ -21,7 +22,7 @@ import java.util.function.Supplier;
 /**
  * Reads the library's observation of the use of objects.
  *
- * <p>A reading copies the live samples, 48 bytes each, and the evidence of the sites, 624 bytes
+ * <p>A reading copies the live samples, 56 bytes each, and the evidence of the sites, 624 bytes
  * each, through buffers of a bounded size. Thread-safe. The library must be in the process.
  */
 final class ObservedUse {
@@ -31,6 +32,11 @@ final class ObservedUse {
   private static final int MOST_OBJECTS = 65_536;
   private static final int FEWEST_OBJECTS = 1_024;
   private static final int MOST_ACCESSES = 128;
+  private static final int MOST_CLEANED = 4_096;
+  private static final int OLD_COLLECTIONS = 3;
+
+  /** The most readings of samples until no old collection begins between them and the counts. */
+  private static final int READINGS = 3;
 
   /** The library's defaults, and the smallest value that it takes for either. */
   private static final long EPOCH_MILLIS = 5_000;
@@ -44,6 +50,9 @@ final class ObservedUse {
 
   private final Abi.Observation observation =
       new Abi.Observation(Structs.keep(Abi.Observation.BYTES));
+  private final Abi.CollectionCounts collections =
+      new Abi.CollectionCounts(Structs.keep(Abi.CollectionCounts.BYTES));
+  private final ByteBuffer cleaned = Structs.keep(MOST_CLEANED * Abi.Cleaned.BYTES);
   private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * Abi.SiteEvidence.BYTES);
   private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * Abi.Object.BYTES);
 
@@ -89,11 +98,66 @@ final class ObservedUse {
     int result = readObservation();
     long now = System.nanoTime();
     Evidence.Counted counted = counters.get();
+    Cleaning cleaning = readCleaning();
     List<SampledObject> live = readObjects();
+    for (int i = 1; i < READINGS && isOutdated(cleaning); i++) {
+      cleaning = readCleaning();
+      live = readObjects();
+    }
     String refusal = result == 0 ? start.refusal() : refusal(result);
     return !refusal.isEmpty()
-        ? new Evidence(now, Evidence.none(now, refusal).observation(), live, Map.of(), counted)
-        : new Evidence(now, observation(), live, readSites(), counted);
+        ? new Evidence(
+            now, Evidence.none(now, refusal).observation(), live, Map.of(), counted, cleaning)
+        : new Evidence(now, observation(), live, readSites(), counted, cleaning);
+  }
+
+  private Cleaning readCleaning() {
+    long rows = Structs.address(cleaned);
+    int count =
+        LibraryFunctions.mallometer_collections(
+            Structs.address(collections.memory()), rows, MOST_CLEANED);
+    if (count < 0) {
+      String reason = collections.reason();
+      return Cleaning.none(reason.isEmpty() ? "call sites are not recorded" : reason);
+    }
+    Map<Integer, Cleaning.Cleaned> bySite = new HashMap<>();
+    for (int i = 0; i < count; i++) {
+      Abi.Cleaned row = Abi.Cleaned.row(cleaned, i);
+      bySite.put(
+          row.site(),
+          new Cleaning.Cleaned(
+              Integer.toUnsignedLong(row.samples()),
+              Integer.toUnsignedLong(row.afterFirstYoung()),
+              List.of(outlived(row.old(0)), outlived(row.old(1)))));
+    }
+    List<Long> began = new ArrayList<>();
+    for (int i = 0; i < OLD_COLLECTIONS; i++) {
+      began.add(collections.oldBeganNs(i));
+    }
+    return new Cleaning(
+        collections.old(),
+        collections.young() + collections.old(),
+        began,
+        collections.generationalZgc() == 1,
+        "",
+        bySite);
+  }
+
+  private static Cleaning.Outlived outlived(Abi.Outlived row) {
+    return new Cleaning.Outlived(
+        Integer.toUnsignedLong(row.atOnce()),
+        Integer.toUnsignedLong(row.otherwise()),
+        Integer.toUnsignedLong(row.again()),
+        row.firstBytes(),
+        row.againBytes(),
+        row.otherwiseBytes());
+  }
+
+  /** Returns whether an old collection has begun since a reading. */
+  private boolean isOutdated(Cleaning cleaning) {
+    return cleaning.reason().isEmpty()
+        && LibraryFunctions.mallometer_collections(Structs.address(collections.memory()), 0, 0) >= 0
+        && collections.old() != cleaning.oldCollections();
   }
 
   private int readObservation() {
@@ -207,7 +271,9 @@ final class ObservedUse {
         row.probability(),
         row.placement(),
         row.bornNs(),
-        row.lastAccessNs());
+        row.lastAccessNs(),
+        Integer.toUnsignedLong(row.oldCollections()),
+        Integer.toUnsignedLong(row.collections()));
   }
 
   private static SiteUse use(Abi.SiteEvidence row) {

@@ -1,0 +1,23 @@
+/*
+ * Finds the JVM's counters of garbage collections, and recognizes the threads that free what unreachable objects held
+ * (sample/collections.h).
+ *
+ * HotSpot keeps its counters in memory that it describes for its own tools (PerfMemory of its vmStructs.cpp), with or
+ * without the file of /tmp/hsperfdata. Its beans are no substitute: those of JDK 17 miss G1's concurrent cycles.
+ */
+#ifndef MALLOMETER_JVM_CLEANERS_H
+#define MALLOMETER_JVM_CLEANERS_H
+
+#include "mallometer.h"
+
+/*
+ * Looks at the stacks of the threads that announced themselves, and fills in the counts. Finds the counters at the
+ * first call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there are no counts;
+ * `reason` then says why.
+ */
+int cleaners_look(struct mallometer_collection_counts *out);
+
+/* Forgets the counters in the child of a fork, which has no JVM. */
+void cleaners_forked(void);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * The garbage collections of the JVM, and the threads that free for it: each free of a sample notes whether a cleaner
+ * freed the object, and how many collections had begun since its allocation.
+ *
+ * A cleaner is a thread that waits for references of unreachable objects, in ReferenceQueue.remove() or as HotSpot's
+ * reference handler. A thread whose samples are freed announces itself at its first such free; src/jvm looks at its
+ * stack later, while it waits (jvm/cleaners.h). Frees before that count as those of other threads.
+ */
+#ifndef MALLOMETER_SAMPLE_COLLECTIONS_H
+#define MALLOMETER_SAMPLE_COLLECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread_block;
+
+/* The counters of the JVM, in its memory. A collection is counted when it begins. */
+struct collection_counters {
+  const volatile int64_t *young;
+  const volatile int64_t *full;
+  /* Pauses of concurrent cycles, which collect the old generation, and their number in each cycle. */
+  const volatile int64_t *pauses;
+  int64_t pauses_in_cycle;
+};
+
+/* The collections that have begun: those of the old generation, and all. */
+struct collections {
+  uint32_t old;
+  uint32_t all;
+};
+
+/* Sets the counters, which must stay readable until the process ends. NULL: there are none. */
+void collections_set(const struct collection_counters *counters);
+bool collections_known(void);
+
+/* Returns the collections up to now; none without counters. Notes the time at which an old one is first seen. */
+struct collections collections_now(void);
+
+/* Returns when an old collection was first seen, by the coarse clock; 0 if that is unknown. */
+uint64_t collection_seen_ns(uint32_t old);
+
+/* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other began after it. */
+bool collection_just_began(struct collections now);
+
+/*
+ * Returns whether an object may have been allocated while this old collection marked: in the 2 s before it was first
+ * seen. G1 counts a cycle after that, and leaves such objects to the next one. False if that time is unknown.
+ */
+bool allocated_while_marking(uint64_t born_ns, uint32_t old);
+
+/* Returns whether the calling thread is known as a cleaner. Enters the gate to the JVM once in a thread. */
+bool is_cleaner_thread(void);
+
+/* Returns the JVM's handle of a thread that announced itself and is not known yet; NULL if there is none. */
+void *cleaner_candidate(struct thread_block *block);
+/* Notes whether the candidate waits for references. After seven times that it does not, it is no cleaner. */
+void cleaner_seen(struct thread_block *block, const void *candidate, bool waits_for_references);
+
+#endif

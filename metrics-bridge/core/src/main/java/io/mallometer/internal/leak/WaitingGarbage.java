@@ -1,0 +1,364 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.leak.evidence.Cleaning;
+import io.mallometer.internal.leak.evidence.Cleaning.Cleaned;
+import io.mallometer.internal.leak.evidence.Cleaning.Outlived;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.GarbageAnswer;
+import io.mallometer.model.SiteVerdict.Garbage;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Estimates the native memory whose Java owners are unreachable, so that the next garbage
+ * collection has a cleaner free it. What the two latest old collections did to the samples that
+ * they met tells: a sample knows the collections before its allocation, and a freed one counts for
+ * the latest collection before it.
+ *
+ * <p>The garbage of now has two parts. Of the objects since the last old collection, it is the
+ * share that the two collections freed at once of those that they met first. Of older objects, it
+ * is what the two freed in the time that they cover, times the time since the last one.
+ *
+ * <p>A site waits for a collection only if that explains nearly all of its memory. Each of the two
+ * collections left at most a tenth of the samples that it met in time, and both left at most a
+ * twentieth of what the earlier one met, each as the upper end of the interval of the binomial
+ * distribution. What both left is at most a tenth of the live bytes. Both would have left a leak or
+ * a cache. A change since the last collection is not seen by these, so at most twice the bytes that
+ * a collection met count.
+ */
+final class WaitingGarbage {
+
+  /** The largest share of the samples that one collection may leave, and both of them. */
+  private static final double MOST_LEFT = 0.1;
+
+  private static final double MOST_LEFT_BY_BOTH = 0.05;
+
+  /** The distance of the upper end of an interval, in standard errors. */
+  private static final double ERRORS = 1.96;
+
+  /** The most live bytes, as a multiple of those that one of the last collections met. */
+  private static final double MOST_SINCE = 2;
+
+  /** The least share of the bytes freed by one collection that the other must have freed. */
+  private static final double EVEN_SHARE = 0.25;
+
+  /** The fewest samples that both collections must have freed for an amount. */
+  private static final int FEWEST_FREED = 10;
+
+  /**
+   * The time before a collection was noticed in which it may have marked, in seconds. G1 leaves
+   * what is allocated meanwhile to the next one, so that it tells nothing of the first.
+   */
+  private static final double MARKING = 2;
+
+  private static final double NANOS = 1e9;
+
+  private Cleaning latest = Cleaning.none("");
+  private SamplesBySite samples = new SamplesBySite(List.of());
+  private double seconds = Double.NaN;
+  private double began = Double.NaN;
+  private long firstOld;
+
+  /**
+   * The old collections before those of which it is known what they freed of a site. Cleaners are
+   * recognized some seconds after their first free; until then their frees count as those of other
+   * threads.
+   */
+  private final Map<Integer, Long> firstCleaned = new HashMap<>();
+
+  /**
+   * Adds a reading.
+   *
+   * @param live the live samples
+   * @param now the moment, in seconds by {@link System#nanoTime()}
+   */
+  void add(Cleaning cleaning, SamplesBySite live, double now) {
+    if (cleaning.reason().isEmpty() && Double.isNaN(began)) {
+      began = now;
+      firstOld = cleaning.oldCollections();
+    }
+    firstCleaned.keySet().retainAll(cleaning.sites().keySet());
+    cleaning
+        .sites()
+        .forEach(
+            (site, freed) ->
+                firstCleaned.putIfAbsent(site, cleaning.oldCollections() - knownAlready(freed)));
+    latest = cleaning;
+    samples = live;
+    seconds = now;
+  }
+
+  /** Returns how many of the latest collections only a known cleaner freed after. */
+  private static int knownAlready(Cleaned freed) {
+    int known = 0;
+    while (known < Cleaning.KNOWN
+        && freed.old().get(known).atOnce() > 0
+        && freed.old().get(known).otherwise() == 0) {
+      known++;
+    }
+    return known;
+  }
+
+  /** Returns why nothing is known of collections; empty if it is. */
+  String reason() {
+    return latest.reason();
+  }
+
+  private long seen() {
+    return latest.oldCollections() - firstOld;
+  }
+
+  private double secondsSinceOld() {
+    return seen() > 0 && beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
+  }
+
+  /** Returns when one of the latest old collections was noticed; 0 if it is unknown. */
+  private double beganAt(int collection) {
+    List<Long> known = latest.oldBeganNanos();
+    return collection < known.size() ? known.get(collection) / NANOS : 0;
+  }
+
+  /** Live samples. */
+  private static final class Live {
+
+    long count;
+    double bytes;
+
+    void add(SampledObject object) {
+      count++;
+      bytes += object.weight() * object.bytes();
+    }
+
+    /** Returns the upper end of the interval of the bytes; some also without a sample. */
+    double mostBytes(double bytesOfSample) {
+      double most = count + ERRORS * Math.sqrt(count + 1.0) + ERRORS;
+      return Math.max(bytesOfSample, count > 0 ? bytes / count : 0) * most;
+    }
+  }
+
+  /** The figures of sites together. */
+  private final class Sums {
+
+    private final Live all = new Live();
+
+    /** The samples that the last old collection left, the last two, and two of any kind. */
+    private final Live left = new Live();
+
+    private long leftBeforeMarking;
+    private final Live leftByBoth = new Live();
+
+    /** The samples of both that the earlier one met first. */
+    private final Live leftSecond = new Live();
+
+    private final Live leftByAny = new Live();
+    private final Outlived[] old = {Outlived.NONE, Outlived.NONE};
+    private long cleaned;
+    private long afterFirstYoung;
+    private long since = Long.MAX_VALUE;
+
+    Sums(List<Integer> sites) {
+      sites.forEach(this::add);
+    }
+
+    private void add(int site) {
+      for (SampledObject object : samples.of(site)) {
+        all.add(object);
+        long outlived = latest.oldCollections() - object.oldCollections();
+        if (outlived >= 1) {
+          left.add(object);
+          leftBeforeMarking += object.bornNanos() / NANOS < beganAt(0) - MARKING ? 1 : 0;
+        }
+        if (outlived >= 2) {
+          leftByBoth.add(object);
+        }
+        if (outlived == 2) {
+          leftSecond.add(object);
+        }
+        if (latest.collections() - object.collections() >= 2) {
+          leftByAny.add(object);
+        }
+      }
+      Cleaned freed = latest.sites().get(site);
+      if (freed != null) {
+        cleaned += freed.samples();
+        afterFirstYoung += freed.afterFirstYoung();
+        since = Math.min(since, latest.oldCollections() - firstCleaned.get(site));
+        for (int i = 0; i < Cleaning.KNOWN; i++) {
+          old[i] = old[i].plus(freed.old().get(i));
+        }
+      }
+    }
+
+    /** Returns the samples that one of the two latest old collections left. */
+    long samplesLeft(int collection) {
+      return collection == 0
+          ? leftBeforeMarking + old[0].otherwise()
+          : leftByBoth.count + old[0].again() + old[1].otherwise();
+    }
+
+    private double bytesMet(int collection) {
+      double perSample = all.count > 0 ? all.bytes / all.count : 0;
+      double freed = old[collection].bytes();
+      return freed + samplesLeft(collection) * perSample;
+    }
+
+    private double mostLeft(long count, long freed) {
+      long met = count + freed;
+      return met == 0 ? 1 : Arrivals.wilsonBound((double) count / met, met, ERRORS);
+    }
+
+    /** Returns whether both collections freed nearly all that they met before they marked. */
+    boolean freesNearlyAll() {
+      long met = samplesLeft(1) + old[1].atOnce();
+      return mostLeft(samplesLeft(0), old[0].atOnce()) <= MOST_LEFT
+          && mostLeft(samplesLeft(1), old[1].atOnce()) <= MOST_LEFT
+          && mostLeft(leftByBoth.count, met - leftByBoth.count) <= MOST_LEFT_BY_BOTH;
+    }
+
+    /**
+     * Returns whether few of the live bytes are held.
+     *
+     * @param held the live samples that collections left
+     * @param most the bytes of which they may be a tenth
+     */
+    private boolean areFew(Live held, double most) {
+      return all.count > 0 && held.mostBytes(all.bytes / all.count) <= MOST_LEFT * most;
+    }
+
+    boolean waitsForOld(boolean waitsAlready) {
+      double met = Math.max(bytesMet(0), bytesMet(1));
+      // Just after a collection little is live, which says nothing against a verdict.
+      return freesNearlyAll()
+          && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
+          && all.bytes <= MOST_SINCE * met;
+    }
+
+    boolean freesYoung() {
+      return mostLeft(cleaned - afterFirstYoung, afterFirstYoung) <= MOST_LEFT
+          && areFew(leftByAny, all.bytes);
+    }
+
+    GarbageAnswer answer() {
+      if (cleaned == 0) {
+        return GarbageAnswer.NONE;
+      }
+      if (freesYoung()) {
+        return GarbageAnswer.YOUNG;
+      }
+      if (since < Cleaning.KNOWN || latest.generationalZgc() || !(span() > 0)) {
+        return GarbageAnswer.NOT_TOLD;
+      }
+      double least = Math.min(old[0].bytes(), old[1].bytes());
+      double more = Math.max(old[0].bytes(), old[1].bytes());
+      boolean isKnown = old[0].atOnce() + old[1].atOnce() >= FEWEST_FREED;
+      if (isKnown && least >= EVEN_SHARE * more) {
+        return GarbageAnswer.OLD;
+      }
+      return leftByBoth.count > 0 ? GarbageAnswer.OUTLIVED : GarbageAnswer.NOT_TOLD;
+    }
+
+    /** Returns the time that the two collections cover; the earliest of them may be the first. */
+    private double span() {
+      return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
+    }
+
+    /** Returns the share that was freed at once of the bytes that a collection met first. */
+    private double firstShare(Outlived freed, double left) {
+      double met = freed.firstBytes() + freed.otherwiseBytes() + left;
+      return met > 0 ? freed.firstBytes() / met : 0;
+    }
+
+    /** Returns the bytes of now that an old collection would free. */
+    Estimate bytes() {
+      double born = all.bytes - left.bytes;
+      // The earlier collection left what the later one met again, and what is live of the same age.
+      double again = old[0].againBytes();
+      double[] shares = {
+        firstShare(old[0], left.bytes - leftByBoth.bytes),
+        firstShare(old[1], again + leftSecond.bytes)
+      };
+      double first = (shares[0] + shares[1]) / 2 * born;
+      double older = (again + old[1].againBytes()) / span() * secondsSinceOld();
+      double apart = (shares[0] - shares[1]) / 2 * born;
+      double bytes = Math.min(all.bytes, first + older);
+      double freed = old[0].atOnce() + old[1].atOnce();
+      long counted = Math.max(2, Math.min(all.count, (long) freed));
+      return new Estimate(bytes, bytes * bytes / counted + apart * apart, counted)
+          .atMost(all.bytes);
+    }
+
+    double bytesPerSecond() {
+      return (old[0].bytes() + old[1].bytes()) / span();
+    }
+  }
+
+  /** Returns the garbage of sites together. */
+  Garbage of(List<Integer> sites) {
+    Sums sums = new Sums(sites);
+    GarbageAnswer answer = sums.answer();
+    if (answer == GarbageAnswer.NONE) {
+      return Garbage.NONE;
+    }
+    boolean isAmount = answer == GarbageAnswer.OLD;
+    return new Garbage(
+        answer,
+        isAmount ? sums.bytes() : Estimate.ZERO,
+        isAmount ? sums.bytesPerSecond() : 0,
+        (int) seen(),
+        secondsSinceOld());
+  }
+
+  /**
+   * Returns whether garbage explains nearly all memory of sites. If they are several, none of them
+   * may hold much of it by itself.
+   *
+   * @param suspect whether the sites are suspects otherwise
+   * @param waitsAlready whether this was their verdict
+   */
+  boolean waits(List<Integer> sites, boolean suspect, boolean waitsAlready) {
+    Sums sums = new Sums(sites);
+    return switch (sums.answer()) {
+      case OLD -> sums.waitsForOld(waitsAlready) && noneHolds(sites);
+      case YOUNG -> suspect;
+      default -> false;
+    };
+  }
+
+  private boolean noneHolds(List<Integer> sites) {
+    for (int site : sites) {
+      Sums one = new Sums(List.of(site));
+      boolean holds =
+          one.leftByBoth.count > 0 && one.leftByBoth.bytes > MOST_LEFT * one.bytesMet(1);
+      if (sites.size() > 1 && holds) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Returns the answer in words, which continue a sentence; empty without an answer. */
+  String words(Garbage garbage) {
+    return switch (garbage.answer()) {
+      case NONE -> "";
+      case YOUNG -> "garbage that a young collection frees";
+      case OLD ->
+          "about %s garbage (%s to %s) that an old collection frees; the last was %s ago"
+              .formatted(
+                  Sentence.bytes(garbage.bytes().value()),
+                  Sentence.bytes(garbage.bytes().low()),
+                  Sentence.bytes(garbage.bytes().high()),
+                  Sentence.atLeast(garbage.lastOldSeconds()));
+      case NOT_TOLD ->
+          latest.generationalZgc()
+              ? "how much of it is garbage cannot be told with generational ZGC"
+              : seen() == 0
+                  ? "no old collection came yet, so whether it is garbage cannot be told"
+                  : "too few old collections freed of it, so how much is garbage cannot be told yet";
+      case OUTLIVED ->
+          "it outlived %d old collections: held, or freed by no cleaner"
+              .formatted(garbage.oldCollections());
+    };
+  }
+}

@@ -1,0 +1,26 @@
+package io.mallometer.model;
+
+import java.util.Locale;
+
+/** The answer of past garbage collections about a call site whose objects cleaners free. */
+public enum GarbageAnswer implements Tagged {
+  /** Cleaners free no object of the site, or nothing is known of them. */
+  NONE,
+
+  /** A young collection frees the objects. */
+  YOUNG,
+
+  /** An old collection frees a part of the objects. */
+  OLD,
+
+  /** Too few old collections came, so it cannot be told. */
+  NOT_TOLD,
+
+  /** The objects outlived old collections: they are held, or no cleaner frees them. */
+  OUTLIVED;
+
+  @Override
+  public String tag() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,527 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.mallometer.SitesByHand;
+import io.mallometer.internal.leak.evidence.Cleaning;
+import io.mallometer.internal.leak.evidence.Cleaning.Cleaned;
+import io.mallometer.internal.leak.evidence.Cleaning.Outlived;
+import io.mallometer.internal.leak.evidence.Evidence;
+import io.mallometer.internal.leak.evidence.SampledObject;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.GarbageAnswer;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict.Garbage;
+import io.mallometer.model.Verdict;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class WaitingGarbageTest {
+
+  private static final int SITE = 7;
+  private static final int OTHER = 8;
+  private static final double MIB = 1 << 20;
+  private static final long OBJECT = 1 << 20;
+
+  private final WaitingGarbage garbage = new WaitingGarbage();
+  private final Program program = new Program();
+
+  /** A program that allocates a sampled object of a MiB each second. */
+  private static final class Program {
+
+    final List<SampledObject> live = new ArrayList<>();
+    final List<Long> began = new ArrayList<>(List.of(0L, 0L, 0L));
+    final Random random = new Random(58);
+    Outlived latest = Outlived.NONE;
+    Outlived before = Outlived.NONE;
+
+    /** A cleaner has freed before. */
+    long cleaned = 1;
+
+    long afterFirstYoung;
+    long old;
+    long all;
+    double seconds = 1;
+
+    void allocate(int count) {
+      for (int i = 0; i < count; i++) {
+        seconds++;
+        live.add(new SampledObject(SITE, OBJECT, 1, 0, (long) (seconds * 1e9), 0, old, all));
+      }
+    }
+
+    /** Collects the old generation, which frees each object with a probability. */
+    void collect(double probability) {
+      old++;
+      all++;
+      before = latest;
+      latest = Outlived.NONE;
+      began.add(0, (long) (seconds * 1e9));
+      List<SampledObject> gone = new ArrayList<>();
+      for (SampledObject object : live) {
+        if (random.nextDouble() < probability) {
+          gone.add(object);
+          boolean first = old - object.oldCollections() == 1;
+          latest =
+              latest.plus(new Outlived(1, 0, first ? 0 : 1, first ? MIB : 0, first ? 0 : MIB, 0));
+          cleaned++;
+        }
+      }
+      live.removeAll(gone);
+    }
+
+    /** Frees the oldest objects without a collection. */
+    void free(int count) {
+      for (int i = 0; i < count; i++) {
+        SampledObject object = live.remove(0);
+        long outlived = old - object.oldCollections();
+        if (outlived > 0) {
+          latest =
+              latest.plus(new Outlived(0, 1, outlived > 1 ? 1 : 0, 0, 0, outlived == 1 ? MIB : 0));
+        }
+      }
+    }
+
+    Cleaning cleaning() {
+      Map<Integer, Cleaned> sites =
+          cleaned == 0
+              ? Map.of()
+              : Map.of(SITE, new Cleaned(cleaned, afterFirstYoung, List.of(latest, before)));
+      return new Cleaning(old, all, began.subList(0, 3), false, "", sites);
+    }
+  }
+
+  private void read() {
+    garbage.add(program.cleaning(), new SamplesBySite(program.live), program.seconds);
+  }
+
+  private Garbage answer() {
+    return garbage.of(List.of(SITE));
+  }
+
+  private boolean waits() {
+    return garbage.waits(List.of(SITE), true, false);
+  }
+
+  /** Runs two cycles of 100 s; a collection frees each object with the probability. */
+  private void collectTwice(double probability) {
+    program.collect(0);
+    read();
+    program.allocate(100);
+    program.collect(probability);
+    program.allocate(100);
+    program.collect(probability);
+    read();
+  }
+
+  @Test
+  void predictsWhatTheTwoLastOldCollectionsFreedOfNewObjects() {
+    collectTwice(1);
+    program.allocate(50);
+    read();
+    Garbage known = answer();
+    assertThat(known.answer()).isEqualTo(GarbageAnswer.OLD);
+    assertThat(known.bytes().value()).isCloseTo(50 * MIB, within(MIB));
+    assertThat(known.bytes().low()).isLessThan(known.bytes().value());
+    assertThat(known.bytesPerSecond()).isCloseTo(MIB, within(0.05 * MIB));
+    assertThat(known.lastOldSeconds()).isEqualTo(50);
+    assertThat(waits()).isTrue();
+    assertThat(garbage.words(known))
+        .startsWith("about 50 MiB garbage (")
+        .endsWith(") that an old collection frees; the last was 50 s ago");
+  }
+
+  @Test
+  void countsNoGarbageThatTheProgramClosed() {
+    collectTwice(1);
+    program.allocate(60);
+    program.free(40);
+    read();
+    assertThat(answer().bytes().value()).isCloseTo(20 * MIB, within(MIB));
+  }
+
+  @Test
+  void predictsOlderObjectsByTheTimeSinceTheLastCollection() {
+    program.collect(0);
+    read();
+    for (int i = 0; i < 3; i++) {
+      program.allocate(100);
+      // Owners are kept for a cycle: each collection frees what the one before met first.
+      List<SampledObject> young =
+          program.live.stream().filter(one -> one.oldCollections() == program.old).toList();
+      program.live.removeAll(young);
+      program.collect(1);
+      program.live.addAll(young);
+    }
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+    assertThat(answer().bytes().value()).isCloseTo(50 * MIB, within(5 * MIB));
+    assertThat(waits()).isFalse();
+  }
+
+  @Test
+  void cannotTellBeforeTwoOldCollections() {
+    program.collect(0);
+    program.allocate(98);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(garbage.words(answer())).startsWith("no old collection came yet");
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(garbage.words(answer())).startsWith("too few old collections freed of it");
+    assertThat(waits()).isFalse();
+  }
+
+  /** The first collection after which a cleaner is recognized is known in part. */
+  @Test
+  void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {
+    program.cleaned = 0;
+    program.collect(0);
+    read();
+    program.allocate(100);
+    program.collect(1);
+    // Frees before the cleaner was recognized.
+    program.latest = program.latest.plus(new Outlived(0, 20, 0, 0, 0, 20 * MIB));
+    read();
+    program.allocate(100);
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+  }
+
+  @Test
+  void aCollectionCountsIfItsCleanerWasKnownBefore() {
+    program.cleaned = 0;
+    program.collect(0);
+    read();
+    program.allocate(100);
+    program.collect(1);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    program.allocate(100);
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+  }
+
+  /** A concurrent collection leaves what is allocated in its last second, a tenth and more. */
+  @Test
+  void whatIsAllocatedWhileACollectionMarksIsNotHeld() {
+    program.collect(0);
+    read();
+    for (int i = 0; i < 3; i++) {
+      program.allocate(100);
+      // Thirty objects more, within a second.
+      List<SampledObject> marked = new ArrayList<>();
+      for (int j = 0; j < 30; j++) {
+        marked.add(
+            new SampledObject(
+                SITE, OBJECT, 1, 0, (long) (program.seconds * 1e9) + j, 0, program.old, 0));
+      }
+      program.collect(1);
+      program.live.addAll(marked);
+      if (i > 0) {
+        // The library does not count such objects as met again.
+        program.latest =
+            new Outlived(
+                program.latest.atOnce(),
+                0,
+                0,
+                program.latest.firstBytes(),
+                program.latest.againBytes(),
+                0);
+      }
+    }
+    program.allocate(60);
+    read();
+    assertThat(waits()).isTrue();
+    List<SampledObject> held = new ArrayList<>(program.live);
+    held.replaceAll(
+        one ->
+            one.oldCollections() == program.old
+                ? one
+                : new SampledObject(
+                    SITE,
+                    OBJECT,
+                    1,
+                    0,
+                    one.bornNanos() - 5_000_000_000L,
+                    0,
+                    one.oldCollections(),
+                    0));
+    garbage.add(program.cleaning(), new SamplesBySite(held), program.seconds);
+    assertThat(waits()).isFalse();
+  }
+
+  /** The share of leaks in one site, many collections and phases, without a false verdict. */
+  @Test
+  void aLeakAmongGarbageNeverWaits() {
+    for (double leaks : new double[] {0.1, 0.2, 0.5, 0.9}) {
+      for (int seed = 0; seed < 40; seed++) {
+        WaitingGarbage watch = new WaitingGarbage();
+        Program leaking = new Program();
+        leaking.random.setSeed(seed);
+        leaking.collect(0);
+        watch.add(leaking.cleaning(), new SamplesBySite(leaking.live), leaking.seconds);
+        List<SampledObject> held = new ArrayList<>();
+        for (int cycle = 0; cycle < 6; cycle++) {
+          for (int part = 0; part < 4; part++) {
+            leaking.allocate(60);
+            watch.add(leaking.cleaning(), new SamplesBySite(leaking.live), leaking.seconds);
+            assertThat(watch.waits(List.of(SITE), true, true)).isFalse();
+          }
+          for (SampledObject object : leaking.live) {
+            if (object.oldCollections() == leaking.old && leaking.random.nextDouble() < leaks) {
+              held.add(object);
+            }
+          }
+          leaking.live.removeAll(held);
+          leaking.collect(1);
+          leaking.live.addAll(held);
+          watch.add(leaking.cleaning(), new SamplesBySite(leaking.live), leaking.seconds);
+          assertThat(watch.waits(List.of(SITE), true, true)).isFalse();
+        }
+      }
+    }
+  }
+
+  @Test
+  void fewSamplesProveNothing() {
+    program.collect(0);
+    read();
+    for (int i = 0; i < 2; i++) {
+      program.allocate(30);
+      program.collect(1);
+    }
+    program.allocate(50);
+    read();
+    assertThat(waits()).isFalse();
+  }
+
+  @Test
+  void theRestIsHeldJustAfterACollection() {
+    collectTwice(1);
+    program.allocate(5);
+    read();
+    assertThat(waits()).isFalse();
+    assertThat(garbage.waits(List.of(SITE), true, true)).isTrue();
+  }
+
+  @Test
+  void moreThanTwiceWhatACollectionMetIsNotExplained() {
+    collectTwice(1);
+    program.allocate(190);
+    read();
+    assertThat(waits()).isTrue();
+    program.allocate(20);
+    read();
+    assertThat(waits()).isFalse();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+  }
+
+  @Test
+  void objectsThatOtherThreadsFreeAreNoGarbage() {
+    program.collect(0);
+    read();
+    for (int i = 0; i < 2; i++) {
+      program.allocate(100);
+      List<SampledObject> closed = new ArrayList<>(program.live.subList(0, 20));
+      program.live.removeAll(closed);
+      program.collect(1);
+      program.live.addAll(0, closed);
+      program.free(20);
+    }
+    program.allocate(50);
+    read();
+    assertThat(waits()).isFalse();
+    assertThat(answer().bytes().value()).isCloseTo(40 * MIB, within(2 * MIB));
+  }
+
+  @Test
+  void tellsNoAmountOfASoftCacheThatOneCollectionEmptied() {
+    program.collect(0);
+    read();
+    program.allocate(100);
+    program.collect(0);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    program.allocate(100);
+    program.collect(0);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OUTLIVED);
+    assertThat(garbage.words(answer())).contains("outlived 2 old collections");
+    program.collect(1);
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(waits()).isFalse();
+  }
+
+  @Test
+  void aStackThatHoldsSpoilsTheVerdictOnAllOfItsName() {
+    program.collect(0);
+    read();
+    for (int i = 0; i < 2; i++) {
+      program.allocate(900);
+      program.collect(1);
+    }
+    List<SampledObject> objects = new ArrayList<>(program.live);
+    program.allocate(900);
+    for (int i = 0; i < 5; i++) {
+      objects.add(new SampledObject(OTHER, OBJECT, 1, 0, 1, 0, 1, 1));
+    }
+    objects.addAll(program.live);
+    garbage.add(program.cleaning(), new SamplesBySite(objects), program.seconds);
+    assertThat(garbage.waits(List.of(SITE), true, false)).isTrue();
+    assertThat(garbage.waits(List.of(SITE, OTHER), true, false)).isFalse();
+  }
+
+  @Test
+  void neverJudgesASiteThatNoCleanerFrees() {
+    program.cleaned = 0;
+    collectTwice(0);
+    program.allocate(50);
+    read();
+    assertThat(answer()).isEqualTo(Garbage.NONE);
+    assertThat(waits()).isFalse();
+    assertThat(garbage.words(answer())).isEmpty();
+  }
+
+  @Test
+  void aYoungCollectionFreesWhatDiesYoung() {
+    program.cleaned = 100;
+    program.afterFirstYoung = 100;
+    program.allocate(100);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);
+    assertThat(waits()).isTrue();
+    assertThat(garbage.waits(List.of(SITE), false, true)).isFalse();
+  }
+
+  @Test
+  void aCacheOfSecondsIsNoGarbageThatAYoungCollectionFrees() {
+    program.cleaned = 100;
+    program.afterFirstYoung = 80;
+    program.allocate(100);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(waits()).isFalse();
+  }
+
+  @Test
+  void aLeakBesideObjectsThatDieYoungIsNoGarbage() {
+    program.cleaned = 100;
+    program.afterFirstYoung = 100;
+    program.allocate(20);
+    program.all += 2;
+    program.allocate(80);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(waits()).isFalse();
+  }
+
+  @Test
+  void statesNoAmountForGenerationalZgc() {
+    collectTwice(1);
+    program.allocate(50);
+    Cleaning known = program.cleaning();
+    garbage.add(
+        new Cleaning(
+            known.oldCollections(),
+            known.collections(),
+            known.oldBeganNanos(),
+            true,
+            "",
+            known.sites()),
+        new SamplesBySite(program.live),
+        program.seconds);
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(garbage.words(answer())).contains("generational ZGC");
+    assertThat(waits()).isFalse();
+  }
+
+  private LeakReport report = LeakReport.none(Instant.EPOCH, "");
+
+  private Verdict evaluate(LeakDetector detector) {
+    CallSites sites = SitesByHand.reading(SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7));
+    report =
+        detector.evaluate(
+            new Evidence(
+                (long) (program.seconds * 1e9),
+                Observation.off("not wanted"),
+                program.live,
+                Map.of(),
+                Evidence.Counted.FROM_START,
+                program.cleaning()),
+            sites,
+            Instant.EPOCH.plusSeconds((long) program.seconds),
+            LatestAccesses.unavailable("not watched"),
+            name -> false);
+    return report.sites().get(0).verdict();
+  }
+
+  @Test
+  void aSiteWaitsForACollectionOnceThreeEvaluationsAgree() {
+    LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
+    program.collect(0);
+    evaluate(detector);
+    for (int i = 0; i < 2; i++) {
+      program.allocate(100);
+      program.collect(1);
+      assertThat(evaluate(detector)).isNotEqualTo(Verdict.WAITS_FOR_GC);
+    }
+    program.allocate(45);
+    for (int i = 1; i <= LeakThresholds.EVALUATIONS_TO_CHANGE; i++) {
+      program.allocate(15);
+      assertThat(evaluate(detector) == Verdict.WAITS_FOR_GC)
+          .isEqualTo(i == LeakThresholds.EVALUATIONS_TO_CHANGE);
+      assertThat(report.sites().get(0).sentence()).contains(" garbage (");
+    }
+    assertThat(report.sites().get(0).sentence())
+        .contains("holds 86 MiB; about 90 MiB garbage (")
+        .endsWith(") that an old collection frees; the last was 90 s ago");
+    assertThat(report.leaks()).isEmpty();
+  }
+
+  @Test
+  void saysWhyNothingIsKnown() {
+    garbage.add(Cleaning.none("the JVM has no counters"), new SamplesBySite(List.of()), 0);
+    assertThat(garbage.reason()).isEqualTo("the JVM has no counters");
+    assertThat(answer()).isEqualTo(Garbage.NONE);
+    LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
+    Evidence without =
+        new Evidence(
+            0,
+            Observation.off("not wanted"),
+            List.of(),
+            Map.of(),
+            Evidence.Counted.FROM_START,
+            Cleaning.none("the JVM has no counters"));
+    assertThat(
+            detector
+                .evaluate(
+                    without,
+                    SitesByHand.reading(),
+                    Instant.EPOCH,
+                    LatestAccesses.unavailable("not watched"),
+                    name -> false)
+                .garbageReason())
+        .isEqualTo("the JVM has no counters");
+  }
+}
