@@ -197,6 +197,7 @@ def await_word(word, process, output):
 
 def end_once(jdk, rest, here, what, word, action):
     """Runs a program to its end."""
+    here.mkdir()
     (here / "message").touch()
     cgroup = Cgroup(f"mallometer-ends-{os.getpid()}-{here.name}", 256 << 20)
     burst = ["Burst", "unsafe", str(rest), "1", str(150 << 20), str(here / "truth"), "false"]
@@ -217,21 +218,27 @@ def end_once(jdk, rest, here, what, word, action):
         cgroup.remove()
 
 
-def ends(jdk, rest, folder):
-    """Prints the first sentence of the report, and the termination message, after each end. Returns how many are wrong."""
+def said_after(jdk, rest, here, end):
+    """Returns the first sentence of the report and the message after an end, and whether they are as expected."""
+    what, word, action, name, expected, has_message = ENDS[end]
+    end_once(jdk, rest, here, what, word, action)
+    found = re.search(r"^This process .*$", report_on(jdk, here / name), re.M)
+    said = found.group() if found else "-"
+    message = (here / "message").read_text(encoding="ascii").strip()
+    return said, message, bool(re.match(expected, said)) and bool(message) == has_message
+
+
+def ends(options, folder):
+    """Prints the table of ends. Returns whether all are as expected."""
     print("| end | report | termination message | as expected |\n|---|---|---|---|")
-    wrong = 0
-    for number, (end, (what, word, action, name, expected, has_message)) in enumerate(ENDS.items()):
-        here = folder / f"end-{number}"
-        here.mkdir()
-        end_once(jdk, rest, here, what, word, action)
-        found = re.search(r"^This process .*$", report_on(jdk, here / name), re.M)
-        said = found.group() if found else "-"
-        message = (here / "message").read_text(encoding="ascii").strip()
-        right = bool(re.match(expected, said)) and bool(message) == has_message
-        wrong += not right
-        print(f"| {end} | {said} | {message or 'empty'} | {'yes' if right else 'no'} |", flush=True)
-    return wrong
+    passed = True
+    with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
+        results = [pool.submit(said_after, options.jdk[0], options.rest, folder / f"end-{number}", end) for number, end in enumerate(ENDS)]
+        for end, result in zip(ENDS, results):
+            said, message, right = result.result()
+            passed = passed and right
+            print(f"| {end} | {said} | {message or 'empty'} | {'yes' if right else 'no'} |", flush=True)
+    return passed
 
 
 # ---- The rows
@@ -282,7 +289,7 @@ def main():
     options = parser.parse_args()
     folder = options.keep or pathlib.Path(tempfile.mkdtemp(prefix="mallometer-kills-"))
     compile_programs(options.jdk[0], folder)
-    passed = ends(options.jdk[0], options.rest, folder) == 0 if options.ends else rows(options, folder)
+    passed = ends(options, folder) if options.ends else rows(options, folder)
     if not options.keep:
         shutil.rmtree(folder)
     return 0 if passed else 1
