@@ -78,6 +78,7 @@ static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
 static bool has_thread;
+static bool prepared; /* whether a thread has prepared its memory */
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
@@ -333,7 +334,6 @@ static bool goes_on(void) {
 
 /* Prepares memory, once: a thread of the JVM that an earlier recorder's thread has ended may still write to it. */
 static void prepare(void) {
-  static bool prepared;
   if (prepared) return;
   prepared = true;
   burst_start();
@@ -431,7 +431,7 @@ static void write_exit_record(int status) {
 void recording_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
   stack_bytes = 0;
-  has_thread = false;
+  has_thread = prepared = false;
   latest_samples_forked();
   message_forked();
 }
