@@ -411,6 +411,16 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
+/* A forked child may begin a message of its own, and its rises are told, too. */
+static int message_of_a_forked_child(void) {
+  start_message();
+  pause_ms(1500); /* the thread looks for rises */
+  CHECK_EQUAL(mallometer_message_stop(), 0);
+  pid_t child = fork();
+  if (child == 0) exit(message_of_a_rise("message_exit"));
+  return WEXITSTATUS(status_of(child));
+}
+
 static bool rises_are_too_large(void) {
   FILE *file = fopen("/sys/fs/cgroup/memory/memory.limit_in_bytes", "r");
   if (!file) file = fopen("/sys/fs/cgroup/memory.max", "r");
@@ -448,6 +458,8 @@ static int message(void) {
   CHECK_EQUAL(WTERMSIG(status_of(child)), SIGKILL);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK_EQUAL(run_child("message_exit"), 3);
+  CHECK_EQUAL(message_of(text, sizeof text), 0);
+  CHECK_EQUAL(run_child("message_forked"), 3);
   CHECK_EQUAL(message_of(text, sizeof text), 0);
   CHECK_EQUAL(run_child("message_freed"), 0);
   CHECK_EQUAL(run_child("message_still"), 0);
@@ -510,6 +522,7 @@ static int as_child(const char *what) {
     take_a_burst();
     for (;;) pause();
   }
+  if (strcmp(what, "message_forked") == 0) return message_of_a_forked_child();
   if (strncmp(what, "message_", 8) == 0) return message_of_a_rise(what);
   if (strcmp(what, "churn") == 0) {
     await_samples(2);
