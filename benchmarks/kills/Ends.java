@@ -8,11 +8,11 @@ import jdk.crac.Core;
 
 /**
  * Ends, or waits for its end: {@code Ends HOW REST_SECONDS MESSAGE}. Before it ends it allocates until the termination
- * message tells of 86 % of the limit, so that each end but that of a child has a message to empty or to leave.
+ * message tells of 85 % of the limit, so that each end but that of a child has a message to empty or to leave.
  */
 final class Ends {
 
-  private static final int FULL = 86;
+  private static final int FULL = 85;
   private static final Pattern SHARE = Pattern.compile(": (\\d+) % of the limit");
 
   private Ends() {}

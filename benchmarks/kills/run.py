@@ -195,14 +195,15 @@ def await_word(word, process, output):
         time.sleep(0.01)
 
 
-def end_once(jdk, rest, here, what, word, action):
-    """Runs a program to its end."""
+def end_once(jdk, rest, here, what, word, action, name):
+    """Runs a program to its end. Returns the report on it, which asks the cgroup for the kernel's count of kills."""
     here.mkdir()
     (here / "message").touch()
     cgroup = Cgroup(f"mallometer-ends-{os.getpid()}-{here.name}", 256 << 20)
     burst = ["Burst", "unsafe", str(rest), "1", str(150 << 20), str(here / "truth"), "false"]
     program = burst if what == "burst" else ["Ends", what, str(rest), str(here / "message")]
-    options = [f"-XX:ErrorFile={here}/hs_err", "-XX:-CreateCoredumpOnCrash", f"-Xbootclasspath/a:{here.parent}/crac"]
+    # A heap that is touched needs no more memory at the end.
+    options = ["-XX:+AlwaysPreTouch", f"-XX:ErrorFile={here}/hs_err", "-XX:-CreateCoredumpOnCrash", f"-Xbootclasspath/a:{here.parent}/crac"]
     try:
         with open(here / "output", "w", encoding="utf-8") as output:
             process = subprocess.Popen(cgroup.command([*java(jdk, here, *options), *program]), stdout=output, stderr=output)
@@ -214,6 +215,7 @@ def end_once(jdk, rest, here, what, word, action):
         finally:
             process.kill()
             process.wait()
+        return report_on(jdk, here / name)
     finally:
         cgroup.remove()
 
@@ -221,8 +223,7 @@ def end_once(jdk, rest, here, what, word, action):
 def said_after(jdk, rest, here, end):
     """Returns the first sentence of the report and the message after an end, and whether they are as expected."""
     what, word, action, name, expected, has_message = ENDS[end]
-    end_once(jdk, rest, here, what, word, action)
-    found = re.search(r"^This process .*$", report_on(jdk, here / name), re.M)
+    found = re.search(r"^This process .*$", end_once(jdk, rest, here, what, word, action, name), re.M)
     said = found.group() if found else "-"
     message = (here / "message").read_text(encoding="ascii").strip()
     return said, message, bool(re.match(expected, said)) and bool(message) == has_message
