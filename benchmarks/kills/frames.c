@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Without this variable the compiler would leave the allocation out. */
+static void *volatile latest;
+
 JNIEXPORT void JNICALL Java_Frames_decode(JNIEnv *env, jclass type, jint bytes) {
   (void)env, (void)type;
-  void *frame = malloc((size_t)bytes);
-  if (frame) memset(frame, 1, (size_t)bytes);
+  latest = malloc((size_t)bytes);
+  if (latest) memset(latest, 1, (size_t)bytes);
 }
