@@ -13,7 +13,7 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Allocates until it is killed, after some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
+ * Allocates until it is killed, after a word on standard input and some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
  * COLLECTIONS}. The given bytes are allocated in the given time, and more at the same rate after it. The file gets the
  * bytes allocated so far; the page survives the kill. If COLLECTIONS is true, another thread lets the JVM collect garbage.
  */
@@ -37,11 +37,17 @@ final class Burst {
       garbage.setDaemon(true);
       garbage.start();
     }
-    Thread.sleep((long) (Double.parseDouble(arguments[1]) * 1000));
+    rest(arguments[1]);
     double bytesPerNano = Double.parseDouble(arguments[3]) / (Double.parseDouble(arguments[2]) * 1e9);
     Thread burst = new Thread(() -> run(arguments[0], bytesPerNano, truth), "http-8");
     burst.start();
     burst.join();
+  }
+
+  /** Waits for a word on standard input, and then for some seconds. */
+  static void rest(String seconds) throws IOException, InterruptedException {
+    System.in.read();
+    Thread.sleep((long) (Double.parseDouble(seconds) * 1000));
   }
 
   /** Fills the young generation some ten times a second. */

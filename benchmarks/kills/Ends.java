@@ -18,7 +18,7 @@ final class Ends {
   private Ends() {}
 
   public static void main(String[] arguments) throws Exception {
-    Thread.sleep((long) (Double.parseDouble(arguments[1]) * 1000));
+    Burst.rest(arguments[1]);
     if (arguments[0].equals("child")) {
       child();
     }

@@ -10,6 +10,7 @@ last second before the end; bursts of a second or longer must leave one. Needs r
 
 import argparse
 import concurrent.futures
+import contextlib
 import itertools
 import os
 import pathlib
@@ -66,6 +67,21 @@ def truth_of(file):
     return struct.unpack(">q", file.read_bytes()[:8])[0] if file.exists() and file.stat().st_size else 0
 
 
+def await_word(word, process, output):
+    while process.poll() is None and word not in output.read_text(encoding="utf-8"):
+        time.sleep(0.01)
+
+
+def start(cgroup, words, output, environment=None):
+    """Starts a program in a cgroup, which begins its rest when mallometer counts: a busy machine starts a JVM slowly."""
+    with open(output, "w", encoding="utf-8") as file:
+        process = subprocess.Popen(cgroup.command(words), env=environment, stdin=subprocess.PIPE, stdout=file, stderr=file)
+    await_word("counts native memory", process, output)
+    with contextlib.suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(b"begin\n")
+    return process
+
+
 def kill_in_the_middle(process, truth, wanted):
     while process.poll() is None and truth_of(truth) < wanted:
         time.sleep(0.001)
@@ -106,18 +122,17 @@ def row(jdk, mode, kind, seconds, limit_mib, end, collections, rest, folder):
     words = [*java(jdk, folder, "-XX:MaxDirectMemorySize=2g", f"-Dframes.library={folder.parent}/libframes.so"),
              "Burst", kind, str(rest), str(seconds), str(room), str(truth), str(collections)]
     try:
-        with open(folder / "output", "w", encoding="utf-8") as output:
-            process = subprocess.Popen(cgroup.command(words), env=environment, stdout=output, stderr=output)
-            try:
-                if end == "SIGKILL":
-                    kill_in_the_middle(process, truth, room * 0.6)
-                process.wait(rest + 30 + 3 * seconds)
-            except subprocess.TimeoutExpired:
-                print(f"row {folder.name} did not end", file=sys.stderr)
-            finally:
-                process.kill()
-                process.wait()
-                ended = time.time()
+        process = start(cgroup, words, folder / "output", environment)
+        try:
+            if end == "SIGKILL":
+                kill_in_the_middle(process, truth, room * 0.6)
+            process.wait(rest + 30 + 3 * seconds)
+        except subprocess.TimeoutExpired:
+            print(f"row {folder.name} did not end", file=sys.stderr)
+        finally:
+            process.kill()
+            process.wait()
+            ended = time.time()
         report = report_on(jdk, recording)
     finally:
         cgroup.remove()
@@ -190,11 +205,6 @@ ENDS = {
 }
 
 
-def await_word(word, process, output):
-    while process.poll() is None and word not in output.read_text(encoding="utf-8"):
-        time.sleep(0.01)
-
-
 def end_once(jdk, rest, here, what, word, action, name):
     """Runs a program to its end. Returns the report on it, which asks the cgroup for the kernel's count of kills."""
     here.mkdir()
@@ -205,8 +215,7 @@ def end_once(jdk, rest, here, what, word, action, name):
     # A heap that is touched needs no more memory at the end.
     options = ["-XX:+AlwaysPreTouch", f"-XX:ErrorFile={here}/hs_err", "-XX:-CreateCoredumpOnCrash", f"-Xbootclasspath/a:{here.parent}/crac"]
     try:
-        with open(here / "output", "w", encoding="utf-8") as output:
-            process = subprocess.Popen(cgroup.command([*java(jdk, here, *options), *program]), stdout=output, stderr=output)
+        process = start(cgroup, [*java(jdk, here, *options), *program], here / "output")
         try:
             if word:
                 await_word(word, process, here / "output")
