@@ -34,6 +34,7 @@ SENTENCE = re.compile(r"in (?:the last )?([\d.]+) s(?:, [\d.]+ s before the end,
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ACCEPTED_ERROR = 0.2
 MESSAGE_BYTES = 1024
+LONGEST_START = 60  # seconds
 OLDEST_MESSAGE = 1.0  # seconds
 LEAST_BURST_WITH_MESSAGE = 1.0  # seconds
 
@@ -68,7 +69,8 @@ def truth_of(file):
 
 
 def await_word(word, process, output):
-    while process.poll() is None and word not in output.read_text(encoding="utf-8"):
+    deadline = time.monotonic() + LONGEST_START
+    while process.poll() is None and word not in output.read_text(encoding="utf-8") and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
