@@ -13,9 +13,9 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Allocates until it is killed, after some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE}. The
- * given bytes are allocated in the given time, and more at the same rate after it. The file gets the bytes allocated so
- * far; the page survives the kill.
+ * Allocates until it is killed, after a word on standard input and some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
+ * COLLECTIONS}. The given bytes are allocated in the given time, and more at the same rate after it. The file gets the
+ * bytes allocated so far; the page survives the kill. If COLLECTIONS is true, another thread lets the JVM collect garbage.
  */
 final class Burst {
 
@@ -32,11 +32,33 @@ final class Burst {
             StandardOpenOption.WRITE)) {
       truth = file.map(FileChannel.MapMode.READ_WRITE, 0, 4096).asLongBuffer();
     }
-    Thread.sleep((long) (Double.parseDouble(arguments[1]) * 1000));
+    if (Boolean.parseBoolean(arguments[5])) {
+      Thread garbage = new Thread(Burst::makeGarbage, "garbage");
+      garbage.setDaemon(true);
+      garbage.start();
+    }
+    rest(arguments[1]);
     double bytesPerNano = Double.parseDouble(arguments[3]) / (Double.parseDouble(arguments[2]) * 1e9);
     Thread burst = new Thread(() -> run(arguments[0], bytesPerNano, truth), "http-8");
     burst.start();
     burst.join();
+  }
+
+  /** Waits for a word on standard input, and then for some seconds. */
+  static void rest(String seconds) throws IOException, InterruptedException {
+    System.in.read();
+    Thread.sleep((long) (Double.parseDouble(seconds) * 1000));
+  }
+
+  /** Fills the young generation some ten times a second. */
+  private static void makeGarbage() {
+    byte[][] latest = new byte[50][];
+    for (int i = 0; true; i++) {
+      latest[i % latest.length] = new byte[20_000];
+      if (i % latest.length == 0) {
+        LockSupport.parkNanos(10_000_000);
+      }
+    }
   }
 
   private static void run(String kind, double bytesPerNano, LongBuffer truth) {
@@ -47,6 +69,7 @@ final class Burst {
           switch (kind) {
             case "unsafe" -> Buffers.grab(65536);
             case "direct" -> Channels.open(65536);
+            case "jni" -> Frames.load(65536);
             default -> ReportReader.read();
           };
       truth.put(0, bytes);
@@ -69,6 +92,10 @@ final class Buffers {
     return bytes;
   }
 
+  static void write(long address) {
+    UNSAFE.putByte(address, (byte) 1);
+  }
+
   private static sun.misc.Unsafe unsafe() {
     try {
       Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
@@ -78,6 +105,22 @@ final class Buffers {
       throw new AssertionError(e);
     }
   }
+}
+
+final class Frames {
+
+  static {
+    System.load(System.getProperty("frames.library"));
+  }
+
+  private Frames() {}
+
+  static int load(int bytes) {
+    decode(bytes);
+    return bytes;
+  }
+
+  private static native void decode(int bytes);
 }
 
 final class Channels {

@@ -888,6 +888,38 @@ static void recording_is_written(const char *path) {
   detach();
 }
 
+/* Returns the length of the file. */
+static int64_t length_of(const char *path) {
+  int file = open(path, O_RDONLY);
+  int64_t length = lseek(file, 0, SEEK_END);
+  close(file);
+  return length;
+}
+
+/* A detach in a rise of memory empties the file of the termination message, and nothing is written afterwards. */
+static void message_goes_with_the_detach(void) {
+  enum { RISE = 192 };
+  static void *objects[RISE];
+  char path[] = "/tmp/mallometer-attach-XXXXXX";
+  CHECK_EQUAL(close(mkstemp(path)), 0);
+  alarm(120);
+  attach();
+  struct mallometer_site site;
+  CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* rises are told by call sites */
+  CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
+  while (length_of(path) == 0) { /* a rise that begins before the thread has noted how much there was is no rise */
+    for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
+    for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
+    for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
+  }
+  CHECK_EQUAL(length_of(path), 1024);
+  detach();
+  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the thread was about to write */
+  for (int i = 0; i < 50; i++, usleep(10000)) CHECK_EQUAL(length_of(path), 0);
+  CHECK_EQUAL(FUNCTION(mallometer_message_stop)(), 0);
+  unlink(path);
+}
+
 /* ---- Under load ---------------------------------------------------------------------------------------- */
 
 static volatile bool stop;
@@ -1092,6 +1124,7 @@ int main(int argc, char **argv) {
   CASE("placed", placed_objects_outlive_the_library())
   CASE("not_placed", nothing_is_placed())
   CASE("recorded", recording_is_written(argv[4]))
+  CASE("message", message_goes_with_the_detach())
   CASE("cycles", comes_and_goes(atoi(argv[4])))
   CASE("children", children_are_whole(atoi(argv[4])))
   CASE("load", sums_are_right_under_load())

@@ -1,7 +1,8 @@
-/* The thread of the JVM, with a JVM that the test gives: its work, its processor time, its end, and a refusal. */
+/* The thread of the JVM, with a JVM that the test gives: its work, its processor time, its ends, and a refusal. */
 #include "jvm/java_thread.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "account/own_thread.h"
@@ -54,8 +55,11 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
+static int wakes_at_work; /* the wakes that come while the thread works */
+
 static void work(void) {
   cpu_ns = 1000; /* of each thread */
+  if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }
 
@@ -65,8 +69,48 @@ static void await(uint64_t wanted) {
 }
 
 static void end(void) {
-  for (int i = 0; i < 100 && java_thread_footprint() > 0; i++) java_thread_end_and_wait();
+  java_thread_end();
+  for (int i = 0; i < 100000 && java_thread_footprint() > 0; i++) usleep(100);
   CHECK_EQUAL(java_thread_footprint(), 0);
+}
+
+/* Wakes that come while the thread works, or rests afterwards, are not lost. */
+static void works_again_after_each_wake(void) {
+  wakes_at_work = 3;
+  works = 0;
+  java_thread_start(&java, work);
+  java_thread_wake();
+  for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 4; i++) usleep(100);
+  CHECK_EQUAL(works, 4);
+  java_thread_wake(); /* the thread rests */
+  for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 5; i++) usleep(100);
+  CHECK_EQUAL(works, 5);
+  end();
+}
+
+/* The end of the JVM ends the thread, and no other starts afterwards. */
+static void closes_for_good(void) {
+  java_thread_start(&java, work);
+  int before = starts;
+  for (int i = 0; i < 100 && java_thread_footprint() > 0; i++) java_thread_close_and_wait();
+  CHECK_EQUAL(java_thread_footprint(), 0);
+  CHECK_EQUAL(attached, detached);
+  for (int i = 0; i < 2; i++) java_thread_start(&java, work);
+  CHECK_EQUAL(starts, before);
+  CHECK_EQUAL(java_thread_footprint(), 0);
+}
+
+static void is_not_asked_again_after_a_refusal(void) {
+  int before = starts, detached_before = detached;
+  answer = JNI_ERR;
+  java_thread_start(&java, work);
+  for (int i = 0; i < 100000 && java_thread_footprint() > 0; i++) usleep(100);
+  java_thread_start(&java, work);
+  CHECK_EQUAL(starts, before + 1);
+  CHECK_EQUAL(detached, detached_before);
+  int worked = works;
+  java_thread_wake();
+  CHECK_EQUAL(works, worked);
 }
 
 int main(void) {
@@ -86,15 +130,15 @@ int main(void) {
     end();
     CHECK_EQUAL(detached, run);
   }
-  /* A JVM that refuses the thread is not asked again. */
-  answer = JNI_ERR;
-  java_thread_start(&java, work);
-  for (int i = 0; i < 100000 && java_thread_footprint() > 0; i++) usleep(100);
-  java_thread_start(&java, work);
-  CHECK_EQUAL(starts, 3);
-  CHECK_EQUAL(attached, 3);
-  CHECK_EQUAL(detached, 2);
-  java_thread_wake();
-  CHECK_EQUAL(works, 2);
+  works_again_after_each_wake();
+  pid_t child = fork();
+  if (child == 0) {
+    is_not_asked_again_after_a_refusal();
+    return 0;
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+  closes_for_good();
   return 0;
 }

@@ -313,13 +313,52 @@ static bool await_message(bool wanted, double longest) {
   return false;
 }
 
-/* Lets memory rise by `bytes`, and keeps it. */
+/* Lets memory rise, and keeps it. */
 static void rise_by(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
 }
 
 static void free_all(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) free(objects[i]);
+}
+
+/* ---- A limit of 512 MiB, of which cached files take 200 MiB ---------------------------------------------- */
+
+#define GROUP "TEST_GROUP"
+
+static bool write_text(const char *folder, const char *name, const char *text) {
+  char file[300];
+  snprintf(file, sizeof file, "%s/%s", folder, name);
+  int descriptor = open(file, O_WRONLY);
+  bool is_written = descriptor >= 0 && write(descriptor, text, strlen(text)) > 0;
+  if (descriptor >= 0) close(descriptor);
+  return is_written;
+}
+
+/* Makes a memory cgroup of the version that is mounted. Returns false if that is not allowed. */
+static bool make_group(char *group, size_t capacity) {
+  bool is_first = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK) == 0;
+  snprintf(group, capacity, "/sys/fs/cgroup/%smallometer-test-%d", is_first ? "memory/" : "", getpid());
+  if (mkdir(group, 0755) != 0) return false;
+  if (write_text(group, is_first ? "memory.limit_in_bytes" : "memory.max", "536870912")) return true;
+  rmdir(group);
+  return false;
+}
+
+static void enter_group(void) {
+  char pid[20];
+  snprintf(pid, sizeof pid, "%d", getpid());
+  CHECK(write_text(getenv(GROUP), "cgroup.procs", pid));
+}
+
+/* The cgroup of the process that first reads or writes a page of a file is charged for it. */
+static void fill_the_cache(void) {
+  static char bytes[1 << 20];
+  char file[300];
+  snprintf(file, sizeof file, "%s/cached", directory);
+  int descriptor = open(file, O_CREAT | O_WRONLY, 0600);
+  for (int i = 0; i < 200; i++) CHECK_EQUAL(write(descriptor, bytes, sizeof bytes), sizeof bytes);
+  close(descriptor);
 }
 
 /*
@@ -331,6 +370,10 @@ static int message_of_a_rise(const char *end) {
   static void *objects[MOST];
   char text[2000];
   alarm(60);
+  if (strcmp(end, "message_share") == 0) {
+    enter_group();
+    fill_the_cache();
+  }
   start_message();
   /* A rise that begins before the thread has noted how much there was is no rise. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
@@ -345,6 +388,12 @@ static int message_of_a_rise(const char *end) {
   if (strcmp(end, "message_still") == 0) { /* the rise ends, and memory is not scarce */
     CHECK(await_message(false, 30));
     return 0;
+  }
+  if (strcmp(end, "message_share") == 0) {
+    unsigned share = 0;
+    CHECK_EQUAL(sscanf(strstr(text, " UTC: "), " UTC: %u %% of the limit of 512 MiB are used", &share), 1);
+    printf("%u %%\n", share);
+    return share > 30 && share < 55 ? 0 : 1;
   }
   if (strcmp(end, "message_exit") == 0) exit(3);
   if (strcmp(end, "message_detached") == 0) {
@@ -362,6 +411,16 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
+/* A forked child may begin a message of its own, and its rises are told, too. */
+static int message_of_a_forked_child(void) {
+  start_message();
+  pause_ms(1500); /* the thread looks for rises */
+  CHECK_EQUAL(mallometer_message_stop(), 0);
+  pid_t child = fork();
+  if (child == 0) exit(message_of_a_rise("message_exit"));
+  return WEXITSTATUS(status_of(child));
+}
+
 static bool rises_are_too_large(void) {
   FILE *file = fopen("/sys/fs/cgroup/memory/memory.limit_in_bytes", "r");
   if (!file) file = fopen("/sys/fs/cgroup/memory.max", "r");
@@ -369,6 +428,20 @@ static bool rises_are_too_large(void) {
   bool is_known = file && fscanf(file, "%lf", &limit) == 1;
   if (file) fclose(file);
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
+}
+
+/* The message of a rise states the share that is used: cached files, which the kernel drops, do not count. */
+static int share(void) {
+  char group[100];
+  if (!make_group(group, sizeof group)) {
+    puts("skipped: it needs root and memory cgroups");
+    return SKIPPED;
+  }
+  path[0] = '\0'; /* no recording */
+  setenv(GROUP, group, 1);
+  int code = run_child("message_share");
+  for (int i = 0; i < 100 && rmdir(group) != 0; i++) pause_ms(50);
+  return code;
 }
 
 static int message(void) {
@@ -385,6 +458,8 @@ static int message(void) {
   CHECK_EQUAL(WTERMSIG(status_of(child)), SIGKILL);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK_EQUAL(run_child("message_exit"), 3);
+  CHECK_EQUAL(message_of(text, sizeof text), 0);
+  CHECK_EQUAL(run_child("message_forked"), 3);
   CHECK_EQUAL(message_of(text, sizeof text), 0);
   CHECK_EQUAL(run_child("message_freed"), 0);
   CHECK_EQUAL(run_child("message_still"), 0);
@@ -447,6 +522,7 @@ static int as_child(const char *what) {
     take_a_burst();
     for (;;) pause();
   }
+  if (strcmp(what, "message_forked") == 0) return message_of_a_forked_child();
   if (strncmp(what, "message_", 8) == 0) return message_of_a_rise(what);
   if (strcmp(what, "churn") == 0) {
     await_samples(2);
@@ -788,6 +864,7 @@ static int run_case(const char *name) {
   if (strcmp(name, "full") == 0) return full_disk();
   if (strcmp(name, "burst") == 0) return burst();
   if (strcmp(name, "message") == 0) return message();
+  if (strcmp(name, "share") == 0) return share();
   return run_child(name); /* the child checks this itself */
 }
 

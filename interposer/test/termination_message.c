@@ -52,8 +52,10 @@ uint64_t realtime_ns(void) {
 }
 
 /* Waits ten times as long as a message that is ended does: this machine may be busy. */
+static void (*in_wait)(void);
 void wait_until(uint64_t moment_ns) {
   uint64_t now = monotonic_ns();
+  if (in_wait) in_wait();
   while (monotonic_ns() < now + 10 * (moment_ns - now)) sched_yield();
 }
 size_t memory_page_bytes(void) { return 4096; }
@@ -379,10 +381,33 @@ static void a_slow_write_ends_the_message(void) {
   write_one();
 }
 
+static void begin_to_write_slowly(void) {
+  pthread_t thread;
+  write_one();
+  in_write = wait_in_write;
+  CHECK_EQUAL(pthread_create(&thread, NULL, write_slowly, NULL), 0);
+  while (!__atomic_load_n(&writes, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void end_the_write(void) { __atomic_store_n(&may_write, true, __ATOMIC_RELEASE); }
+
+/* The write ends while the exit waits for it. */
+static void an_exit_waits_for_a_slow_write(void) {
+  begin_to_write_slowly();
+  in_wait = end_the_write;
+  exit(3);
+}
+
+/* An exit is not held up for longer; the file then has the whole of an older message. */
+static void an_exit_does_not_wait_for_ever(void) {
+  begin_to_write_slowly();
+  exit(3);
+}
+
 static void passing_failures_leave_the_message(void) {
   write_one();
   for (failing = OPEN; failing <= WRITE; failing++) {
-    static const int errors[] = {EIO, EINTR, ENOMEM, EAGAIN};
+    static const int errors[] = {EIO, EINTR, ENOMEM, EAGAIN, EMFILE, ENFILE};
     for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++) {
       failure = errors[i];
       message_write("it must not be written");
@@ -401,6 +426,30 @@ static void passing_failures_leave_the_message(void) {
   has_message("again");
   message_clear();
   is_empty();
+}
+
+/* The same failures at the first message; one that does not pass ends it. */
+static void failures_of_the_first_message(void) {
+  is_started();
+  failing = WRITE;
+  static const int errors[] = {EIO, EINTR, ENOMEM, EAGAIN, EMFILE, ENFILE};
+  for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++) {
+    failure = errors[i];
+    message_write("it must not be written");
+    CHECK_EQUAL(status().state, 1);
+    is_empty();
+  }
+  failure = ENOSPC;
+  is_left_for_good("No space left");
+  failing = NONE;
+}
+
+static void a_file_that_is_no_longer_allowed_is_left(void) {
+  write_one();
+  failing = OPEN;
+  failure = EACCES;
+  is_left_for_good("Permission denied");
+  failing = NONE;
 }
 
 static void half_a_message_is_removed(void) {
@@ -435,12 +484,21 @@ static void no_call_is_cancelled(void) {
 
 static void ends_and_failures(void) {
   void (*const cases[])(void) = {a_slow_write_ends_the_message, passing_failures_leave_the_message,
-                                 half_a_message_is_removed, no_call_is_cancelled};
+                                 failures_of_the_first_message, half_a_message_is_removed, no_call_is_cancelled};
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
     make_file("");
     CHECK_EQUAL(run(cases[i]), 0);
     is_empty();
   }
+  make_file("");
+  CHECK_EQUAL(run(an_exit_waits_for_a_slow_write), 3);
+  is_empty();
+  make_file("");
+  CHECK_EQUAL(run(an_exit_does_not_wait_for_ever), 3);
+  has_message("93 %");
+  make_file("");
+  CHECK_EQUAL(run(a_file_that_is_no_longer_allowed_is_left), 0);
+  has_message("93 %");
 }
 
 /* ---- Changes by others ----------------------------------------------------------------------------------- */

@@ -45,12 +45,14 @@ say() {{
   echo "said $*"
 }}
 
+install -m 666 /dev/null /dev/termination-log
 say "kernel $(uname -r)"
 say "mounted $(grep ' /sys/fs/cgroup ' /proc/mounts)"
 start
 wait $!
 say "code $?"
 say "events $(grep oom_kill $group/memory.events)"
+say "message $(cat /dev/termination-log)"
 start
 until grep 'The previous run' /log; do sleep 1; done
 say "sentence $(grep 'The previous run' /log)"
@@ -101,6 +103,7 @@ def seen(printed):
         "version 2 of control groups": " cgroup2 " in said.get("mounted", ""),
         "the exit code of a kill": said.get("code") == "137",
         "a kill in memory.events": said.get("events") == "oom_kill 1",
+        "the line in the termination message": "Grow.main (Grow.java:" in said.get("message", ""),
         "the sentence on the kill": "was OOM-killed" in sentence,
         "the limit": float(said.get("limit", "0").split()[-1]) == LIMIT_MIB << 20,
         "the reason oom": 'reason="oom"' in said.get("exit", ""),
@@ -108,4 +111,4 @@ def seen(printed):
     missing = [what for what, is_so in wanted.items() if not is_so]
     if missing:
         raise AssertionError(f"no sign of {', '.join(missing)}: {said}; {printed[-1500:]}")
-    return f"Linux {said['kernel']}, cgroup2, exit code 137, memory.events has {said['events']}; {said['limit']}; {sentence}"
+    return f"Linux {said['kernel']}, cgroup2, exit code 137, memory.events has {said['events']}; {said['limit']}; {sentence}; message: {said['message'].strip()}"

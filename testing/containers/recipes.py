@@ -120,6 +120,21 @@ class Recipes:
         self._record.recipe(recipe)
         return line_of(said)
 
+    def termination_message(self):
+        recipe = self._recipe("A termination message, in the file that a kubelet mounts, after a kill at the limit")
+        file = self._directory / "termination-log"
+        file.touch()
+        file.chmod(0o666)
+        recipe.run(
+            "docker run -d --name shop --read-only --tmpfs /tmp:exec --cap-drop ALL --user 23456 -m 256m --memory-swap 256m"
+            f" -v {file}:/dev/termination-log -v mallometer:/mallometer:ro -e JAVA_TOOL_OPTIONS={AGENT} shop 20",
+            shown=False,
+        )
+        recipe.run("docker inspect -f {{.State.OOMKilled}}{{.State.ExitCode}} shop", "true137", SECONDS)
+        said = recipe.run("cat termination-log", "Grow.main (Grow.java:")
+        self._ended(recipe, "shop")
+        return said.strip()
+
     def noexec(self):
         recipe = self._recipe("A /tmp that is noexec, as --tmpfs makes it: the application runs, and the agent says what to do")
         recipe.run(f"docker run -d --name shop --read-only --tmpfs /tmp -v mallometer:/mallometer:ro -e JAVA_TOOL_OPTIONS={AGENT} shop", shown=False)

@@ -96,6 +96,7 @@ def of_recipes(docker, repository, record, java_home):
     record.check("an existing image by COPY --from", those.copied_into_the_image)
     record.check("an existing image by a mounted volume", those.mounted_volume)
     record.check("an existing image in a compose file", those.compose_file)
+    record.check("a termination message: bind-mounted file, another user, read-only root", those.termination_message)
     record.check("a /tmp that is noexec", those.noexec)
     record.check("docker exec on a JDK", those.executed_in_the_container)
     record.check("a process in the target's process namespace", those.beside_the_container)

@@ -78,6 +78,7 @@ static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
 static bool has_thread;
+static bool prepared; /* whether a thread has prepared its memory */
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
@@ -324,19 +325,28 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do, and otherwise notes that it ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  __atomic_store_n(&has_thread, false, __ATOMIC_SEQ_CST);
+  /* The next recorder's thread may begin before this one has ended, and has the thread of the JVM from then on. */
+  java_thread_end();
+  (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that has just asked for a recording or a message found this thread, and started none. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
+}
+
+/* Prepares memory, once: a thread of the JVM that an earlier recorder's thread has ended may still write to it. */
+static void prepare(void) {
+  if (prepared) return;
+  prepared = true;
+  burst_start();
+  memory_touch(names, sizeof names);
+  memory_touch(known_names, sizeof known_names);
+  memory_touch(clause, sizeof clause);
 }
 
 static void *record_until_the_end(void *unused) {
   own_thread_begin("mallometer-rec");
   uint64_t due[MINUTES + 1] = {0};
   uint64_t start = monotonic_ns();
-  burst_start();
-  memory_touch(names, sizeof names);
-  memory_touch(known_names, sizeof known_names);
-  memory_touch(clause, sizeof clause);
+  prepare();
   struct memory_reading reading = {.limit_bytes = RECORDING_UNKNOWN};
   for (uint64_t tick = 0; goes_on(); tick++) {
     read_memory(&reading, tick);
@@ -347,7 +357,6 @@ static void *record_until_the_end(void *unused) {
     burst_second(&reading);
     look_until_next_second(start, &reading);
   }
-  java_thread_end();
   own_thread_end();
   return unused;
 }
@@ -422,7 +431,7 @@ static void write_exit_record(int status) {
 void recording_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
   stack_bytes = 0;
-  has_thread = false;
+  has_thread = prepared = false;
   latest_samples_forked();
   message_forked();
 }

@@ -46,7 +46,7 @@ static uint64_t sentence_ns;
 static uint32_t sentence_version;
 static bool storing;
 
-static bool take(void) { return !__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE); }
+static bool take(void) { return !__atomic_exchange_n(&busy, true, __ATOMIC_SEQ_CST); }
 
 static bool take_soon(void) {
   for (unsigned i = 0; i < MOST_POLLS; i++) {
@@ -146,16 +146,21 @@ static void put(void) {
   file_close(file);
 }
 
+static bool is_ending(void) { return __atomic_load_n(&state, __ATOMIC_SEQ_CST) == ENDING && getpid() == owner; }
+
+static void end_now(void) {
+  clear();
+  if (!is_ending()) return;
+  snprintf(reason, sizeof reason, "it was ended");
+  release(OFF);
+}
+
 /* Gives the word back; if the message was to be ended meanwhile, ends it first. */
 static void give(void) {
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ENDING && getpid() == owner) {
-    clear();
-    if (state == ENDING) {
-      snprintf(reason, sizeof reason, "it was ended");
-      release(OFF);
-    }
-  }
-  __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+  do {
+    if (is_ending()) end_now();
+    __atomic_store_n(&busy, false, __ATOMIC_SEQ_CST);
+  } while (is_ending() && take());
 }
 
 /* ---- The text ------------------------------------------------------------------------------------------ */
@@ -220,7 +225,7 @@ void message_clear(void) {
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||
-      !__atomic_compare_exchange_n(&state, &expected, ENDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      !__atomic_compare_exchange_n(&state, &expected, ENDING, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
     return;
   }
   if (take_soon()) give();

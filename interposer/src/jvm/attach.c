@@ -121,7 +121,7 @@ static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
   java_gate_close_and_wait();
-  java_thread_end_and_wait();
+  java_thread_close_and_wait();
 }
 
 static void make_ids_of_loaded_classes(JNIEnv *thread) {

@@ -19,6 +19,7 @@ enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
 static uint32_t calls; /* changes at each wake */
 static bool ending;
+static bool closed; /* the JVM ends */
 static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
@@ -66,7 +67,11 @@ void java_thread_start(JavaVM *jvm, void (*work)(void)) {
   earlier_ns = spent_ns;
   __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&ending, false, __ATOMIC_RELAXED);
-  __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
+  __atomic_store_n(&state, RUNNING, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&closed, __ATOMIC_SEQ_CST)) {
+    __atomic_store_n(&state, REFUSED, __ATOMIC_RELEASE);
+    return;
+  }
   stack_bytes = own_thread_start_with(run, STACK_BYTES);
   if (!stack_bytes) __atomic_store_n(&state, NONE, __ATOMIC_RELEASE);
 }
@@ -78,12 +83,13 @@ void java_thread_wake(void) {
 }
 
 void java_thread_end(void) {
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RUNNING) return;
+  if (__atomic_load_n(&state, __ATOMIC_SEQ_CST) != RUNNING) return;
   __atomic_store_n(&ending, true, __ATOMIC_RELEASE);
   java_thread_wake();
 }
 
-void java_thread_end_and_wait(void) {
+void java_thread_close_and_wait(void) {
+  __atomic_store_n(&closed, true, __ATOMIC_SEQ_CST);
   java_thread_end();
   for (unsigned i = 0; i < MOST_POLLS && __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RUNNING; i++) {
     wait_until(monotonic_ns() + POLL_NS);

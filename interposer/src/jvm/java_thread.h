@@ -13,16 +13,19 @@
 #include <stdint.h>
 
 /*
- * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing if `jvm` is NULL. Only from one thread of the library. Allocates.
+ * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing if `jvm` is NULL. Only
+ * from one thread of the library. Allocates.
  */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
 /* Wakes the thread. Not inside of malloc. Does nothing without the thread. */
 void java_thread_wake(void);
 
-/* Makes the thread leave the JVM and end. The first returns at once, the second waits a tenth of a second at most. */
+/* Makes the thread leave the JVM and end. Returns at once. */
 void java_thread_end(void);
-void java_thread_end_and_wait(void);
+
+/* Ends the thread for good, because the JVM ends. Waits a tenth of a second at most. */
+void java_thread_close_and_wait(void);
 
 /* Forgets the thread in the child of a fork, which has none. */
 void java_thread_forked(void);
