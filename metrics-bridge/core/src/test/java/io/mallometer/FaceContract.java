@@ -685,15 +685,13 @@ public abstract class FaceContract {
             "com.shop.SessionStore.keep(SessionStore.java:48)",
             new Estimate(2_048, 262_144, 16),
             new Estimate(heldBytes, heldBytes * heldBytes / 16, 16),
-            16,
-            12,
-            240,
-            1,
-            true,
-            risingSeconds,
-            "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer",
-            new Estimate(128, 16_384, 1),
-            "128 buffers were dropped without release");
+            new PoolReport.Tracks(16, 12, 240, 1),
+            new PoolReport.Hold(
+                true,
+                risingSeconds,
+                "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer"),
+            new PoolReport.Dropped(
+                new Estimate(128, 16_384, 1), "128 buffers were dropped without release"));
     return new PoolReport(
         Instant.parse("2026-01-01T00:00:00Z"),
         0.004,
@@ -701,15 +699,9 @@ public abstract class FaceContract {
         20_000_000,
         List.of(
             new PoolReport.Pool(
-                "Netty",
-                "io.netty",
-                "pooled",
-                32,
-                134_217_728,
-                20_000_000,
-                1_000_000,
-                134_000_000,
-                List.of(7),
+                new PoolReport.Origin("Netty", "io.netty", "pooled"),
+                new PoolReport.Amounts(32, 134_217_728, 20_000_000, 1_000_000),
+                new PoolReport.ChunkSites(134_000_000, List.of(7)),
                 128,
                 "the look ended before all tracked buffers were read",
                 "128 MiB in 32 chunks of Netty (pooled)",

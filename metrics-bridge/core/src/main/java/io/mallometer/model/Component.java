@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * @param meaning the meaning; the name if no {@link Figure} states one
  * @param unit the unit of its numbers
  * @param always whether it is {@code null} in JSON while it is unknown
- * @param inline whether its own components stand in its place in JSON
  * @param grows whether its numbers only grow while the process lives
  * @param meter the meter that shows it without labels; empty if there is none
  * @param attribute the attribute of an MBean that shows it without a key; empty if there is none
@@ -40,7 +39,6 @@ public record Component(
     String meaning,
     Figure.Unit unit,
     boolean always,
-    boolean inline,
     boolean grows,
     String meter,
     String attribute,
@@ -98,6 +96,11 @@ public record Component(
         && kind.isRecord()
         && kind != StackFrame.class
         && known.add(kind)) {
+      for (RecordComponent part : kind.getRecordComponents()) {
+        if (isInline(part.getAccessor())) {
+          known.add(part.getType());
+        }
+      }
       of(kind).forEach(component -> reach(component.type(), known));
     }
   }
@@ -109,7 +112,7 @@ public record Component(
     for (RecordComponent component : all) {
       names.add(component.getName());
       if (component.isAnnotationPresent(Figure.class)) {
-        annotated.add(of(component.getAccessor()));
+        annotated.addAll(published(component.getAccessor()));
       }
     }
     Arrays.stream(kind.getDeclaredMethods())
@@ -122,6 +125,33 @@ public record Component(
         : List.copyOf(annotated);
   }
 
+  private static boolean isInline(Method accessor) {
+    Figure figure = accessor.getAnnotation(Figure.class);
+    return figure != null && figure.inline();
+  }
+
+  /** Returns a component, or those of the record that it contains, which stand in its place. */
+  private static List<Component> published(Method accessor) {
+    Component whole = of(accessor);
+    return isInline(accessor)
+        ? of(accessor.getReturnType()).stream().map(whole::containing).toList()
+        : List.of(whole);
+  }
+
+  private Component containing(Component part) {
+    return new Component(
+        part.name,
+        part.meaning,
+        part.unit,
+        part.always,
+        part.grows,
+        part.meter,
+        part.attribute,
+        part.type,
+        MethodHandles.filterReturnValue(accessor, part.accessor),
+        part.number == null ? null : MethodHandles.filterReturnValue(accessor, part.number));
+  }
+
   private static Component of(Method accessor) {
     Figure figure = accessor.getAnnotation(Figure.class);
     Class<?> type = accessor.getReturnType();
@@ -132,7 +162,6 @@ public record Component(
           figure == null ? accessor.getName() : figure.value(),
           figure == null ? Figure.Unit.NONE : figure.unit(),
           figure != null && figure.always(),
-          figure != null && figure.inline(),
           figure != null && figure.grows(),
           figure == null ? "" : figure.meter(),
           figure == null ? "" : figure.attribute(),

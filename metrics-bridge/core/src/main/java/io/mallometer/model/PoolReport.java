@@ -31,9 +31,30 @@ public record PoolReport(
    * library itself tracks.
    */
   public record Pool(
+      @Figure(value = "The origin", inline = true) Origin origin,
+      @Figure(value = "The sizes", inline = true) Amounts amounts,
+      @Figure(value = "The call sites of chunks", inline = true) ChunkSites chunkSites,
+      @Figure(value = "The library tracks one buffer in so many; 0 if it tracks none", unit = COUNT)
+          int samplingInterval,
+      @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
+      @Figure("All of this in one sentence") String sentence,
+      @Figure(
+              "The lines that allocated live or forgotten buffers, suspects first, then forgotten ones")
+          List<BufferSite> bufferSites) {
+
+    public Pool {
+      bufferSites = List.copyOf(bufferSites);
+    }
+  }
+
+  /** The library that has a pool. */
+  public record Origin(
       @Figure("The library, such as Netty") String library,
       @Figure("The package of this copy of it, such as io.netty") String packageName,
-      @Figure("The kind of its pools: pooled or adaptive") String kind,
+      @Figure("The kind of its pools: pooled or adaptive") String kind) {}
+
+  /** Sizes of pools; {@code NaN} if unknown. */
+  public record Amounts(
       @Figure(value = "The number of chunks; unknown for adaptive pools", unit = COUNT)
           double chunks,
       @Figure(value = "The bytes of the chunks", unit = BYTES) double bytes,
@@ -44,22 +65,25 @@ public record PoolReport(
               unit = BYTES)
           double usedBytes,
       @Figure(value = "Used bytes that no buffer has, because threads cache them", unit = BYTES)
-          double cachedBytes,
+          double cachedBytes) {
+
+    /** The sizes of pools that could not be read. */
+    public static final Amounts UNKNOWN =
+        new Amounts(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+  }
+
+  /** The call sites that allocated the chunks of a pool. */
+  public record ChunkSites(
       @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
           double siteBytes,
       @Figure("The numbers of these call sites, most live bytes first, at most nine")
-          List<Integer> sites,
-      @Figure(value = "The library tracks one buffer in so many; 0 if it tracks none", unit = COUNT)
-          int samplingInterval,
-      @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
-      @Figure("All of this in one sentence") String sentence,
-      @Figure(
-              "The lines that allocated live or forgotten buffers, suspects first, then forgotten ones")
-          List<BufferSite> bufferSites) {
+          List<Integer> sites) {
 
-    public Pool {
+    /** The call sites of a pool while none of them is known. */
+    public static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
+
+    public ChunkSites {
       sites = List.copyOf(sites);
-      bufferSites = List.copyOf(bufferSites);
     }
   }
 
@@ -68,6 +92,12 @@ public record PoolReport(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
       @Figure(value = "Their bytes", unit = BYTES) Estimate bytes,
+      @Figure(value = "The tracked buffers", inline = true) Tracks tracks,
+      @Figure(value = "How long buffers are held", inline = true) Hold hold,
+      @Figure(value = "The forgotten buffers", inline = true) Dropped dropped) {}
+
+  /** The tracked buffers of a line. */
+  public record Tracks(
       @Figure(value = "How many of them are tracked", unit = COUNT) int tracked,
       @Figure(value = "In how many chunks tracked buffers are: a lower bound", unit = COUNT)
           int chunks,
@@ -76,7 +106,10 @@ public record PoolReport(
       @Figure(
               value = "Tracked buffers that were released after a minute or more, in the last hour",
               unit = COUNT)
-          int releasedLate,
+          int releasedLate) {}
+
+  /** Whether the buffers of a line are held longer and longer. */
+  public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(
               value =
@@ -84,7 +117,10 @@ public record PoolReport(
                       + " line is a suspect",
               unit = SECONDS)
           double risingSeconds,
-      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence,
+      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence) {}
+
+  /** The buffers of a line that were dropped without release. */
+  public record Dropped(
       @Figure(
               value =
                   "The buffers that a garbage collection found without a release, since the start",

@@ -76,17 +76,10 @@ class PageViewsTest {
   private static HistoryPoint point(long second, double allocations, double bytes) {
     return new HistoryPoint(
         START.plusSeconds(second),
-        1,
-        1,
-        1,
-        allocations,
-        bytes,
+        new HistoryPoint.Counted(1, 1, 1, allocations, bytes),
         1,
         UNKNOWN,
-        UNKNOWN,
-        Double.NaN,
-        Double.NaN,
-        UNKNOWN);
+        HistoryPoint.Charged.NONE);
   }
 
   @Test

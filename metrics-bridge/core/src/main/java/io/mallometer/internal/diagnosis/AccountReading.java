@@ -54,7 +54,7 @@ public record AccountReading(
   /** Returns the figures of a snapshot whose resident set was divided at the same moment. */
   static AccountReading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
-    HistoryPoint point = HistoryPoint.of(snapshot);
+    HistoryPoint.Counted counted = HistoryPoint.of(snapshot).counted();
     return new AccountReading(
         snapshot.time(),
         cgroup == null ? Double.NaN : cgroup.usedBytes(),
@@ -63,7 +63,7 @@ public record AccountReading(
         split.copiedFileBytes(),
         split.mallocBytes(),
         cgroup == null ? Map.of() : cgroup.parts(),
-        Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
+        Double.isNaN(counted.liveBytes()) ? counted.netBytes() : counted.liveBytes(),
         counts.with(split.threadStacks()),
         files(split));
   }

@@ -407,10 +407,10 @@ public final class DiagnosisRules {
     double before =
         history.stream()
             .filter(point -> point.time().isBefore(from))
-            .mapToDouble(HistoryPoint::liveBytes)
+            .mapToDouble(point -> point.counted().liveBytes())
             .max()
             .orElse(Double.NaN);
-    return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
+    return history.isEmpty() ? 0 : history.get(history.size() - 1).counted().liveBytes() - before;
   }
 
   /** Returns the text on suspects that ask for no state; empty without suspects. */
@@ -433,7 +433,7 @@ public final class DiagnosisRules {
 
   private Duration observed() {
     Observation seen = input.leaks().observation();
-    long nanos = seen.hasSeen() ? seen.epochEndNanos() - seen.startedNanos() : 0;
+    long nanos = seen.hasSeen() ? seen.period().epochEndNanos() - seen.period().startedNanos() : 0;
     return Duration.ofNanos((long) (nanos * input.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
@@ -518,8 +518,9 @@ public final class DiagnosisRules {
     snapshot.pools().stream()
         .flatMap(report -> report.pools().stream())
         .flatMap(pool -> pool.bufferSites().stream())
-        .filter(PoolReport.BufferSite::suspect)
-        .forEach(site -> addFinding("pools", State.HEALTHY, site.sentence()));
+        .map(PoolReport.BufferSite::hold)
+        .filter(PoolReport.Hold::suspect)
+        .forEach(hold -> addFinding("pools", State.HEALTHY, hold.sentence()));
   }
 
   // ---- Growth

@@ -207,10 +207,11 @@ public final class SiteHistory {
         site.name(),
         site.library(),
         site.frames(),
-        first.liveBytes(number),
-        second.liveBytes(number),
-        first.liveObjects(number),
-        second.liveObjects(number),
+        new SiteChange.Live(
+            first.liveBytes(number),
+            second.liveBytes(number),
+            first.liveObjects(number),
+            second.liveObjects(number)),
         second.allocatedBytes(number) - first.allocatedBytes(number),
         second.allocatedObjects(number) - first.allocatedObjects(number));
   }

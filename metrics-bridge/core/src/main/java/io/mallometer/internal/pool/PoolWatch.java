@@ -8,6 +8,7 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.PoolReport.BufferSite;
+import io.mallometer.model.PoolReport.ChunkSites;
 import io.mallometer.model.PoolReport.Pool;
 import io.mallometer.model.StackFrame;
 import java.lang.management.ManagementFactory;
@@ -52,19 +53,6 @@ public final class PoolWatch {
   private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 9;
-
-  /** The call sites that allocated chunks: their live bytes, and the numbers of the largest. */
-  private record ChunkSites(double bytes, List<Integer> numbers) {
-    static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
-
-    static ChunkSites of(List<CallSite> sites) {
-      return sites.isEmpty()
-          ? UNKNOWN
-          : new ChunkSites(
-              sites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
-              sites.stream().limit(MOST_SITES).map(CallSite::number).toList());
-    }
-  }
 
   private final NativeLibrary library;
   private final SiteReadings sites;
@@ -168,13 +156,13 @@ public final class PoolWatch {
       pools.add(pool(reading, look.began()));
     }
     forgetLines(look.began());
-    pools.sort(Comparator.comparingDouble((Pool pool) -> known(pool.bytes())).reversed());
+    pools.sort(Comparator.comparingDouble((Pool pool) -> known(pool.amounts().bytes())).reversed());
     return Optional.of(
         new PoolReport(
             clock.instant(),
             seconds,
-            sumOfKnown(pools.stream().mapToDouble(Pool::bytes)),
-            sumOfKnown(pools.stream().mapToDouble(Pool::usedBytes)),
+            sumOfKnown(pools.stream().mapToDouble(pool -> pool.amounts().bytes())),
+            sumOfKnown(pools.stream().mapToDouble(pool -> pool.amounts().usedBytes())),
             pools));
   }
 
@@ -190,18 +178,10 @@ public final class PoolWatch {
 
   private Pool pool(PoolReading reading, long now) {
     List<BufferSite> bufferSites = bufferSites(reading, now);
-    ChunkSites allocated = chunkSites(reading.chunkClasses());
-    PoolReading.Figures figures = reading.figures();
     return new Pool(
-        reading.library(),
-        reading.packageName(),
-        reading.kind(),
-        figures.chunks(),
-        figures.bytes(),
-        figures.usedBytes(),
-        figures.cachedBytes(),
-        allocated.bytes(),
-        allocated.numbers(),
+        reading.origin(),
+        reading.amounts(),
+        chunkSites(reading.chunkClasses()),
         reading.interval(),
         reading.reason(),
         PoolText.sentence(reading, bufferSites),
@@ -216,9 +196,17 @@ public final class PoolWatch {
               .filter(site -> site.frames().stream().anyMatch(one -> isOfChunk(one, chunkClasses)))
               .filter(site -> site.liveBytes().value() > 0)
               .toList();
-      chunkSites.put(chunkClasses, ChunkSites.of(found));
+      chunkSites.put(chunkClasses, allocated(found));
     }
     return chunkSites.getOrDefault(chunkClasses, ChunkSites.UNKNOWN);
+  }
+
+  private static ChunkSites allocated(List<CallSite> sites) {
+    return sites.isEmpty()
+        ? ChunkSites.UNKNOWN
+        : new ChunkSites(
+            sites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
+            sites.stream().limit(MOST_SITES).map(CallSite::number).toList());
   }
 
   private static boolean isOfChunk(StackFrame frame, List<String> chunkClasses) {
@@ -228,7 +216,7 @@ public final class PoolWatch {
 
   private List<BufferSite> bufferSites(PoolReading reading, long now) {
     Tracked buffers = reading.buffers();
-    String pool = buffers.source() + " " + reading.kind() + " ";
+    String pool = buffers.source() + " " + reading.origin().kind() + " ";
     Map<String, List<TrackedBuffer>> live = byLine(buffers.live());
     Map<String, List<TrackedBuffer>> released = byLine(buffers.released());
     Map<String, Estimate> forgotten = new HashMap<>();
@@ -257,8 +245,8 @@ public final class PoolWatch {
               now));
     }
     bufferSites.sort(
-        Comparator.comparing(BufferSite::suspect)
-            .thenComparing(site -> site.forgotten().value() > 0)
+        Comparator.comparing((BufferSite site) -> site.hold().suspect())
+            .thenComparing(site -> site.dropped().forgotten().value() > 0)
             .thenComparingDouble(site -> site.bytes().value())
             .reversed());
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
@@ -301,20 +289,17 @@ public final class PoolWatch {
         line,
         new Estimate(counted, exact ? 0 : counted * weight, live.size()),
         new Estimate(bytes, exact ? 0 : squares, live.size()),
-        live.size(),
-        (int)
-            live.stream()
-                .mapToInt(TrackedBuffer::chunk)
-                .filter(chunk -> chunk != 0)
-                .distinct()
-                .count(),
-        oldest / 1e9,
-        time.releasedLate(),
-        suspect,
-        risingSeconds,
-        suspect ? PoolText.suspect(line, time, risingSeconds) : "",
-        forgotten,
-        forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : "");
+        new PoolReport.Tracks(live.size(), chunks(live), oldest / 1e9, time.releasedLate()),
+        new PoolReport.Hold(
+            suspect, risingSeconds, suspect ? PoolText.suspect(line, time, risingSeconds) : ""),
+        new PoolReport.Dropped(
+            forgotten, forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : ""));
+  }
+
+  /** Returns the number of chunks that these buffers are parts of. */
+  private static int chunks(List<TrackedBuffer> live) {
+    return (int)
+        live.stream().mapToInt(TrackedBuffer::chunk).filter(chunk -> chunk != 0).distinct().count();
   }
 
   private String lineOf(List<StackTraceElement> stack) {

@@ -153,17 +153,10 @@ class Situation {
       points.add(
           new HistoryPoint(
               START.plusSeconds(second),
-              live.applyAsDouble(second) * MIB,
-              UNKNOWN,
-              0,
-              0,
-              0,
-              withFiles,
-              withFiles,
+              new HistoryPoint.Counted(live.applyAsDouble(second) * MIB, UNKNOWN, 0, 0, 0),
               withFiles,
               bytes,
-              bytes,
-              limit * MIB));
+              new HistoryPoint.Charged(withFiles, withFiles, bytes, limit * MIB)));
     }
     return points;
   }

@@ -77,7 +77,9 @@ class HistoryTest {
   void unknownIsNotZero() {
     HistoryPoint point = HistoryPoint.of(snapshot(0));
 
-    assertThat(List.of(point.liveBytes(), point.residentBytes(), point.limitBytes()))
+    assertThat(
+            List.of(
+                point.counted().liveBytes(), point.residentBytes(), point.charged().limitBytes()))
         .containsOnly(Double.NaN);
   }
 
