@@ -75,7 +75,6 @@ class ArrowsTest {
   private static final Map<String, String> READ_IN_ONE_BREATH =
       Map.ofEntries(
           Map.entry("Account$Row", ROW),
-          Map.entry("AccountReading", "one end of an account, of which each figure is a row"),
           Map.entry("AllocatorStatistics", COUNTS),
           Map.entry("CallSite", ROW),
           Map.entry("CgroupMemory", COUNTS),
@@ -87,7 +86,6 @@ class ArrowsTest {
           Map.entry("ResidentMemory", COUNTS),
           Map.entry("ScopeCounts", COUNTS),
           Map.entry("SelfReport", COUNTS),
-          Map.entry("SelfReport$Sampling", COUNTS),
           Map.entry("Snapshot", "one part for each subject of a poll"));
 
   @ArchTest

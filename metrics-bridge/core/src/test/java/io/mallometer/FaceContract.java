@@ -560,7 +560,13 @@ public abstract class FaceContract {
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
-            524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
+            524_288,
+            77,
+            new SelfReport.Missed(5, 3, 11),
+            0.01,
+            1,
+            13_000_000,
+            SelfReport.SlotPages.NONE));
   }
 
   /** Returns a self-report with these samples. */
@@ -701,7 +707,8 @@ public abstract class FaceContract {
             new PoolReport.Pool(
                 new PoolReport.Origin("Netty", "io.netty", "pooled"),
                 new PoolReport.Amounts(32, 134_217_728, 20_000_000, 1_000_000),
-                new PoolReport.ChunkSites(134_000_000, List.of(7)),
+                134_000_000,
+                List.of(7),
                 128,
                 "the look ended before all tracked buffers were read",
                 "128 MiB in 32 chunks of Netty (pooled)",

@@ -194,7 +194,7 @@ public final class VerdictsByHand {
                 0.5),
             whole.space(),
             List.of(),
-            Observation.Placement.NONE,
+            new Observation.Placement(0, 0, 0),
             "",
             ""),
         List.of(),

@@ -54,7 +54,7 @@ public record Component(
       new ClassValue<>() {
         @Override
         protected List<Component> computeValue(Class<?> kind) {
-          return read(kind);
+          return read(kind, MethodHandles.identity(Object.class));
         }
       };
 
@@ -105,23 +105,23 @@ public record Component(
     }
   }
 
-  private static List<Component> read(Class<?> kind) {
+  private static List<Component> read(Class<?> kind, MethodHandle container) {
     RecordComponent[] all = kind.getRecordComponents();
     List<Component> annotated = new ArrayList<>();
     List<String> names = new ArrayList<>();
     for (RecordComponent component : all) {
       names.add(component.getName());
       if (component.isAnnotationPresent(Figure.class)) {
-        annotated.addAll(published(component.getAccessor()));
+        annotated.addAll(published(component.getAccessor(), container));
       }
     }
     Arrays.stream(kind.getDeclaredMethods())
         .filter(method -> method.isAnnotationPresent(Figure.class))
         .filter(method -> !names.contains(method.getName()))
         .sorted(Comparator.comparing(Method::getName))
-        .forEach(method -> annotated.add(of(method)));
+        .forEach(method -> annotated.add(of(method, container)));
     return annotated.isEmpty()
-        ? Arrays.stream(all).map(RecordComponent::getAccessor).map(Component::of).toList()
+        ? Arrays.stream(all).map(component -> of(component.getAccessor(), container)).toList()
         : List.copyOf(annotated);
   }
 
@@ -130,29 +130,19 @@ public record Component(
     return figure != null && figure.inline();
   }
 
-  /** Returns a component, or those of the record that it contains, which stand in its place. */
-  private static List<Component> published(Method accessor) {
-    Component whole = of(accessor);
+  /**
+   * Returns a component, or those of the record that it contains, which stand in its place.
+   *
+   * @param container returns the record with this component
+   */
+  private static List<Component> published(Method accessor, MethodHandle container) {
+    Component whole = of(accessor, container);
     return isInline(accessor)
-        ? of(accessor.getReturnType()).stream().map(whole::containing).toList()
+        ? read(accessor.getReturnType(), whole.accessor)
         : List.of(whole);
   }
 
-  private Component containing(Component part) {
-    return new Component(
-        part.name,
-        part.meaning,
-        part.unit,
-        part.always,
-        part.grows,
-        part.meter,
-        part.attribute,
-        part.type,
-        MethodHandles.filterReturnValue(accessor, part.accessor),
-        part.number == null ? null : MethodHandles.filterReturnValue(accessor, part.number));
-  }
-
-  private static Component of(Method accessor) {
+  private static Component of(Method accessor, MethodHandle container) {
     Figure figure = accessor.getAnnotation(Figure.class);
     Class<?> type = accessor.getReturnType();
     try {
@@ -166,8 +156,10 @@ public record Component(
           figure == null ? "" : figure.meter(),
           figure == null ? "" : figure.attribute(),
           accessor.getGenericReturnType(),
-          handle.asType(OF_ANY),
-          type.isPrimitive() && type != boolean.class ? handle.asType(OF_NUMBER) : null);
+          MethodHandles.filterReturnValue(container, handle.asType(OF_ANY)),
+          type.isPrimitive() && type != boolean.class
+              ? MethodHandles.filterReturnValue(container, handle.asType(OF_NUMBER))
+              : null);
     } catch (IllegalAccessException e) {
       throw unreadable(accessor.getName(), e);
     }

@@ -70,21 +70,13 @@ public record Observation(
       long arenaBytes,
       @Figure(value = "What of it slots take in whole pages", unit = BYTES) long residentBytes,
       @Figure(value = "What they may take beyond the bytes of their objects", unit = BYTES)
-          long limitBytes) {
-
-    /** The memory of a process without slots. */
-    public static final Space NONE = new Space(0, 0, 0);
-  }
+          long limitBytes) {}
 
   /** The numbers of sampled objects with and without a slot. */
   public record Placement(
       @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
       @Figure(value = "Those for which no slot or memory was left", unit = COUNT) long notPlaced,
-      @Figure(value = "Those that are larger than the largest slot", unit = COUNT) long tooLarge) {
-
-    /** The numbers of a process without slots. */
-    public static final Placement NONE = new Placement(0, 0, 0);
-  }
+      @Figure(value = "Those that are larger than the largest slot", unit = COUNT) long tooLarge) {}
 
   /** Slots of one size. */
   public record Slots(
@@ -99,7 +91,7 @@ public record Observation(
   /** Returns the observation of a process in which nothing is observed. */
   public static Observation off(String reason) {
     return new Observation(
-        State.OFF, reason, Period.NONE, Space.NONE, List.of(), Placement.NONE, reason, reason);
+        State.OFF, reason, Period.NONE, new Space(0, 0, 0), List.of(), new Placement(0, 0, 0), reason, reason);
   }
 
   /** Returns this observation with the result of the latest search for lost memory. */

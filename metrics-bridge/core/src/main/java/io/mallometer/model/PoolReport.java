@@ -33,7 +33,10 @@ public record PoolReport(
   public record Pool(
       @Figure(value = "The origin", inline = true) Origin origin,
       @Figure(value = "The sizes", inline = true) Amounts amounts,
-      @Figure(value = "The call sites of chunks", inline = true) ChunkSites chunkSites,
+      @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
+          double siteBytes,
+      @Figure("The numbers of these call sites, most live bytes first, at most nine")
+          List<Integer> sites,
       @Figure(value = "The library tracks one buffer in so many; 0 if it tracks none", unit = COUNT)
           int samplingInterval,
       @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
@@ -43,6 +46,7 @@ public record PoolReport(
           List<BufferSite> bufferSites) {
 
     public Pool {
+      sites = List.copyOf(sites);
       bufferSites = List.copyOf(bufferSites);
     }
   }
@@ -70,21 +74,6 @@ public record PoolReport(
     /** The sizes of pools that could not be read. */
     public static final Amounts UNKNOWN =
         new Amounts(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
-  }
-
-  /** The call sites that allocated the chunks of a pool. */
-  public record ChunkSites(
-      @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
-          double siteBytes,
-      @Figure("The numbers of these call sites, most live bytes first, at most nine")
-          List<Integer> sites) {
-
-    /** The call sites of a pool while none of them is known. */
-    public static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
-
-    public ChunkSites {
-      sites = List.copyOf(sites);
-    }
   }
 
   /** A line whose buffers are live, or were dropped without release. */

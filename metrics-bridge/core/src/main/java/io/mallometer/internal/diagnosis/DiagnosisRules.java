@@ -806,7 +806,8 @@ public final class DiagnosisRules {
   /** Returns the share of samples that have no call site; 0 where nothing is sampled. */
   private double missedShare() {
     SelfReport.Sampling sampling = snapshot.self().sampling();
-    return sampling.withoutSite() > 0 ? sampling.withoutSite() / sampling.samples() : 0;
+    double withoutSite = sampling.missed().withoutSite();
+    return withoutSite > 0 ? withoutSite / sampling.samples() : 0;
   }
 
   private String missedSamplesText() {

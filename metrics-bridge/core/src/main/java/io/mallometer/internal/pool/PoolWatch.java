@@ -8,7 +8,6 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.PoolReport.BufferSite;
-import io.mallometer.model.PoolReport.ChunkSites;
 import io.mallometer.model.PoolReport.Pool;
 import io.mallometer.model.StackFrame;
 import java.lang.management.ManagementFactory;
@@ -53,6 +52,19 @@ public final class PoolWatch {
   private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 9;
+
+  /** The call sites that allocated chunks: their live bytes, and the numbers of the largest. */
+  private record ChunkSites(double bytes, List<Integer> numbers) {
+    static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
+
+    static ChunkSites of(List<CallSite> sites) {
+      return sites.isEmpty()
+          ? UNKNOWN
+          : new ChunkSites(
+              sites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
+              sites.stream().limit(MOST_SITES).map(CallSite::number).toList());
+    }
+  }
 
   private final NativeLibrary library;
   private final SiteReadings sites;
@@ -178,10 +190,12 @@ public final class PoolWatch {
 
   private Pool pool(PoolReading reading, long now) {
     List<BufferSite> bufferSites = bufferSites(reading, now);
+    ChunkSites allocated = chunkSites(reading.chunkClasses());
     return new Pool(
         reading.origin(),
         reading.amounts(),
-        chunkSites(reading.chunkClasses()),
+        allocated.bytes(),
+        allocated.numbers(),
         reading.interval(),
         reading.reason(),
         PoolText.sentence(reading, bufferSites),
@@ -196,17 +210,9 @@ public final class PoolWatch {
               .filter(site -> site.frames().stream().anyMatch(one -> isOfChunk(one, chunkClasses)))
               .filter(site -> site.liveBytes().value() > 0)
               .toList();
-      chunkSites.put(chunkClasses, allocated(found));
+      chunkSites.put(chunkClasses, ChunkSites.of(found));
     }
     return chunkSites.getOrDefault(chunkClasses, ChunkSites.UNKNOWN);
-  }
-
-  private static ChunkSites allocated(List<CallSite> sites) {
-    return sites.isEmpty()
-        ? ChunkSites.UNKNOWN
-        : new ChunkSites(
-            sites.stream().mapToDouble(site -> site.liveBytes().value()).sum(),
-            sites.stream().limit(MOST_SITES).map(CallSite::number).toList());
   }
 
   private static boolean isOfChunk(StackFrame frame, List<String> chunkClasses) {

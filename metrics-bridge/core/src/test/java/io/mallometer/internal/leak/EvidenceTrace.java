@@ -234,9 +234,9 @@ public final class EvidenceTrace {
             json.get("epochs").longValue(),
             json.get("voidEpochs").longValue(),
             json.get("cpuSeconds").doubleValue()),
-        Observation.Space.NONE,
+        new Observation.Space(0, 0, 0),
         List.of(),
-        Observation.Placement.NONE,
+        new Observation.Placement(0, 0, 0),
         "",
         "");
   }

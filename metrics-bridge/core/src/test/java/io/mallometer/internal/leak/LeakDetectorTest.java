@@ -1684,9 +1684,9 @@ class LeakDetectorTest {
             epochs >= 0 ? epochs : (long) (end / EPOCH) + voidEpochs,
             voidEpochs,
             0),
-        Observation.Space.NONE,
+        new Observation.Space(0, 0, 0),
         List.of(),
-        Observation.Placement.NONE,
+        new Observation.Placement(0, 0, 0),
         "",
         "");
   }

@@ -113,9 +113,9 @@ class LeakWatchTest {
               "",
               new Observation.Period(
                   "cold", 1, Math.max(2, now), 5, now / (5 * SECOND), voidEpochs, 0),
-              Observation.Space.NONE,
+              new Observation.Space(0, 0, 0),
               some.slots(),
-              Observation.Placement.NONE,
+              new Observation.Placement(0, 0, 0),
               watchReason,
               ""),
           objects,

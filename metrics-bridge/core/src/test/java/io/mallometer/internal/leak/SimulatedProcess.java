@@ -310,9 +310,9 @@ final class SimulatedProcess {
         Observation.State.ON,
         "",
         new Observation.Period("cold", nanos(0), nanos(epochEnd), EPOCH, epochs, voidEpochs, 0),
-        Observation.Space.NONE,
+        new Observation.Space(0, 0, 0),
         List.of(),
-        Observation.Placement.NONE,
+        new Observation.Placement(0, 0, 0),
         "not in a simulation",
         "not in a simulation");
   }

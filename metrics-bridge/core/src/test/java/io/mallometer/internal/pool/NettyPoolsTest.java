@@ -247,8 +247,8 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      assertThat(pool.chunkSites().sites()).containsExactly(7);
-      assertThat(pool.chunkSites().siteBytes()).isEqualTo(4_000);
+      assertThat(pool.sites()).containsExactly(7);
+      assertThat(pool.siteBytes()).isEqualTo(4_000);
       Reference.reachabilityFence(use);
     }
   }
