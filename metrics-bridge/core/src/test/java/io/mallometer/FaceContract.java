@@ -696,8 +696,8 @@ public abstract class FaceContract {
                 true,
                 risingSeconds,
                 "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer"),
-            new PoolReport.Dropped(
-                new Estimate(128, 16_384, 1), "128 buffers were dropped without release"));
+            new Estimate(128, 16_384, 1),
+            "128 buffers were dropped without release");
     return new PoolReport(
         Instant.parse("2026-01-01T00:00:00Z"),
         0.004,

@@ -137,9 +137,7 @@ public record Component(
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);
-    return isInline(accessor)
-        ? read(accessor.getReturnType(), whole.accessor)
-        : List.of(whole);
+    return isInline(accessor) ? read(accessor.getReturnType(), whole.accessor) : List.of(whole);
   }
 
   private static Component of(Method accessor, MethodHandle container) {

@@ -91,7 +91,14 @@ public record Observation(
   /** Returns the observation of a process in which nothing is observed. */
   public static Observation off(String reason) {
     return new Observation(
-        State.OFF, reason, Period.NONE, new Space(0, 0, 0), List.of(), new Placement(0, 0, 0), reason, reason);
+        State.OFF,
+        reason,
+        Period.NONE,
+        new Space(0, 0, 0),
+        List.of(),
+        new Placement(0, 0, 0),
+        reason,
+        reason);
   }
 
   /** Returns this observation with the result of the latest search for lost memory. */

@@ -83,7 +83,12 @@ public record PoolReport(
       @Figure(value = "Their bytes", unit = BYTES) Estimate bytes,
       @Figure(value = "The tracked buffers", inline = true) Tracks tracks,
       @Figure(value = "How long buffers are held", inline = true) Hold hold,
-      @Figure(value = "The forgotten buffers", inline = true) Dropped dropped) {}
+      @Figure(
+              value =
+                  "The buffers that a garbage collection found without a release, since the start",
+              unit = COUNT)
+          Estimate forgotten,
+      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {}
 
   /** The tracked buffers of a line. */
   public record Tracks(
@@ -107,15 +112,6 @@ public record PoolReport(
               unit = SECONDS)
           double risingSeconds,
       @Figure("The finding in one sentence; empty unless it is a suspect") String sentence) {}
-
-  /** The buffers of a line that were dropped without release. */
-  public record Dropped(
-      @Figure(
-              value =
-                  "The buffers that a garbage collection found without a release, since the start",
-              unit = COUNT)
-          Estimate forgotten,
-      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {}
 
   public PoolReport {
     pools = List.copyOf(pools);

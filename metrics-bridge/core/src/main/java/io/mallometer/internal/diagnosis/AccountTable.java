@@ -239,7 +239,9 @@ final class AccountTable {
       case CODE -> reading.of(ResidentPart.CODE_CACHE);
       case STACKS -> reading.of(ResidentPart.THREAD_STACKS);
       case JVM ->
-          reading.of(ResidentPart.GC_AND_JVM) - reading.resident().mallocBytes() + dividedMalloc(reading);
+          reading.of(ResidentPart.GC_AND_JVM)
+              - reading.resident().mallocBytes()
+              + dividedMalloc(reading);
       case COPIES -> reading.resident().copiedFileBytes();
       case SHARED -> reading.of(ResidentPart.SHARED_MEMORY);
       case MALLOMETER -> reading.of(ResidentPart.MALLOMETER);

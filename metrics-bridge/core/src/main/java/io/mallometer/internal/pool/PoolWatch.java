@@ -252,7 +252,7 @@ public final class PoolWatch {
     }
     bufferSites.sort(
         Comparator.comparing((BufferSite site) -> site.hold().suspect())
-            .thenComparing(site -> site.dropped().forgotten().value() > 0)
+            .thenComparing(site -> site.forgotten().value() > 0)
             .thenComparingDouble(site -> site.bytes().value())
             .reversed());
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
@@ -298,8 +298,8 @@ public final class PoolWatch {
         new PoolReport.Tracks(live.size(), chunks(live), oldest / 1e9, time.releasedLate()),
         new PoolReport.Hold(
             suspect, risingSeconds, suspect ? PoolText.suspect(line, time, risingSeconds) : ""),
-        new PoolReport.Dropped(
-            forgotten, forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : ""));
+        forgotten,
+        forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : "");
   }
 
   /** Returns the number of chunks that these buffers are parts of. */

@@ -130,14 +130,14 @@ class NettyPoolsTest {
 
       assertThat(site.tracks().tracked()).isZero();
       assertThat(site.tracks().releasedLate()).isZero();
-      assertThat(site.dropped().forgotten().value()).isEqualTo(50);
-      assertThat(site.dropped().forgottenSentence())
+      assertThat(site.forgotten().value()).isEqualTo(50);
+      assertThat(site.forgottenSentence())
           .matches(
               "50 buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) were dropped without"
                   + " release; their memory is lost to the pool");
       // Netty takes the trackers out of its set when it draws a buffer.
       use.keep(1, BYTES);
-      assertThat(watched.pool().bufferSites().get(0).dropped().forgotten().value()).isEqualTo(50);
+      assertThat(watched.pool().bufferSites().get(0).forgotten().value()).isEqualTo(50);
       Reference.reachabilityFence(use);
     }
   }
