@@ -80,6 +80,7 @@ class ArrowsTest {
           Map.entry("CgroupMemory", COUNTS),
           Map.entry("Component", "the columns of the reference page"),
           Map.entry("Diagnosis", "what the page says first, in the order of its sentences"),
+          Map.entry("HistoryPoint", ROW),
           Map.entry("Mapping", "the figures of one block of smaps"),
           Map.entry("NativeCounters", COUNTS),
           Map.entry("OwnerReport", "what one search found, in the order of its report"),

@@ -8,78 +8,46 @@ import java.time.Instant;
 /**
  * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
- * @param residentUsedBytes the resident bytes that count toward any limit but the cgroup's
+ * @param netBytes bytes allocated less bytes freed since counting began; below 0 if much memory
+ *     from before an attach is freed. If live bytes are unknown, only this figure shows growth
+ * @param usedBytes the bytes that count toward the cgroup's limit
+ * @param residentUsedBytes the resident bytes that count toward any other limit
  */
 public record HistoryPoint(
     @Figure("The time of the reading, by the wall clock") Instant time,
-    @Figure(value = "The counters", inline = true) Counted counted,
+    @Figure(value = "Live bytes of native memory", unit = BYTES) double liveBytes,
+    double netBytes,
+    @Figure(value = "Live native objects", unit = COUNT) double liveObjects,
+    @Figure(value = "Successful native allocations since the process started", unit = COUNT)
+        double allocations,
+    @Figure(value = "Native memory allocated since the process started", unit = BYTES)
+        double allocatedBytes,
     @Figure(value = "The resident set", unit = BYTES) double residentBytes,
+    @Figure(value = "What the kernel charges to the memory cgroup", unit = BYTES)
+        double chargedBytes,
+    @Figure(value = "The charged memory without inactive files", unit = BYTES)
+        double workingSetBytes,
+    double usedBytes,
     double residentUsedBytes,
-    @Figure(value = "The cgroup's memory", inline = true) Charged charged) {
-
-  /**
-   * The counters of native memory.
-   *
-   * @param netBytes bytes allocated less bytes freed since counting began; below 0 if much memory
-   *     from before an attach is freed. If live bytes are unknown, only this figure shows growth
-   */
-  public record Counted(
-      @Figure(value = "Live bytes of native memory", unit = BYTES) double liveBytes,
-      double netBytes,
-      @Figure(value = "Live native objects", unit = COUNT) double liveObjects,
-      @Figure(value = "Successful native allocations since the process started", unit = COUNT)
-          double allocations,
-      @Figure(value = "Native memory allocated since the process started", unit = BYTES)
-          double allocatedBytes) {
-
-    /** The counters of a process in which nothing is counted. */
-    public static final Counted NONE =
-        new Counted(Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
-  }
-
-  /**
-   * The memory of the cgroup.
-   *
-   * @param usedBytes the bytes that count toward the limit
-   */
-  public record Charged(
-      @Figure(value = "What the kernel charges to the memory cgroup", unit = BYTES)
-          double chargedBytes,
-      @Figure(value = "The charged memory without inactive files", unit = BYTES)
-          double workingSetBytes,
-      double usedBytes,
-      @Figure(value = "The cgroup's limit", unit = BYTES) double limitBytes) {
-
-    /** The memory of a process outside a cgroup. */
-    public static final Charged NONE = new Charged(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
-  }
+    @Figure(value = "The cgroup's limit", unit = BYTES) double limitBytes) {
 
   /** Returns the figures of a snapshot. */
   public static HistoryPoint of(Snapshot snapshot) {
-    ProcessMemory memory = snapshot.memory();
+    NativeCounters counted = snapshot.process().orElse(null);
+    CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
     return new HistoryPoint(
         snapshot.time(),
-        snapshot
-            .process()
-            .map(process -> counted(process, snapshot.self().byteUnit()))
-            .orElse(Counted.NONE),
-        memory.residentBytes(),
-        memory.residentUsedBytes(),
-        memory.cgroup().map(HistoryPoint::charged).orElse(Charged.NONE));
-  }
-
-  private static Counted counted(NativeCounters process, ByteUnit unit) {
-    return new Counted(
-        process.liveBytes(),
-        net(process, unit),
-        process.liveObjects(),
-        process.allocations(),
-        process.allocatedBytes());
-  }
-
-  private static Charged charged(CgroupMemory cgroup) {
-    return new Charged(
-        cgroup.chargedBytes(), cgroup.workingSetBytes(), cgroup.usedBytes(), cgroup.limitBytes());
+        counted == null ? Double.NaN : counted.liveBytes(),
+        counted == null ? Double.NaN : net(counted, snapshot.self().byteUnit()),
+        counted == null ? Double.NaN : counted.liveObjects(),
+        counted == null ? Double.NaN : counted.allocations(),
+        counted == null ? Double.NaN : counted.allocatedBytes(),
+        snapshot.memory().residentBytes(),
+        cgroup == null ? Double.NaN : cgroup.chargedBytes(),
+        cgroup == null ? Double.NaN : cgroup.workingSetBytes(),
+        cgroup == null ? Double.NaN : cgroup.usedBytes(),
+        snapshot.memory().residentUsedBytes(),
+        cgroup == null ? Double.NaN : cgroup.limitBytes());
   }
 
   /**

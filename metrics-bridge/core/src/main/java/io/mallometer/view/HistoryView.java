@@ -82,11 +82,11 @@ public record HistoryView(
     private static Malloc of(List<HistoryPoint> points) {
       return new Malloc(
           points.stream().map(point -> point.time().toEpochMilli()).toList(),
-          figures(points, point -> point.counted().liveBytes()),
-          figures(points, point -> point.counted().liveObjects()),
+          figures(points, HistoryPoint::liveBytes),
+          figures(points, HistoryPoint::liveObjects),
           figures(points, HistoryPoint::residentBytes),
-          perSecond(points, point -> point.counted().allocations()),
-          perSecond(points, point -> point.counted().allocatedBytes()));
+          perSecond(points, HistoryPoint::allocations),
+          perSecond(points, HistoryPoint::allocatedBytes));
     }
   }
 

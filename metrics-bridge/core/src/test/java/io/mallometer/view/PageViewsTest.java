@@ -76,10 +76,17 @@ class PageViewsTest {
   private static HistoryPoint point(long second, double allocations, double bytes) {
     return new HistoryPoint(
         START.plusSeconds(second),
-        new HistoryPoint.Counted(1, 1, 1, allocations, bytes),
+        1,
+        1,
+        1,
+        allocations,
+        bytes,
         1,
         UNKNOWN,
-        HistoryPoint.Charged.NONE);
+        UNKNOWN,
+        Double.NaN,
+        Double.NaN,
+        UNKNOWN);
   }
 
   @Test

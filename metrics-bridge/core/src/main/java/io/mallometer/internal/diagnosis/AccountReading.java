@@ -63,7 +63,7 @@ public record AccountReading(
   /** Returns the figures of a snapshot whose resident set was divided at the same moment. */
   static AccountReading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
-    HistoryPoint.Counted counted = HistoryPoint.of(snapshot).counted();
+    HistoryPoint point = HistoryPoint.of(snapshot);
     return new AccountReading(
         snapshot.time(),
         cgroup == null ? Double.NaN : cgroup.usedBytes(),
@@ -73,7 +73,7 @@ public record AccountReading(
             split.copiedFileBytes(),
             split.mallocBytes()),
         cgroup == null ? Map.of() : cgroup.parts(),
-        Double.isNaN(counted.liveBytes()) ? counted.netBytes() : counted.liveBytes(),
+        Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
         counts.with(split.threadStacks()),
         files(split));
   }

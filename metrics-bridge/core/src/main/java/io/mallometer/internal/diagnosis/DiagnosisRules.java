@@ -407,10 +407,10 @@ public final class DiagnosisRules {
     double before =
         history.stream()
             .filter(point -> point.time().isBefore(from))
-            .mapToDouble(point -> point.counted().liveBytes())
+            .mapToDouble(HistoryPoint::liveBytes)
             .max()
             .orElse(Double.NaN);
-    return history.isEmpty() ? 0 : history.get(history.size() - 1).counted().liveBytes() - before;
+    return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
   /** Returns the text on suspects that ask for no state; empty without suspects. */

@@ -83,8 +83,7 @@ final class TotalGrowth {
     this.growth =
         bounded.isEmpty()
             ? ProcessGrowth.of(input.history(), figure, startedUp)
-            : ProcessGrowth.of(
-                totalWithout(bounded), point -> point.charged().usedBytes(), startedUp);
+            : ProcessGrowth.of(totalWithout(bounded), HistoryPoint::usedBytes, startedUp);
     this.account =
         growth.isEmpty()
             ? tenMinuteAccount()
@@ -278,14 +277,12 @@ final class TotalGrowth {
     List<HistoryPoint> history = input.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
     if (last == null || input.snapshot().memory().limit().source().equals(Limit.CGROUP)) {
-      return point -> point.charged().usedBytes();
+      return HistoryPoint::usedBytes;
     }
     if (!Double.isNaN(last.residentUsedBytes())) {
       return HistoryPoint::residentUsedBytes;
     }
-    return Double.isNaN(last.counted().liveBytes())
-        ? point -> point.counted().netBytes()
-        : point -> point.counted().liveBytes();
+    return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
   }
 
   /** Returns the start of the last minutes, not before the end of the start-up. */
@@ -318,11 +315,7 @@ final class TotalGrowth {
       }
       rest.add(
           new HistoryPoint(
-              reading.time(),
-              new HistoryPoint.Counted(bytes, bytes, 0, 0, 0),
-              bytes,
-              bytes,
-              new HistoryPoint.Charged(bytes, bytes, bytes, 0)));
+              reading.time(), bytes, bytes, 0, 0, 0, bytes, bytes, bytes, bytes, bytes, 0));
     }
     return rest;
   }

@@ -998,7 +998,7 @@ class DiagnosisTest {
             Optional.of(counters),
             FaceContract.attachedReport());
 
-    assertThat(HistoryPoint.of(attached).counted().netBytes()).isEqualTo(-300_000 + size);
+    assertThat(HistoryPoint.of(attached).netBytes()).isEqualTo(-300_000 + size);
   }
 
   // ---- Situations

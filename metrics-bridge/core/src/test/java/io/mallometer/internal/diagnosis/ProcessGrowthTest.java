@@ -104,7 +104,7 @@ class ProcessGrowthTest {
       history.add(point(time, share));
       time = time.plus(STEP);
     }
-    return ProcessGrowth.of(history, point -> point.counted().liveBytes(), START.plusSeconds(120))
+    return ProcessGrowth.of(history, HistoryPoint::liveBytes, START.plusSeconds(120))
         .filter(ProcessGrowth::isLasting)
         .map(growth -> growth.slope().value())
         .orElse(Double.NaN);
@@ -113,9 +113,16 @@ class ProcessGrowthTest {
   private static HistoryPoint point(Instant time, double share) {
     return new HistoryPoint(
         time,
-        new HistoryPoint.Counted(LEVEL * share, LEVEL * share, UNKNOWN, UNKNOWN, UNKNOWN),
+        LEVEL * share,
+        LEVEL * share,
         UNKNOWN,
         UNKNOWN,
-        HistoryPoint.Charged.NONE);
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        Double.NaN,
+        Double.NaN,
+        UNKNOWN);
   }
 }

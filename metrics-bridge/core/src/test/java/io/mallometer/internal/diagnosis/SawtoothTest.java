@@ -21,7 +21,7 @@ class SawtoothTest {
     assertThat(teeth.falls()).isBetween(1, 2);
     assertThat(teeth.troughs()).hasSize(3);
     assertThat(teeth.troughs())
-        .allSatisfy(point -> assertThat(point.counted().liveBytes()).isLessThan(45 * MIB));
+        .allSatisfy(point -> assertThat(point.liveBytes()).isLessThan(45 * MIB));
   }
 
   @Test
@@ -33,7 +33,7 @@ class SawtoothTest {
 
   @Test
   void nothingHasNoSwings() {
-    assertThat(Sawtooth.of(List.of(), point -> point.counted().liveBytes()).falls()).isZero();
+    assertThat(Sawtooth.of(List.of(), HistoryPoint::liveBytes).falls()).isZero();
   }
 
   private static Sawtooth of(long seconds, LongToDoubleFunction mebibytes) {
@@ -42,12 +42,8 @@ class SawtoothTest {
       double bytes = mebibytes.applyAsDouble(second) * MIB;
       points.add(
           new HistoryPoint(
-              START.plusSeconds(second),
-              new HistoryPoint.Counted(bytes, bytes, 0, 0, 0),
-              bytes,
-              bytes,
-              new HistoryPoint.Charged(0, 0, bytes, 0)));
+              START.plusSeconds(second), bytes, bytes, 0, 0, 0, bytes, 0, 0, bytes, bytes, 0));
     }
-    return Sawtooth.of(points, point -> point.counted().liveBytes());
+    return Sawtooth.of(points, HistoryPoint::liveBytes);
   }
 }

@@ -153,10 +153,17 @@ class Situation {
       points.add(
           new HistoryPoint(
               START.plusSeconds(second),
-              new HistoryPoint.Counted(live.applyAsDouble(second) * MIB, UNKNOWN, 0, 0, 0),
+              live.applyAsDouble(second) * MIB,
+              UNKNOWN,
+              0,
+              0,
+              0,
+              withFiles,
+              withFiles,
               withFiles,
               bytes,
-              new HistoryPoint.Charged(withFiles, withFiles, bytes, limit * MIB)));
+              bytes,
+              limit * MIB));
     }
     return points;
   }

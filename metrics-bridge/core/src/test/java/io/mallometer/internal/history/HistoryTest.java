@@ -77,9 +77,7 @@ class HistoryTest {
   void unknownIsNotZero() {
     HistoryPoint point = HistoryPoint.of(snapshot(0));
 
-    assertThat(
-            List.of(
-                point.counted().liveBytes(), point.residentBytes(), point.charged().limitBytes()))
+    assertThat(List.of(point.liveBytes(), point.residentBytes(), point.limitBytes()))
         .containsOnly(Double.NaN);
   }
 
