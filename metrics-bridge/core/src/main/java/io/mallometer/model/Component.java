@@ -96,11 +96,9 @@ public record Component(
         && kind.isRecord()
         && kind != StackFrame.class
         && known.add(kind)) {
-      for (RecordComponent part : kind.getRecordComponents()) {
-        if (isInline(part.getAccessor())) {
-          known.add(part.getType());
-        }
-      }
+      Arrays.stream(kind.getRecordComponents())
+          .filter(part -> isInline(part.getAccessor()))
+          .forEach(part -> known.add(part.getType()));
       of(kind).forEach(component -> reach(component.type(), known));
     }
   }

@@ -184,7 +184,9 @@ public final class SiteHistory {
   }
 
   private static double held(List<CallSite> sites, SiteMoment moment) {
-    return sites.stream().mapToDouble(site -> moment.liveBytesOrNone(site.number())).sum();
+    return sites.stream()
+        .mapToDouble(site -> SiteMoment.orNone(moment.liveBytes(site.number())))
+        .sum();
   }
 
   private static SiteChanges changes(
