@@ -705,7 +705,7 @@ public abstract class FaceContract {
         20_000_000,
         List.of(
             new PoolReport.Pool(
-                new PoolReport.Origin("Netty", "io.netty", "pooled"),
+                new PoolReport.PoolOrigin("Netty", "io.netty", "pooled"),
                 new PoolReport.Amounts(32, 134_217_728, 20_000_000, 1_000_000),
                 134_000_000,
                 List.of(7),

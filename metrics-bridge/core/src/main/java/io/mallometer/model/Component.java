@@ -98,7 +98,7 @@ public record Component(
         && known.add(kind)) {
       Arrays.stream(kind.getRecordComponents())
           .filter(part -> isInline(part.getAccessor()))
-          .forEach(part -> known.add(part.getType()));
+          .forEach(part -> reach(part.getType(), known));
       of(kind).forEach(component -> reach(component.type(), known));
     }
   }

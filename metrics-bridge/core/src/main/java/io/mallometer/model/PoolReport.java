@@ -31,7 +31,7 @@ public record PoolReport(
    * library itself tracks.
    */
   public record Pool(
-      @Figure(value = "The origin", inline = true) Origin origin,
+      @Figure(value = "The origin", inline = true) PoolOrigin origin,
       @Figure(value = "The sizes", inline = true) Amounts amounts,
       @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
           double siteBytes,
@@ -52,7 +52,7 @@ public record PoolReport(
   }
 
   /** The library that has a pool. */
-  public record Origin(
+  public record PoolOrigin(
       @Figure("The library, such as Netty") String library,
       @Figure("The package of this copy of it, such as io.netty") String packageName,
       @Figure("The kind of its pools: pooled or adaptive") String kind) {}

@@ -2,7 +2,7 @@ package io.mallometer.internal.pool;
 
 import io.mallometer.internal.pool.PoolReading.Tracked;
 import io.mallometer.model.PoolReport.Amounts;
-import io.mallometer.model.PoolReport.Origin;
+import io.mallometer.model.PoolReport.PoolOrigin;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -207,7 +207,7 @@ final class NettyCopy {
   private PoolReading reading(
       String kind, Amounts amounts, int interval, String reason, Tracked tracked) {
     return new PoolReading(
-        new Origin(LIBRARY, packageName, kind),
+        new PoolOrigin(LIBRARY, packageName, kind),
         amounts,
         List.of(packageName + (kind.equals(ADAPTIVE) ? Names.ADAPTIVE_POOL : Names.ARENA)),
         interval,

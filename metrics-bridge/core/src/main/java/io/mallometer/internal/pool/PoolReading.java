@@ -1,7 +1,7 @@
 package io.mallometer.internal.pool;
 
 import io.mallometer.model.PoolReport.Amounts;
-import io.mallometer.model.PoolReport.Origin;
+import io.mallometer.model.PoolReport.PoolOrigin;
 import java.util.List;
 
 /**
@@ -16,7 +16,7 @@ import java.util.List;
  * @param buffers the live tracked buffers, and those released since the last look
  */
 record PoolReading(
-    Origin origin,
+    PoolOrigin origin,
     Amounts amounts,
     List<String> chunkClasses,
     int interval,
