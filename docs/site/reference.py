@@ -186,16 +186,26 @@ READERS = {
 }
 
 
+@functools.cache
 def figures():
-    """The record, name, unit and meaning of each component that the code publishes."""
+    """The record, name, unit and meaning of each component that the code publishes, and whether the component's fields stand in its
+    place. The fields of a record's own parts are those of the record."""
+    whole = {part: record for record, _, _, _, _, part in stated_figures() if part}
+    return [(whole.get(record, record), name, unit, meaning, inline) for record, name, unit, meaning, inline, part in stated_figures() if not part]
+
+
+def stated_figures():
+    """Yields figures() as the code states them, with the kind of a record's own part whose fields stand in its place."""
     for path in sorted([*(CORE / "model").glob("*.java"), *(CORE / "view").glob("*.java")]):
         source = read(path)
         for found in re.finditer(r"@Figure\((?:\s*value =)?" + LITERALS + r"([^()]*)\)", source):
             indent = found.start() - source.rfind("\n", 0, found.start()) - 1
             record = [name for spaces, name in re.findall(r"^( *)public record (\w+)", source[: found.start()], re.M) if len(spaces) < indent][-1]
             unit = re.search(r"unit = (?:Figure\.Unit\.)?(\w+)", found[2])
-            name = re.match(r"\s*(?:public )?[\w.<>?@, \[\]]+?\s(\w+)\s*[,()]", source[found.end() :])[1]
-            yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), "inline = true" in found[2]
+            kind, name = re.match(r"\s*(?:public )?([\w.<>?@, \[\]]+?)\s(\w+)\s*[,()]", source[found.end() :]).groups()
+            inline = "inline = true" in found[2]
+            part = kind if inline and re.search(rf"^ +public record {kind}\b", source, re.M) else ""
+            yield record, name, unit[1].lower().replace("_", " ") if unit else "", joined(found[1]), inline, part
 
 
 # What follows the first clause of a field's meaning: the page says once what an unknown field is, and the MBeans have the whole text.

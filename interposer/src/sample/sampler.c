@@ -252,15 +252,12 @@ static unsigned level_for(double probability) {
   return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
 }
 
-static bool is_governed(void) {
-  return sampler_interval() != 1 && __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED) != 0;
-}
-
 /* Returns the factors for a thread; `block` may be NULL. */
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
-  if (!is_governed()) return (struct governor_shares){1, 1, 1};
+  uint32_t target = sampler_target();
+  if (target == 0 || sampler_interval() == 1) return (struct governor_shares){1, 1, 1};
   struct governor_shares left = governor_shares(&governor);
-  double of_thread = block ? burst_share(&thread_sampling(block)->burst, now, sampler_target()) : 1;
+  double of_thread = block ? burst_share(&thread_sampling(block)->burst, now, target) : 1;
   double of_large = of_thread > LEAST_SHARE_OF_SIZES ? of_thread : LEAST_SHARE_OF_SIZES;
   return (struct governor_shares){left.of_busy, left.of_numbers * of_thread,
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
@@ -301,9 +298,9 @@ static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t rando
 static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
-  if (!call_sites_on()) return;
   allocation->probability = probability;
   allocation->samples_all = samples_all();
+  if (!call_sites_on()) return;
   allocation->object = call_sites_record(allocation);
   sampler_spend(allocation->block, allocation->work);
 }

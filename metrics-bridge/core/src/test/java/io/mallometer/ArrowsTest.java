@@ -75,25 +75,18 @@ class ArrowsTest {
   private static final Map<String, String> READ_IN_ONE_BREATH =
       Map.ofEntries(
           Map.entry("Account$Row", ROW),
-          Map.entry("AccountReading", "one end of an account, of which each figure is a row"),
           Map.entry("AllocatorStatistics", COUNTS),
           Map.entry("CallSite", ROW),
           Map.entry("CgroupMemory", COUNTS),
           Map.entry("Component", "the columns of the reference page"),
           Map.entry("Diagnosis", "what the page says first, in the order of its sentences"),
           Map.entry("HistoryPoint", ROW),
-          Map.entry("LeakSummary", COUNTS),
           Map.entry("Mapping", "the figures of one block of smaps"),
           Map.entry("NativeCounters", COUNTS),
-          Map.entry("Observation", COUNTS),
           Map.entry("OwnerReport", "what one search found, in the order of its report"),
-          Map.entry("PoolReport$BufferSite", ROW),
-          Map.entry("PoolReport$Pool", ROW),
           Map.entry("ResidentMemory", COUNTS),
           Map.entry("ScopeCounts", COUNTS),
           Map.entry("SelfReport", COUNTS),
-          Map.entry("SelfReport$Sampling", COUNTS),
-          Map.entry("SiteChange", ROW),
           Map.entry("Snapshot", "one part for each subject of a poll"));
 
   @ArchTest

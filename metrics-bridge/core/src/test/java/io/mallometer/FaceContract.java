@@ -560,7 +560,13 @@ public abstract class FaceContract {
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
-            524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
+            524_288,
+            77,
+            new SelfReport.Missed(5, 3, 11),
+            0.01,
+            1,
+            13_000_000,
+            SelfReport.SlotPages.NONE));
   }
 
   /** Returns a self-report with these samples. */
@@ -685,13 +691,11 @@ public abstract class FaceContract {
             "com.shop.SessionStore.keep(SessionStore.java:48)",
             new Estimate(2_048, 262_144, 16),
             new Estimate(heldBytes, heldBytes * heldBytes / 16, 16),
-            16,
-            12,
-            240,
-            1,
-            true,
-            risingSeconds,
-            "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer",
+            new PoolReport.Tracks(16, 12, 240, 1),
+            new PoolReport.Hold(
+                true,
+                risingSeconds,
+                "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer"),
             new Estimate(128, 16_384, 1),
             "128 buffers were dropped without release");
     return new PoolReport(
@@ -701,13 +705,8 @@ public abstract class FaceContract {
         20_000_000,
         List.of(
             new PoolReport.Pool(
-                "Netty",
-                "io.netty",
-                "pooled",
-                32,
-                134_217_728,
-                20_000_000,
-                1_000_000,
+                new PoolReport.PoolOrigin("Netty", "io.netty", "pooled"),
+                new PoolReport.Amounts(32, 134_217_728, 20_000_000, 1_000_000),
                 134_000_000,
                 List.of(7),
                 128,

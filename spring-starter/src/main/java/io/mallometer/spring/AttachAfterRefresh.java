@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.AttachMode;
+import io.mallometer.spring.ApplicationSettings.AttachSetting;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;

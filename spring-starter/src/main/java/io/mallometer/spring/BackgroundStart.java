@@ -50,7 +50,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   private void begin(Environment environment) {
     boolean early;
     try {
-      if (!OnEnabledPropertyCondition.enabled(environment)) {
+      if (!ConditionalOnEnabledProperty.OnEnabledProperty.enabled(environment)) {
         return;
       }
       early = AttachAfterRefresh.isEarly(environment);

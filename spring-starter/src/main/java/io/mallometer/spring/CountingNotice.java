@@ -6,6 +6,7 @@ import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
+import io.mallometer.spring.ApplicationSettings.AttachSetting;
 import java.io.IOException;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,11 +1,14 @@
 package io.mallometer.spring;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.mallometer.page.Page.Token;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
 import io.mallometer.view.Views;
 import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.InvocationTargetException;
+import java.net.URLDecoder;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -16,6 +19,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.util.UriUtils;
 
 /**
  * The servlet request that the calling thread answers. The Actuator does not pass it to an
@@ -54,7 +58,7 @@ final class CurrentRequest {
    * Returns the parameters by name, without those of Spring Security. Several values of one name
    * are joined by commas.
    */
-  static Map<String, String> parameters() {
+  private static Map<String, String> parameters() {
     Map<String, String> parameters = new HashMap<>();
     if (SERVLETS) {
       Holder.parameters().forEach((name, values) -> parameters.put(name, String.join(",", values)));
@@ -63,7 +67,7 @@ final class CurrentRequest {
   }
 
   /** Removes the parameters of Spring Security, and returns the others. */
-  static Map<String, String> withoutSpringSecurity(Map<String, String> parameters) {
+  private static Map<String, String> withoutSpringSecurity(Map<String, String> parameters) {
     parameters.keySet().removeAll(PARAMETERS_OF_SPRING_SECURITY);
     return parameters;
   }
@@ -122,6 +126,51 @@ final class CurrentRequest {
   private static String text(Class<?> type, String method, Object token)
       throws NoSuchMethodException, IllegalAccessException, InvocationTargetException {
     return (String) type.getMethod(method).invoke(token);
+  }
+
+  /**
+   * A request for one view. Spring WebFlux binds no request to a thread. There, {@link
+   * ReactiveEndpointFilter} puts the query into the path, and thereby into the operation's
+   * selector.
+   *
+   * @param view the name of the view
+   * @param parameters the parameters of the query by name, without those of Spring Security
+   */
+  record ViewRequest(String view, Map<String, String> parameters) {
+
+    private static final char MARK = '?';
+
+    /** Reads the selector of an operation and the query of the request on this thread. */
+    static ViewRequest of(String selector) {
+      int mark = selector.indexOf(MARK);
+      return mark < 0
+          ? new ViewRequest(selector, CurrentRequest.parameters())
+          : new ViewRequest(selector.substring(0, mark), parameters(selector.substring(mark + 1)));
+    }
+
+    /** Returns a path with the query appended to its last segment. */
+    static String path(String path, String query) {
+      return path + UriUtils.encode(MARK + query, UTF_8);
+    }
+
+    private static Map<String, String> parameters(String query) {
+      Map<String, String> parameters = new HashMap<>();
+      for (String each : query.split("&")) {
+        int equals = each.indexOf('=');
+        if (equals > 0) {
+          parameters.merge(
+              URLDecoder.decode(each.substring(0, equals), UTF_8),
+              URLDecoder.decode(each.substring(equals + 1), UTF_8),
+              (first, next) -> first + "," + next);
+        }
+      }
+      return withoutSpringSecurity(parameters);
+    }
+
+    /** Returns the refusal of parameters that the view does not have. */
+    Optional<Told> refusal() {
+      return foreignParameter(view, parameters.keySet());
+    }
   }
 
   /** The code that needs the servlet API. The JVM links it only if that is present. */

@@ -9,14 +9,17 @@ import io.mallometer.model.MonitorOptions;
 import io.mallometer.model.Setting;
 import io.mallometer.push.ProfilePush;
 import io.mallometer.push.PushOptions;
+import io.mallometer.spring.ApplicationSettings.AttachSetting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -117,16 +120,27 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean
-  EventPublisher mallometerEvents(Mallometer mallometer, ApplicationEventPublisher events) {
-    return new EventPublisher(mallometer, events);
+  @ConditionalOnMissingBean(name = "mallometerEvents")
+  Subscriptions mallometerEvents(Mallometer mallometer, ApplicationEventPublisher events) {
+    return new Subscriptions(
+        () ->
+            List.of(
+                mallometer
+                    .allocator()
+                    .onHugeAllocation(
+                        (allocation, missedBefore) ->
+                            events.publishEvent(
+                                new HugeAllocationEvent(mallometer, allocation, missedBefore))),
+                mallometer
+                    .leaks()
+                    .onLeak(verdict -> events.publishEvent(new LeakEvent(mallometer, verdict)))));
   }
 
   @Bean
   @Lazy(false)
   @ConditionalOnMissingBean(name = "automaticTrims")
   @ConditionalOnProperty("mallometer.trim.interval")
-  @Nullable OpenSubscriptions automaticTrims(Mallometer mallometer, MallometerOptions options) {
+  @Nullable Subscriptions automaticTrims(Mallometer mallometer, MallometerOptions options) {
     Optional<Duration> interval = options.find(Setting.TRIM_INTERVAL);
     if (interval.isEmpty()) {
       return null;
@@ -139,15 +153,16 @@ public final class MallometerAutoConfiguration {
               .formatted(Setting.text(least), Setting.TRIM_MINIMUM_INTERVAL.property()));
     }
     double share = options.get(Setting.TRIM_RETAINED_SHARE);
-    return new OpenSubscriptions(List.of(mallometer.allocator().trimEvery(interval.get(), share)));
+    return new Subscriptions(
+        () -> List.of(mallometer.allocator().trimEvery(interval.get(), share)));
   }
 
   @Bean
   @Lazy(false)
   @ConditionalOnMissingBean(name = "mallometerMonitors")
-  OpenSubscriptions mallometerMonitors(Mallometer mallometer, MallometerOptions options) {
-    return new OpenSubscriptions(
-        MonitorOptions.of(options).stream().map(mallometer.monitors()::start).toList());
+  Subscriptions mallometerMonitors(Mallometer mallometer, MallometerOptions options) {
+    List<MonitorOptions> monitors = MonitorOptions.of(options);
+    return new Subscriptions(() -> monitors.stream().map(mallometer.monitors()::start).toList());
   }
 
   @Bean
@@ -189,16 +204,25 @@ public final class MallometerAutoConfiguration {
     return new AttachAfterRefresh(mallometer, AttachSetting.of(context.getEnvironment()), context);
   }
 
-  /**
-   * Subscriptions that a context ends when it closes.
-   *
-   * @param all the subscriptions, the oldest first
-   */
-  record OpenSubscriptions(List<Mallometer.Subscription> all) implements AutoCloseable {
+  /** Subscriptions that begin when all beans exist, and end when the context closes. */
+  static final class Subscriptions implements SmartInitializingSingleton, AutoCloseable {
+
+    private final Supplier<List<Mallometer.Subscription>> start;
+    private List<Mallometer.Subscription> open = List.of();
+
+    private Subscriptions(Supplier<List<Mallometer.Subscription>> start) {
+      this.start = start;
+    }
 
     @Override
-    public void close() {
-      all.forEach(Mallometer.Subscription::close);
+    public synchronized void afterSingletonsInstantiated() {
+      open = start.get();
+    }
+
+    @Override
+    public synchronized void close() {
+      open.forEach(Mallometer.Subscription::close);
+      open = List.of();
     }
   }
 }

@@ -3,8 +3,14 @@ package io.mallometer.spring;
 import io.mallometer.Mallometer;
 import io.mallometer.model.Component;
 import io.mallometer.view.Views;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -25,6 +31,8 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
+import org.springframework.http.MediaType;
+import org.springframework.web.filter.OncePerRequestFilter;
 
 /** Configures the Actuator endpoint {@code nativememory} if it is exposed. */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
@@ -130,6 +138,56 @@ public final class MallometerEndpointAutoConfiguration {
       }
       hints.resources().registerPattern("io/mallometer/page/*");
       hints.resources().registerPattern("io/mallometer/report/*");
+    }
+  }
+
+  /**
+   * Answers a request for a change with the property that allows it, if the endpoint is read-only.
+   * Spring Boot would answer 405 without a text. {@link ReactiveEndpointFilter} does this for
+   * Spring WebFlux. Runs after Spring Security's filter.
+   */
+  static final class RefusedChanges extends OncePerRequestFilter {
+
+    private static final Set<String> CHANGING = Set.of("POST", "DELETE");
+
+    private final ObjectProvider<PathMappedEndpoints> paths;
+    private final String servletPath;
+    private final boolean changesAllowed;
+
+    /**
+     * @param paths the paths of the endpoint, unknown until all beans exist
+     * @param servletPath the path of Spring MVC's servlet below the context path
+     */
+    RefusedChanges(
+        ObjectProvider<PathMappedEndpoints> paths, String servletPath, boolean changesAllowed) {
+      this.paths = paths;
+      this.servletPath =
+          servletPath.endsWith("/")
+              ? servletPath.substring(0, servletPath.length() - 1)
+              : servletPath;
+      this.changesAllowed = changesAllowed;
+    }
+
+    @Override
+    protected boolean shouldNotFilter(HttpServletRequest request) {
+      return changesAllowed || !CHANGING.contains(request.getMethod()) || !isOurs(request);
+    }
+
+    private boolean isOurs(HttpServletRequest request) {
+      @Nullable String path = PageAddress.path(paths);
+      return path != null
+          && request
+              .getRequestURI()
+              .startsWith(request.getContextPath() + servletPath + path + "/");
+    }
+
+    @Override
+    protected void doFilterInternal(
+        HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+        throws ServletException, IOException {
+      response.setStatus(NativeMemoryEndpoint.ONLY_SHOWN.outcome().status());
+      response.setContentType(MediaType.APPLICATION_JSON_VALUE);
+      response.getOutputStream().write(NativeMemoryEndpoint.ONLY_SHOWN.view().json());
     }
   }
 }

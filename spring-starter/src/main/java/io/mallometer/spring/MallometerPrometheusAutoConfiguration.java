@@ -2,8 +2,23 @@ package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
 import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.mallometer.prometheus.RequestSizeHistogram;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.config.NamingConvention;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -37,5 +52,87 @@ public final class MallometerPrometheusAutoConfiguration {
   RequestSizes nativeMemoryRequestSizes(
       Mallometer mallometer, NativeMemoryMetrics metrics, ListableBeanFactory beans) {
     return new RequestSizes(mallometer, metrics, beans);
+  }
+
+  /**
+   * Registers the histogram of request sizes in every Prometheus registry of this context. After
+   * each poll it also searches the composite registries for new ones.
+   *
+   * <p>Micrometer cannot carry a histogram that is counted elsewhere, so it is registered with
+   * Prometheus' client directly. Name and tags are those that the meter registry's filters give to
+   * a meter of this kind: common tags, renaming and denying work as for any other meter.
+   */
+  static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
+
+    private static final Log logger = LogFactory.getLog(RequestSizes.class);
+
+    private final Mallometer mallometer;
+    private final NativeMemoryMetrics metrics;
+    private final ListableBeanFactory beans;
+
+    /** The histograms by registry; empty if refused or denied by a filter. Guarded by this. */
+    private final Map<PrometheusMeterRegistry, Optional<RequestSizeHistogram>> histograms =
+        new HashMap<>();
+
+    private List<MeterRegistry> ownRegistries = List.of();
+    private Mallometer.@Nullable Subscription subscription;
+
+    RequestSizes(Mallometer mallometer, NativeMemoryMetrics metrics, ListableBeanFactory beans) {
+      this.mallometer = mallometer;
+      this.metrics = metrics;
+      this.beans = beans;
+    }
+
+    /** Begins to register. All registries have their filters then. */
+    @Override
+    public synchronized void afterSingletonsInstantiated() {
+      ownRegistries = List.copyOf(beans.getBeansOfType(MeterRegistry.class).values());
+      subscription = mallometer.onPoll(snapshot -> publishInAll());
+      publishInAll();
+    }
+
+    private synchronized void publishInAll() {
+      if (subscription != null) {
+        ownRegistries.forEach(this::publishIn);
+      }
+    }
+
+    private void publishIn(MeterRegistry registry) {
+      if (registry instanceof CompositeMeterRegistry composite) {
+        composite.getRegistries().forEach(this::publishIn);
+      } else if (registry instanceof PrometheusMeterRegistry prometheus
+          && !histograms.containsKey(prometheus)) {
+        histograms.put(prometheus, publish(prometheus));
+      }
+    }
+
+    private Optional<RequestSizeHistogram> publish(PrometheusMeterRegistry registry) {
+      try {
+        return metrics.requestSizeId(registry).map(id -> register(registry, id));
+      } catch (RuntimeException | LinkageError e) {
+        logger.warn("The sizes of native allocations are not published in " + registry, e);
+        return Optional.empty();
+      }
+    }
+
+    private RequestSizeHistogram register(PrometheusMeterRegistry registry, Meter.Id id) {
+      NamingConvention convention = registry.config().namingConvention();
+      Map<String, String> labels = new LinkedHashMap<>();
+      for (Tag tag : id.getConventionTags(convention)) {
+        labels.put(tag.getKey(), tag.getValue());
+      }
+      return RequestSizeHistogram.register(
+          mallometer, registry.getPrometheusRegistry(), id.getConventionName(convention), labels);
+    }
+
+    @Override
+    public synchronized void close() {
+      if (subscription != null) {
+        subscription.close();
+        subscription = null;
+      }
+      histograms.values().forEach(histogram -> histogram.ifPresent(RequestSizeHistogram::close));
+      histograms.clear();
+    }
   }
 }

@@ -84,7 +84,7 @@ final class NativeMemoryDetails {
   }
 
   private static void addLeaks(Map<String, Object> details, LeakSummary leaks) {
-    details.put("leaks", leaks.leaking());
+    details.put("leaks", leaks.counts().leaking());
     leaks.worstInWords().ifPresent(words -> details.put("leak", words));
   }
 

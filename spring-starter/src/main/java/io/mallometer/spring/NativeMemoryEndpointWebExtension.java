@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.page.Page;
+import io.mallometer.spring.CurrentRequest.ViewRequest;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Views;
 import java.util.Map;

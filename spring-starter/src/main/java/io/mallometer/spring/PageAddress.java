@@ -20,10 +20,15 @@ interface PageAddress {
   static PageAddress ofEndpoint(
       ObjectProvider<PathMappedEndpoints> paths, Environment environment) {
     return () -> {
-      @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
-      @Nullable String path = endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
+      @Nullable String path = path(paths);
       return path == null ? "" : address(path, environment);
     };
+  }
+
+  /** Returns the endpoint's path; null if the endpoint is not exposed over HTTP. */
+  static @Nullable String path(ObjectProvider<PathMappedEndpoints> paths) {
+    @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
+    return endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
   }
 
   /** Returns the address of a path; empty if no server listens. */

@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.page.Page;
+import io.mallometer.spring.CurrentRequest.ViewRequest;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
 import java.net.URI;
@@ -129,8 +130,7 @@ final class ReactiveEndpointFilter implements WebFilter {
   private Patterns patterns() {
     @Nullable Patterns known = patterns;
     if (known == null) {
-      @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
-      @Nullable String path = endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
+      @Nullable String path = PageAddress.path(paths);
       known = Patterns.below(path == null ? "/actuator/" + NativeMemoryEndpoint.NAME : path);
       patterns = known;
     }

@@ -7,6 +7,7 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.model.AttachMode;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
+import io.mallometer.spring.ApplicationSettings.AttachSetting;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

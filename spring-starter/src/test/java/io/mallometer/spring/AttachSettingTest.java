@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.internal.library.load.AttachVariable;
 import io.mallometer.model.AttachMode;
+import io.mallometer.spring.ApplicationSettings.AttachSetting;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.mallometer.spring.MallometerPrometheusAutoConfiguration.RequestSizes;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -61,7 +62,7 @@ class BackOffTest {
                     .hasSingleBean(RequestSizes.class)
                     .hasSingleBean(NativeMemoryEndpoint.class)
                     .hasSingleBean(NativeMemoryEndpointWebExtension.class)
-                    .hasSingleBean(EventPublisher.class)
+                    .hasBean("mallometerEvents")
                     .hasSingleBean(AttachAfterRefresh.class)
                     .hasBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean("nativeMemoryInfoContributor")
@@ -82,7 +83,7 @@ class BackOffTest {
                     .doesNotHaveBean(NativeMemoryMetrics.class)
                     .doesNotHaveBean(NativeMemoryEndpoint.class)
                     .doesNotHaveBean(NativeMemoryEndpointWebExtension.class)
-                    .doesNotHaveBean(EventPublisher.class)
+                    .doesNotHaveBean("mallometerEvents")
                     .doesNotHaveBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(AttachAfterRefresh.class));
   }
@@ -236,6 +237,7 @@ class BackOffTest {
   @ValueSource(
       strings = {
         "mallometerAttach",
+        "mallometerEvents",
         "automaticTrims",
         "mallometerMonitors",
         "nativeMemoryHealthIndicator",
@@ -255,7 +257,6 @@ class BackOffTest {
         Mallometer.class,
         NativeMemoryMBeans.class,
         NativeMemoryEvents.class,
-        EventPublisher.class,
         AttachAfterRefresh.class,
         NativeMemoryMetrics.class,
         RequestSizes.class,

@@ -12,6 +12,7 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
+import io.mallometer.spring.ApplicationSettings.AttachSetting;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;

@@ -99,12 +99,12 @@ class EndpointContractTest extends FaceContract {
   }
 
   private static void addLeaks(List<Published> shown, LeakSummary sites) {
-    shown.add(sites(sites.lost(), "leak", "lost"));
-    shown.add(sites(sites.outlasted(), "leak", "outlasted"));
-    shown.add(sites(sites.known(), "leak", "known"));
-    shown.add(sites(sites.unused(), "unused", ""));
-    shown.add(sites(sites.growing(), "growing", ""));
-    shown.add(sites(sites.pools(), "pool", ""));
+    shown.add(sites(sites.counts().lost(), "leak", "lost"));
+    shown.add(sites(sites.counts().outlasted(), "leak", "outlasted"));
+    shown.add(sites(sites.counts().known(), "leak", "known"));
+    shown.add(sites(sites.counts().unused(), "unused", ""));
+    shown.add(sites(sites.counts().growing(), "growing", ""));
+    shown.add(sites(sites.counts().pools(), "pool", ""));
     for (SiteSummary.Share share : sites.unusedBytes()) {
       shown.add(gauge("native_malloc_leak_unused_bytes", share.liveBytes(), "site", share.name()));
     }
@@ -178,9 +178,9 @@ class EndpointContractTest extends FaceContract {
       String dropped = "mallometer_samples_dropped_total";
       shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
       shown.add(counter("mallometer_samples_total", sampling.samples()));
-      shown.add(counter(dropped, sampling.withoutSite(), "reason", "no_site"));
-      shown.add(counter(dropped, sampling.notFollowed(), "reason", "not_followed"));
-      shown.add(counter(dropped, sampling.bySizeOnly(), "reason", "no_path"));
+      shown.add(counter(dropped, sampling.missed().withoutSite(), "reason", "no_site"));
+      shown.add(counter(dropped, sampling.missed().notFollowed(), "reason", "not_followed"));
+      shown.add(counter(dropped, sampling.missed().bySizeOnly(), "reason", "no_path"));
     }
   }
 

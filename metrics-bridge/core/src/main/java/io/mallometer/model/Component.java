@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * @param meaning the meaning; the name if no {@link Figure} states one
  * @param unit the unit of its numbers
  * @param always whether it is {@code null} in JSON while it is unknown
- * @param inline whether its own components stand in its place in JSON
  * @param grows whether its numbers only grow while the process lives
  * @param meter the meter that shows it without labels; empty if there is none
  * @param attribute the attribute of an MBean that shows it without a key; empty if there is none
@@ -40,7 +39,6 @@ public record Component(
     String meaning,
     Figure.Unit unit,
     boolean always,
-    boolean inline,
     boolean grows,
     String meter,
     String attribute,
@@ -56,7 +54,7 @@ public record Component(
       new ClassValue<>() {
         @Override
         protected List<Component> computeValue(Class<?> kind) {
-          return read(kind);
+          return read(kind, MethodHandles.identity(Object.class));
         }
       };
 
@@ -98,31 +96,49 @@ public record Component(
         && kind.isRecord()
         && kind != StackFrame.class
         && known.add(kind)) {
+      Arrays.stream(kind.getRecordComponents())
+          .filter(part -> isInline(part.getAccessor()))
+          .forEach(part -> reach(part.getType(), known));
       of(kind).forEach(component -> reach(component.type(), known));
     }
   }
 
-  private static List<Component> read(Class<?> kind) {
+  private static List<Component> read(Class<?> kind, MethodHandle container) {
     RecordComponent[] all = kind.getRecordComponents();
     List<Component> annotated = new ArrayList<>();
     List<String> names = new ArrayList<>();
     for (RecordComponent component : all) {
       names.add(component.getName());
       if (component.isAnnotationPresent(Figure.class)) {
-        annotated.add(of(component.getAccessor()));
+        annotated.addAll(published(component.getAccessor(), container));
       }
     }
     Arrays.stream(kind.getDeclaredMethods())
         .filter(method -> method.isAnnotationPresent(Figure.class))
         .filter(method -> !names.contains(method.getName()))
         .sorted(Comparator.comparing(Method::getName))
-        .forEach(method -> annotated.add(of(method)));
+        .forEach(method -> annotated.add(of(method, container)));
     return annotated.isEmpty()
-        ? Arrays.stream(all).map(RecordComponent::getAccessor).map(Component::of).toList()
+        ? Arrays.stream(all).map(component -> of(component.getAccessor(), container)).toList()
         : List.copyOf(annotated);
   }
 
-  private static Component of(Method accessor) {
+  private static boolean isInline(Method accessor) {
+    Figure figure = accessor.getAnnotation(Figure.class);
+    return figure != null && figure.inline();
+  }
+
+  /**
+   * Returns a component, or those of the record that it contains, which stand in its place.
+   *
+   * @param container returns the record with this component
+   */
+  private static List<Component> published(Method accessor, MethodHandle container) {
+    Component whole = of(accessor, container);
+    return isInline(accessor) ? read(accessor.getReturnType(), whole.accessor) : List.of(whole);
+  }
+
+  private static Component of(Method accessor, MethodHandle container) {
     Figure figure = accessor.getAnnotation(Figure.class);
     Class<?> type = accessor.getReturnType();
     try {
@@ -132,13 +148,14 @@ public record Component(
           figure == null ? accessor.getName() : figure.value(),
           figure == null ? Figure.Unit.NONE : figure.unit(),
           figure != null && figure.always(),
-          figure != null && figure.inline(),
           figure != null && figure.grows(),
           figure == null ? "" : figure.meter(),
           figure == null ? "" : figure.attribute(),
           accessor.getGenericReturnType(),
-          handle.asType(OF_ANY),
-          type.isPrimitive() && type != boolean.class ? handle.asType(OF_NUMBER) : null);
+          MethodHandles.filterReturnValue(container, handle.asType(OF_ANY)),
+          type.isPrimitive() && type != boolean.class
+              ? MethodHandles.filterReturnValue(container, handle.asType(OF_NUMBER))
+              : null);
     } catch (IllegalAccessException e) {
       throw unreadable(accessor.getName(), e);
     }

@@ -34,9 +34,7 @@ public final class FigureTree {
     Map<String, @Nullable Object> tree = new LinkedHashMap<>();
     for (Component component : Component.of(fields.getClass())) {
       @Nullable Object value = of(component.valueIn(fields), component.unit().whole());
-      if (component.inline() && value instanceof Map<?, ?> inner) {
-        inner.forEach((name, one) -> tree.put(name.toString(), one));
-      } else if (value != null || component.always()) {
+      if (value != null || component.always()) {
         tree.put(component.name(), value);
       }
     }

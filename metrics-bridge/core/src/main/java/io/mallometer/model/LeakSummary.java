@@ -20,13 +20,7 @@ import java.util.Optional;
  */
 public record LeakSummary(
     @Figure("When the sites were judged") Instant time,
-    @Figure(value = "Call sites with the verdict leak by lost", unit = COUNT) int lost,
-    @Figure(value = "Call sites with the verdict leak by outlasted", unit = COUNT) int outlasted,
-    @Figure(value = "Call sites with the verdict leak by known", unit = COUNT) int known,
-    @Figure(value = "Call sites with the verdict unused", unit = COUNT) int unused,
-    @Figure(value = "Call sites with the verdict growing", unit = COUNT) int growing,
-    @Figure(value = "Call sites with the verdict waits_for_gc", unit = COUNT) int waiting,
-    @Figure(value = "Call sites with the verdict pool", unit = COUNT) int pools,
+    @Figure(value = "Call sites by verdict", inline = true) Counts counts,
     @Figure(
             value =
                 "Native memory in lost or idle objects of call sites with the verdict leak, estimated, by name; most first, the last being other",
@@ -49,14 +43,25 @@ public record LeakSummary(
   /** The most suspects that are recorded. */
   public static final int WORST = 5;
 
+  /** The numbers of call sites by verdict. */
+  public record Counts(
+      @Figure(value = "Call sites with the verdict leak by lost", unit = COUNT) int lost,
+      @Figure(value = "Call sites with the verdict leak by outlasted", unit = COUNT) int outlasted,
+      @Figure(value = "Call sites with the verdict leak by known", unit = COUNT) int known,
+      @Figure(value = "Call sites with the verdict unused", unit = COUNT) int unused,
+      @Figure(value = "Call sites with the verdict growing", unit = COUNT) int growing,
+      @Figure(value = "Call sites with the verdict waits_for_gc", unit = COUNT) int waiting,
+      @Figure(value = "Call sites with the verdict pool", unit = COUNT) int pools) {
+
+    @Figure(value = "Call sites with the verdict leak: by lost, outlasted or known", unit = COUNT)
+    public int leaking() {
+      return lost + outlasted + known;
+    }
+  }
+
   public LeakSummary {
     suspected = List.copyOf(suspected);
     unusedBytes = List.copyOf(unusedBytes);
     worst = List.copyOf(worst);
-  }
-
-  @Figure(value = "Call sites with the verdict leak: by lost, outlasted or known", unit = COUNT)
-  public int leaking() {
-    return lost + outlasted + known;
   }
 }

@@ -7,35 +7,14 @@ import static io.mallometer.model.Figure.Unit.SECONDS;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * State of the observation of objects: whether accesses are seen, and the cost.
- *
- * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
- * @param epochEndNanos when the latest epoch with a result ended, by the same clock; 0 before
- * @param arenaBytes address space that is reserved for slots
- */
+/** State of the observation of objects: whether accesses are seen, and the cost. */
 public record Observation(
     @Figure("Whether it works") State state,
     @Figure("What is off and why; empty if nothing is") String reason,
-    @Figure("By what accessed bits are cleared: cold, clear_refs; empty while off") String method,
-    long startedNanos,
-    long epochEndNanos,
-    @Figure(value = "How long the present epoch is to be", unit = SECONDS) double epochSeconds,
-    @Figure(value = "Epochs that ended", unit = COUNT) long epochs,
-    @Figure(
-            value =
-                "Those of them in which the kernel itself cleared accessed bits: they say nothing",
-            unit = COUNT)
-        long voidEpochs,
-    @Figure(value = "Processor time that it took", unit = SECONDS) double cpuSeconds,
-    long arenaBytes,
-    @Figure(value = "What of it slots take in whole pages", unit = BYTES) long residentBytes,
-    @Figure(value = "What they may take beyond the bytes of their objects", unit = BYTES)
-        long limitBytes,
+    @Figure(value = "How long use was observed", inline = true) Period period,
+    @Figure(value = "The memory of the slots", inline = true) Space space,
     @Figure("By size, smallest first") List<Slots> slots,
-    @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
-    @Figure(value = "Those for which no slot or memory was left", unit = COUNT) long notPlaced,
-    @Figure(value = "Those that are larger than the largest slot", unit = COUNT) long tooLarge,
+    @Figure(value = "How many objects have slots", inline = true) Placement placement,
     @Figure("Why the place of the last use cannot be looked for; empty if it can")
         String watchReason,
     @Figure("What the latest search for lost memory came to, or why there was none")
@@ -59,6 +38,46 @@ public record Observation(
     }
   }
 
+  /**
+   * The time for which use was observed, in epochs.
+   *
+   * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
+   * @param epochEndNanos when the latest epoch with a result ended, by the same clock; 0 before
+   */
+  public record Period(
+      @Figure("By what accessed bits are cleared: cold, clear_refs; empty while off") String method,
+      long startedNanos,
+      long epochEndNanos,
+      @Figure(value = "How long the present epoch is to be", unit = SECONDS) double epochSeconds,
+      @Figure(value = "Epochs that ended", unit = COUNT) long epochs,
+      @Figure(
+              value =
+                  "Those of them in which the kernel itself cleared accessed bits: they say nothing",
+              unit = COUNT)
+          long voidEpochs,
+      @Figure(value = "Processor time that it took", unit = SECONDS) double cpuSeconds) {
+
+    /** The period of a process in which nothing is observed. */
+    public static final Period NONE = new Period("", 0, 0, Double.NaN, 0, 0, 0);
+  }
+
+  /**
+   * The memory of the slots.
+   *
+   * @param arenaBytes address space that is reserved for slots
+   */
+  public record Space(
+      long arenaBytes,
+      @Figure(value = "What of it slots take in whole pages", unit = BYTES) long residentBytes,
+      @Figure(value = "What they may take beyond the bytes of their objects", unit = BYTES)
+          long limitBytes) {}
+
+  /** The numbers of sampled objects with and without a slot. */
+  public record Placement(
+      @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
+      @Figure(value = "Those for which no slot or memory was left", unit = COUNT) long notPlaced,
+      @Figure(value = "Those that are larger than the largest slot", unit = COUNT) long tooLarge) {}
+
   /** Slots of one size. */
   public record Slots(
       @Figure(value = "Their size", unit = BYTES) long bytes,
@@ -74,49 +93,23 @@ public record Observation(
     return new Observation(
         State.OFF,
         reason,
-        "",
-        0,
-        0,
-        Double.NaN,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
+        Period.NONE,
+        new Space(0, 0, 0),
         List.of(),
-        0,
-        0,
-        0,
+        new Placement(0, 0, 0),
         reason,
         reason);
   }
 
   /** Returns this observation with the result of the latest search for lost memory. */
   public Observation withLostMemory(String words) {
-    return new Observation(
-        state,
-        reason,
-        method,
-        startedNanos,
-        epochEndNanos,
-        epochSeconds,
-        epochs,
-        voidEpochs,
-        cpuSeconds,
-        arenaBytes,
-        residentBytes,
-        limitBytes,
-        slots,
-        placed,
-        notPlaced,
-        tooLarge,
-        watchReason,
-        words);
+    return new Observation(state, reason, period, space, slots, placement, watchReason, words);
   }
 
   /** Returns whether at least one epoch had a result. */
   public boolean hasSeen() {
-    return state == State.ON && startedNanos != 0 && epochEndNanos > startedNanos;
+    return state == State.ON
+        && period.startedNanos() != 0
+        && period.epochEndNanos() > period.startedNanos();
   }
 }

@@ -31,20 +31,8 @@ public record PoolReport(
    * library itself tracks.
    */
   public record Pool(
-      @Figure("The library, such as Netty") String library,
-      @Figure("The package of this copy of it, such as io.netty") String packageName,
-      @Figure("The kind of its pools: pooled or adaptive") String kind,
-      @Figure(value = "The number of chunks; unknown for adaptive pools", unit = COUNT)
-          double chunks,
-      @Figure(value = "The bytes of the chunks", unit = BYTES) double bytes,
-      @Figure(
-              value =
-                  "Bytes that were handed out and not returned, those that threads cache included;"
-                      + " unknown for adaptive pools",
-              unit = BYTES)
-          double usedBytes,
-      @Figure(value = "Used bytes that no buffer has, because threads cache them", unit = BYTES)
-          double cachedBytes,
+      @Figure(value = "The origin", inline = true) PoolOrigin origin,
+      @Figure(value = "The sizes", inline = true) Amounts amounts,
       @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
           double siteBytes,
       @Figure("The numbers of these call sites, most live bytes first, at most nine")
@@ -63,11 +51,47 @@ public record PoolReport(
     }
   }
 
+  /** The library that has a pool. */
+  public record PoolOrigin(
+      @Figure("The library, such as Netty") String library,
+      @Figure("The package of this copy of it, such as io.netty") String packageName,
+      @Figure("The kind of its pools: pooled or adaptive") String kind) {}
+
+  /** Sizes of pools; {@code NaN} if unknown. */
+  public record Amounts(
+      @Figure(value = "The number of chunks; unknown for adaptive pools", unit = COUNT)
+          double chunks,
+      @Figure(value = "The bytes of the chunks", unit = BYTES) double bytes,
+      @Figure(
+              value =
+                  "Bytes that were handed out and not returned, those that threads cache included;"
+                      + " unknown for adaptive pools",
+              unit = BYTES)
+          double usedBytes,
+      @Figure(value = "Used bytes that no buffer has, because threads cache them", unit = BYTES)
+          double cachedBytes) {
+
+    /** The sizes of pools that could not be read. */
+    public static final Amounts UNKNOWN =
+        new Amounts(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+  }
+
   /** A line whose buffers are live, or were dropped without release. */
   public record BufferSite(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
       @Figure(value = "Their bytes", unit = BYTES) Estimate bytes,
+      @Figure(value = "The tracked buffers", inline = true) Tracks tracks,
+      @Figure(value = "How long buffers are held", inline = true) Hold hold,
+      @Figure(
+              value =
+                  "The buffers that a garbage collection found without a release, since the start",
+              unit = COUNT)
+          Estimate forgotten,
+      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {}
+
+  /** The tracked buffers of a line. */
+  public record Tracks(
       @Figure(value = "How many of them are tracked", unit = COUNT) int tracked,
       @Figure(value = "In how many chunks tracked buffers are: a lower bound", unit = COUNT)
           int chunks,
@@ -76,7 +100,10 @@ public record PoolReport(
       @Figure(
               value = "Tracked buffers that were released after a minute or more, in the last hour",
               unit = COUNT)
-          int releasedLate,
+          int releasedLate) {}
+
+  /** Whether the buffers of a line are held longer and longer. */
+  public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(
               value =
@@ -84,13 +111,7 @@ public record PoolReport(
                       + " line is a suspect",
               unit = SECONDS)
           double risingSeconds,
-      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence,
-      @Figure(
-              value =
-                  "The buffers that a garbage collection found without a release, since the start",
-              unit = COUNT)
-          Estimate forgotten,
-      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {}
+      @Figure("The finding in one sentence; empty unless it is a suspect") String sentence) {}
 
   public PoolReport {
     pools = List.copyOf(pools);

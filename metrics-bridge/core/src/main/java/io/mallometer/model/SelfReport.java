@@ -77,6 +77,32 @@ public record SelfReport(
               meter = "mallometer.samples",
               attribute = "Samples")
           double samples,
+      @Figure(value = "Samples that lack something", inline = true) Missed missed,
+      @Figure(
+              value =
+                  "Share of the time of one processor that samples may take; unknown if it is not limited",
+              unit = RATIO,
+              meter = "mallometer.overhead.target",
+              attribute = "OverheadTarget")
+          double overheadTarget,
+      double share,
+      double tableBytes,
+      SlotPages slots) {
+
+    /** Sampling of a library that is not loaded or samples nothing. */
+    public static final Sampling OFF =
+        new Sampling(
+            Double.NaN,
+            Double.NaN,
+            new Missed(Double.NaN, Double.NaN, Double.NaN),
+            Double.NaN,
+            Double.NaN,
+            Double.NaN,
+            SlotPages.NONE);
+  }
+
+  /** Samples that lack a call site, their end or the probability of their call path. */
+  public record Missed(
       @Figure(
               value = "Samples of call sites for which there was no room",
               unit = COUNT,
@@ -94,31 +120,7 @@ public record SelfReport(
                       + "samples",
               unit = COUNT,
               grows = true)
-          double bySizeOnly,
-      @Figure(
-              value =
-                  "Share of the time of one processor that samples may take; unknown if it is not limited",
-              unit = RATIO,
-              meter = "mallometer.overhead.target",
-              attribute = "OverheadTarget")
-          double overheadTarget,
-      double share,
-      double tableBytes,
-      SlotPages slots) {
-
-    /** Sampling of a library that is not loaded or samples nothing. */
-    public static final Sampling OFF =
-        new Sampling(
-            Double.NaN,
-            Double.NaN,
-            Double.NaN,
-            Double.NaN,
-            Double.NaN,
-            Double.NaN,
-            Double.NaN,
-            Double.NaN,
-            SlotPages.NONE);
-  }
+          double bySizeOnly) {}
 
   /**
    * The addresses that the library reserves for sampled objects on pages of their own, whose use it

@@ -16,12 +16,7 @@ public record SiteChange(
     @Figure("Who allocates") String name,
     @Figure("The library that asked for the memory") String library,
     @Figure("The stack, innermost first") List<StackFrame> frames,
-    @Figure(value = "Bytes in use at the first moment, estimated", unit = BYTES)
-        double liveBytesBefore,
-    @Figure(value = "Bytes in use at the second", unit = BYTES) double liveBytesAfter,
-    @Figure(value = "Objects in use at the first moment, estimated", unit = COUNT)
-        double liveObjectsBefore,
-    @Figure(value = "Objects in use at the second", unit = COUNT) double liveObjectsAfter,
+    @Figure(value = "What is in use", inline = true) Live live,
     @Figure(value = "Bytes allocated in between, estimated", unit = BYTES) double allocatedBytes,
     @Figure(value = "Objects allocated in between, estimated", unit = COUNT)
         double allocatedObjects) {
@@ -38,6 +33,15 @@ public record SiteChange(
   public static final Comparator<SiteChange> MOST_ALLOCATED_FIRST =
       mostFirst(SiteChange::allocatedBytes);
 
+  /** The live memory at both moments. */
+  public record Live(
+      @Figure(value = "Bytes in use at the first moment, estimated", unit = BYTES)
+          double liveBytesBefore,
+      @Figure(value = "Bytes in use at the second", unit = BYTES) double liveBytesAfter,
+      @Figure(value = "Objects in use at the first moment, estimated", unit = COUNT)
+          double liveObjectsBefore,
+      @Figure(value = "Objects in use at the second", unit = COUNT) double liveObjectsAfter) {}
+
   public SiteChange {
     frames = List.copyOf(frames);
   }
@@ -45,13 +49,13 @@ public record SiteChange(
   /** Returns the growth of the live bytes. */
   @Figure(value = "By how much live bytes grew; negative if they shrank", unit = BYTES)
   public double liveBytesGrowth() {
-    return liveBytesAfter - liveBytesBefore;
+    return live.liveBytesAfter() - live.liveBytesBefore();
   }
 
   /** Returns the growth of the live objects. */
   @Figure(value = "By how much live objects grew; negative if they shrank", unit = COUNT)
   public double liveObjectsGrowth() {
-    return liveObjectsAfter - liveObjectsBefore;
+    return live.liveObjectsAfter() - live.liveObjectsBefore();
   }
 
   /** Returns the part of the process that the call site belongs to. */

@@ -57,7 +57,7 @@ final class LeakText implements LeakFormat.Writing {
     String reason = observation.reason();
     String seen =
         observation.hasSeen()
-            ? "%d epochs of observation".formatted(observation.epochs())
+            ? "%d epochs of observation".formatted(observation.period().epochs())
                 + (reason.isEmpty() ? "" : "; " + reason)
             : "accesses to objects are not observed: " + (reason.isEmpty() ? "not yet" : reason);
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);

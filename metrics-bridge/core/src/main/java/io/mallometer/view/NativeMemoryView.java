@@ -33,10 +33,10 @@ public record NativeMemoryView(
   }
 
   private static Optional<Instant> observedSince(Observation observation, Clock clock) {
-    if (observation.startedNanos() == 0) {
+    if (observation.period().startedNanos() == 0) {
       return Optional.empty();
     }
-    long nanos = System.nanoTime() - observation.startedNanos();
+    long nanos = System.nanoTime() - observation.period().startedNanos();
     return Optional.of(clock.instant().minusNanos(nanos).truncatedTo(ChronoUnit.MINUTES));
   }
 }

@@ -143,7 +143,12 @@ class MeterTest {
             .mapToObj(i -> new SiteSummary.Share("name" + i, i))
             .toList();
     return new LeakSummary(
-        Instant.EPOCH, 4, 3, 2, 3, 8, 5, 7, most, most, List.of(), Optional.empty());
+        Instant.EPOCH,
+        new LeakSummary.Counts(4, 3, 2, 3, 8, 5, 7),
+        most,
+        most,
+        List.of(),
+        Optional.empty());
   }
 
   private static ProcessMemory everything() {

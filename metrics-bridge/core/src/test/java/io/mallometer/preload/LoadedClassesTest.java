@@ -37,8 +37,9 @@ class LoadedClassesTest {
 
     Pool pool = found();
 
-    assertThat(pool.packageName()).isEqualTo("io.netty");
-    assertThat(pool.bytes()).isEqualTo(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory());
+    assertThat(pool.origin().packageName()).isEqualTo("io.netty");
+    assertThat(pool.amounts().bytes())
+        .isEqualTo(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory());
     assertThat(pool.bufferSites().get(0).line()).contains("LoadedClassesTest.aPoolOf");
     // 31 are expected to be tracked, with a standard error of 5.6.
     assertThat(pool.bufferSites().get(0).buffers().value()).isBetween(600.0, 8_600.0);

@@ -136,10 +136,7 @@ class PprofReportTest {
         name,
         "libzip.so",
         List.of(ExampleSites.java("com.example.Site", name, 1)),
-        before,
-        after,
-        0,
-        0,
+        new SiteChange.Live(before, after, 0, 0),
         0,
         allocatedObjects);
   }

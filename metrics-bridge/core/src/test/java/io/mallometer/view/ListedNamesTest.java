@@ -48,10 +48,6 @@ class ListedNamesTest {
   /** Adds the keys of a record. A type with a name of its own is listed only under that name. */
   private static void addKeys(Set<String> names, String asked, Class<?> kind) {
     for (Component component : Component.of(kind)) {
-      if (component.inline()) {
-        addKeys(names, asked, (Class<?>) component.type());
-        continue;
-      }
       addKey(
           names, asked + (asked.endsWith("[]") ? "." : " ") + component.name(), component.type());
     }

@@ -124,13 +124,13 @@ final class VerdictLog implements AutoCloseable {
     return seen.state()
         + (seen.reason().isEmpty() ? "" : ": " + seen.reason())
         + ", "
-        + seen.epochs()
+        + seen.period().epochs()
         + " epochs, "
-        + seen.voidEpochs()
+        + seen.period().voidEpochs()
         + " void, "
-        + seen.placed()
+        + seen.placement().placed()
         + " objects placed, "
-        + seen.notPlaced()
+        + seen.placement().notPlaced()
         + " not"
         + (report.reason().isEmpty() ? "" : ", " + report.reason());
   }

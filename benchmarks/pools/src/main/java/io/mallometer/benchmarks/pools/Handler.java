@@ -105,7 +105,7 @@ public final class Handler {
     for (PoolReport.Pool pool : report.pools()) {
       System.out.printf(Locale.ROOT, "%4.0f s %s%n", seconds(began), pool.sentence());
       for (PoolReport.BufferSite site : pool.bufferSites()) {
-        if (site.oldestSeconds() >= 60) {
+        if (site.tracks().oldestSeconds() >= 60) {
           System.out.printf(
               Locale.ROOT,
               "%4.0f s held: %.0f buffers from %s%n",
@@ -113,8 +113,8 @@ public final class Handler {
               site.buffers().value(),
               site.line());
         }
-        if (site.suspect()) {
-          System.out.printf(Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), site.sentence());
+        if (site.hold().suspect()) {
+          System.out.printf(Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), site.hold().sentence());
         }
       }
     }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
           + " the output of JMH with -rf json, the output of report --format json, and arrays of"
           + " results (docs/reference/gates.md)."
     })
-final class BaselineCommand implements Runnable {
+final class BaselineCommand {
 
   @Option(
       names = "--directory",
@@ -37,11 +37,6 @@ final class BaselineCommand implements Runnable {
   private Path directory = Path.of("mallometer/baselines");
 
   @Spec private CommandSpec specification = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(specification.commandLine(), "which command?");
-  }
 
   @Command(
       name = "save",

@@ -9,12 +9,9 @@ import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 
 /** Compares results with the thresholds under version control, and updates them. */
 @Command(
@@ -23,7 +20,7 @@ import picocli.CommandLine.Spec;
       "Compares measured native memory with the thresholds that a project keeps under version"
           + " control, a file for each test or benchmark. Reads the files that baseline reads."
     })
-final class ThresholdsCommand implements Runnable {
+final class ThresholdsCommand {
 
   @Option(
       names = "--directory",
@@ -32,13 +29,6 @@ final class ThresholdsCommand implements Runnable {
       defaultValue = "mallometer/thresholds",
       description = "directory of thresholds; ${DEFAULT-VALUE} by default")
   private Path directory = Path.of("mallometer/thresholds");
-
-  @Spec private CommandSpec specification = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(specification.commandLine(), "which command?");
-  }
 
   @Command(
       name = "check",

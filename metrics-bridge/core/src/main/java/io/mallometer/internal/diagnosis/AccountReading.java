@@ -19,10 +19,7 @@ import java.util.stream.Collectors;
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
- * @param residentBytes the resident set without pages of files that the kernel can drop
- * @param resident resident bytes by part
- * @param copiedFileBytes pages of files that the process wrote
- * @param mallocBytes resident memory of malloc
+ * @param resident the resident set
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
  * @param liveBytes live bytes of malloc; after an attach the allocated minus the freed bytes since
  * @param counts counts of the JVM
@@ -31,10 +28,7 @@ import java.util.stream.Collectors;
 public record AccountReading(
     Instant time,
     double chargedBytes,
-    double residentBytes,
-    Map<ResidentPart, Long> resident,
-    long copiedFileBytes,
-    double mallocBytes,
+    Resident resident,
     Map<ChargedPart, Long> charged,
     double liveBytes,
     ProcessCounts counts,
@@ -45,8 +39,23 @@ public record AccountReading(
 
   private static final int MOST_FILES = 100;
 
+  /**
+   * The resident set.
+   *
+   * @param bytes all of it without pages of files that the kernel can drop
+   * @param parts the bytes by part
+   * @param copiedFileBytes pages of files that the process wrote
+   * @param mallocBytes the memory of malloc
+   */
+  public record Resident(
+      double bytes, Map<ResidentPart, Long> parts, long copiedFileBytes, double mallocBytes) {
+
+    public Resident {
+      parts = Map.copyOf(parts);
+    }
+  }
+
   public AccountReading {
-    resident = Map.copyOf(resident);
     charged = Map.copyOf(charged);
     files = Map.copyOf(files);
   }
@@ -58,10 +67,11 @@ public record AccountReading(
     return new AccountReading(
         snapshot.time(),
         cgroup == null ? Double.NaN : cgroup.usedBytes(),
-        Math.max(0, split.totalBytes() - split.fileBytes()),
-        split.parts(),
-        split.copiedFileBytes(),
-        split.mallocBytes(),
+        new Resident(
+            Math.max(0, split.totalBytes() - split.fileBytes()),
+            split.parts(),
+            split.copiedFileBytes(),
+            split.mallocBytes()),
         cgroup == null ? Map.of() : cgroup.parts(),
         Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
         counts.with(split.threadStacks()),
@@ -84,12 +94,12 @@ public record AccountReading(
 
   /** Returns the bytes to compare with the limit: the charged bytes, else the resident set. */
   double total(boolean charged) {
-    return charged ? chargedBytes : residentBytes;
+    return charged ? chargedBytes : resident.bytes();
   }
 
   /** Returns the resident bytes of a part; 0 if the part is not measured. */
   double of(ResidentPart part) {
-    return resident.getOrDefault(part, 0L);
+    return resident.parts().getOrDefault(part, 0L);
   }
 
   /** Returns the charged bytes of a part; 0 if the kernel does not report them. */

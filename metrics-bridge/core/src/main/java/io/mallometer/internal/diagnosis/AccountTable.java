@@ -239,14 +239,16 @@ final class AccountTable {
       case CODE -> reading.of(ResidentPart.CODE_CACHE);
       case STACKS -> reading.of(ResidentPart.THREAD_STACKS);
       case JVM ->
-          reading.of(ResidentPart.GC_AND_JVM) - reading.mallocBytes() + dividedMalloc(reading);
-      case COPIES -> reading.copiedFileBytes();
+          reading.of(ResidentPart.GC_AND_JVM)
+              - reading.resident().mallocBytes()
+              + dividedMalloc(reading);
+      case COPIES -> reading.resident().copiedFileBytes();
       case SHARED -> reading.of(ResidentPart.SHARED_MEMORY);
       case MALLOMETER -> reading.of(ResidentPart.MALLOMETER);
       case ANONYMOUS -> reading.of(ResidentPart.UNEXPLAINED);
-      case MALLOC -> reading.mallocBytes();
+      case MALLOC -> reading.resident().mallocBytes();
       case LIVE -> reading.liveBytes();
-      case RETAINED -> reading.mallocBytes() - reading.liveBytes();
+      case RETAINED -> reading.resident().mallocBytes() - reading.liveBytes();
       case KERNEL -> reading.of(ChargedPart.KERNEL);
       case TMPFS ->
           Math.max(0, reading.of(ChargedPart.TMPFS) - reading.of(ResidentPart.SHARED_MEMORY));

@@ -436,7 +436,7 @@ public final class DiagnosisRules {
 
   private Duration observed() {
     Observation seen = input.leaks().observation();
-    long nanos = seen.hasSeen() ? seen.epochEndNanos() - seen.startedNanos() : 0;
+    long nanos = seen.hasSeen() ? seen.period().epochEndNanos() - seen.period().startedNanos() : 0;
     return Duration.ofNanos((long) (nanos * input.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
@@ -521,8 +521,9 @@ public final class DiagnosisRules {
     snapshot.pools().stream()
         .flatMap(report -> report.pools().stream())
         .flatMap(pool -> pool.bufferSites().stream())
-        .filter(PoolReport.BufferSite::suspect)
-        .forEach(site -> addFinding("pools", State.HEALTHY, site.sentence()));
+        .map(PoolReport.BufferSite::hold)
+        .filter(PoolReport.Hold::suspect)
+        .forEach(hold -> addFinding("pools", State.HEALTHY, hold.sentence()));
   }
 
   /** Reports the memory that waits for a garbage collection; it asks for no state. */
@@ -838,7 +839,8 @@ public final class DiagnosisRules {
   /** Returns the share of samples that have no call site; 0 where nothing is sampled. */
   private double missedShare() {
     SelfReport.Sampling sampling = snapshot.self().sampling();
-    return sampling.withoutSite() > 0 ? sampling.withoutSite() / sampling.samples() : 0;
+    double withoutSite = sampling.missed().withoutSite();
+    return withoutSite > 0 ? withoutSite / sampling.samples() : 0;
   }
 
   private String missedSamplesText() {

@@ -184,7 +184,9 @@ public final class SiteHistory {
   }
 
   private static double held(List<CallSite> sites, SiteMoment moment) {
-    return sites.stream().mapToDouble(site -> moment.liveBytesOrNone(site.number())).sum();
+    return sites.stream()
+        .mapToDouble(site -> SiteMoment.orNone(moment.liveBytes(site.number())))
+        .sum();
   }
 
   private static SiteChanges changes(
@@ -207,10 +209,11 @@ public final class SiteHistory {
         site.name(),
         site.library(),
         site.frames(),
-        first.liveBytes(number),
-        second.liveBytes(number),
-        first.liveObjects(number),
-        second.liveObjects(number),
+        new SiteChange.Live(
+            first.liveBytes(number),
+            second.liveBytes(number),
+            first.liveObjects(number),
+            second.liveObjects(number)),
         second.allocatedBytes(number) - first.allocatedBytes(number),
         second.allocatedObjects(number) - first.allocatedObjects(number));
   }

@@ -75,15 +75,6 @@ final class SiteMoment {
     return figure(number, liveBytes);
   }
 
-  /**
-   * Returns the live bytes of a site; 0 if it was left out, because it had less than each of the
-   * two thousand that were kept for their live bytes.
-   */
-  double liveBytesOrNone(int number) {
-    double known = liveBytes(number);
-    return Double.isNaN(known) ? 0 : known;
-  }
-
   /** Returns the live objects of a site; 0 if it was absent, {@code NaN} if it may be left out. */
   double liveObjects(int number) {
     return figure(number, liveObjects);
@@ -94,10 +85,9 @@ final class SiteMoment {
     return figure(number, allocatedBytes);
   }
 
-  /** Returns the bytes that a site had allocated; 0 if it was left out, because they are few. */
-  double allocatedBytesOrNone(int number) {
-    double known = allocatedBytes(number);
-    return Double.isNaN(known) ? 0 : known;
+  /** Returns the bytes of a site; 0 if it was left out, because it had less than the kept ones. */
+  static double orNone(double bytes) {
+    return Double.isNaN(bytes) ? 0 : bytes;
   }
 
   /** Returns the objects that a site had allocated since the process started, likewise. */

@@ -75,7 +75,7 @@ final class SiteRates {
       }
     }
     Dated<SiteMoment> oldest = youngestFirst.get(youngestFirst.size() - 1);
-    return since(oldest, oldest.point().allocatedBytesOrNone(site.number()), site);
+    return since(oldest, SiteMoment.orNone(oldest.point().allocatedBytes(site.number())), site);
   }
 
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {

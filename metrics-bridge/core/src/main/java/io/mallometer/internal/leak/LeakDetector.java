@@ -153,7 +153,7 @@ public final class LeakDetector {
 
   /** Returns whether a valid epoch has ended since the last evaluation, or none ever will. */
   private boolean hasNews(Observation observation) {
-    long valid = observation.epochs() - observation.voidEpochs();
+    long valid = observation.period().epochs() - observation.period().voidEpochs();
     boolean news = !observation.hasSeen() || valid != validEpochs;
     validEpochs = valid;
     return news;

@@ -305,13 +305,14 @@ public final class LeakWatch {
     List<SiteVerdict> leaks = report.leaks();
     return new LeakSummary(
         report.time(),
-        count(leaks, LeakEvidence.LOST),
-        count(leaks, LeakEvidence.OUTLASTED),
-        count(leaks, LeakEvidence.KNOWN),
-        count(report, Verdict.UNUSED),
-        count(report, Verdict.GROWING),
-        count(report, Verdict.WAITS_FOR_GC),
-        count(report, Verdict.POOL),
+        new LeakSummary.Counts(
+            count(leaks, LeakEvidence.LOST),
+            count(leaks, LeakEvidence.OUTLASTED),
+            count(leaks, LeakEvidence.KNOWN),
+            count(report, Verdict.UNUSED),
+            count(report, Verdict.GROWING),
+            count(report, Verdict.WAITS_FOR_GC),
+            count(report, Verdict.POOL)),
         idleBytes(report, Verdict.LEAK, topSuspects),
         idleBytes(report, Verdict.UNUSED, topUnused),
         leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),

@@ -19,8 +19,8 @@ record ObservationWindow(
 
   static ObservationWindow of(Observation observation, IdleLimits times, VoidTime voidTime) {
     return new ObservationWindow(
-        observation.startedNanos(),
-        observation.epochEndNanos(),
+        observation.period().startedNanos(),
+        observation.period().epochEndNanos(),
         meanEpoch(observation),
         times,
         voidTime);
@@ -28,9 +28,10 @@ record ObservationWindow(
 
   /** Returns the mean length of epochs: a single one may be an outlier and change thresholds. */
   private static double meanEpoch(Observation observation) {
-    long valid = observation.epochs() - observation.voidEpochs();
-    double seconds = (observation.epochEndNanos() - observation.startedNanos()) / NANOS;
-    return valid > 0 ? seconds / valid : observation.epochSeconds();
+    long valid = observation.period().epochs() - observation.period().voidEpochs();
+    double seconds =
+        (observation.period().epochEndNanos() - observation.period().startedNanos()) / NANOS;
+    return valid > 0 ? seconds / valid : observation.period().epochSeconds();
   }
 
   /** Returns the length of the observation. */

@@ -36,11 +36,11 @@ final class VoidTime {
   /** Adds the void time since the last call. */
   void add(Evidence evidence) {
     Observation observation = evidence.observation();
-    long epochNanos = (long) (observation.epochSeconds() * 1e9);
-    pendingNanos += Math.max(0, observation.voidEpochs() - known) * epochNanos;
-    known = Math.max(known, observation.voidEpochs());
-    long end = observation.epochEndNanos();
-    long advance = end - Math.max(lastEndNanos, observation.startedNanos());
+    long epochNanos = (long) (observation.period().epochSeconds() * 1e9);
+    pendingNanos += Math.max(0, observation.period().voidEpochs() - known) * epochNanos;
+    known = Math.max(known, observation.period().voidEpochs());
+    long end = observation.period().epochEndNanos();
+    long advance = end - Math.max(lastEndNanos, observation.period().startedNanos());
     if (advance > 0) {
       long after = Math.min(pendingNanos, wholeEpochs(evidence.nanos() - end, epochNanos));
       put(new Span(end - advance, end, Math.min(advance, pendingNanos - after)));

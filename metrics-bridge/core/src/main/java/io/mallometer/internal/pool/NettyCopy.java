@@ -1,7 +1,8 @@
 package io.mallometer.internal.pool;
 
-import io.mallometer.internal.pool.PoolReading.Figures;
 import io.mallometer.internal.pool.PoolReading.Tracked;
+import io.mallometer.model.PoolReport.Amounts;
+import io.mallometer.model.PoolReport.PoolOrigin;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -155,7 +156,7 @@ final class NettyCopy {
     add(POOLED, () -> pooled(members, look), interval, reason, tracked, readings);
     add(ADAPTIVE, () -> adaptive(members), interval, reason, tracked, readings);
     if (readings.isEmpty() && !reason.isEmpty()) {
-      readings.add(reading("", Figures.UNKNOWN, interval, reason, tracked.of("")));
+      readings.add(reading("", Amounts.UNKNOWN, interval, reason, tracked.of("")));
     }
     return readings;
   }
@@ -188,28 +189,26 @@ final class NettyCopy {
       String reason,
       Tracked tracked,
       List<PoolReading> readings) {
-    Figures figures = Figures.UNKNOWN;
+    Amounts amounts = Amounts.UNKNOWN;
     String missing = reason;
     boolean failed = false;
     try {
-      figures = sizes.read();
+      amounts = sizes.read();
     } catch (Throwable e) {
       failed = true;
       missing = missing.isEmpty() ? reason(e) : missing;
     }
     Tracked own = tracked.of(kind);
-    if (failed || figures.bytes() > 0 || !own.live().isEmpty() || !own.forgotten().isEmpty()) {
-      readings.add(reading(kind, figures, interval, missing, own));
+    if (failed || amounts.bytes() > 0 || !own.live().isEmpty() || !own.forgotten().isEmpty()) {
+      readings.add(reading(kind, amounts, interval, missing, own));
     }
   }
 
   private PoolReading reading(
-      String kind, Figures figures, int interval, String reason, Tracked tracked) {
+      String kind, Amounts amounts, int interval, String reason, Tracked tracked) {
     return new PoolReading(
-        LIBRARY,
-        packageName,
-        kind,
-        figures,
+        new PoolOrigin(LIBRARY, packageName, kind),
+        amounts,
         List.of(packageName + (kind.equals(ADAPTIVE) ? Names.ADAPTIVE_POOL : Names.ARENA)),
         interval,
         reason,
@@ -368,7 +367,7 @@ final class NettyCopy {
 
   // ---- Figures
 
-  private Figures pooled(Members members, Look look) throws Throwable {
+  private Amounts pooled(Members members, Look look) throws Throwable {
     Set<Object> allocators = Collections.newSetFromMap(new IdentityHashMap<>());
     members.defaultPooled().ifPresent(allocators::add);
     addLive(pooledAllocators, allocators);
@@ -399,10 +398,10 @@ final class NettyCopy {
     }
     boolean counts = inBuffers > 0 || used == 0;
     double cached = counts ? Math.max(0, used - inBuffers) : Double.NaN;
-    return new Figures(chunks, bytes + huge, used + huge, cached);
+    return new Amounts(chunks, bytes + huge, used + huge, cached);
   }
 
-  private Figures adaptive(Members members) throws Throwable {
+  private Amounts adaptive(Members members) throws Throwable {
     Set<Object> pools = Collections.newSetFromMap(new IdentityHashMap<>());
     members.defaultAdaptive().ifPresent(pools::add);
     addLive(adaptivePools, pools);
@@ -410,7 +409,7 @@ final class NettyCopy {
     for (Object pool : pools) {
       bytes += members.usedMemory(pool);
     }
-    return new Figures(Double.NaN, bytes, Double.NaN, Double.NaN);
+    return new Amounts(Double.NaN, bytes, Double.NaN, Double.NaN);
   }
 
   private static void addLive(List<WeakReference<Object>> references, Set<Object> live) {
@@ -426,7 +425,7 @@ final class NettyCopy {
   /** Reads the sizes of the pools of one kind. */
   @FunctionalInterface
   private interface Sizes {
-    Figures read() throws Throwable;
+    Amounts read() throws Throwable;
   }
 
   /** The part of a chunk that a buffer has. */

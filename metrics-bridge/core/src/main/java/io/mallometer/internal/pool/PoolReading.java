@@ -1,14 +1,14 @@
 package io.mallometer.internal.pool;
 
+import io.mallometer.model.PoolReport.Amounts;
+import io.mallometer.model.PoolReport.PoolOrigin;
 import java.util.List;
 
 /**
  * What a library says about its pools of one kind.
  *
- * @param library the library's name
- * @param packageName the package of this copy of it
- * @param kind the kind of the pools
- * @param figures the sizes
+ * @param origin the library and the kind of the pools
+ * @param amounts the sizes
  * @param chunkClasses the beginnings of the names of classes that are on the stack when a chunk is
  *     allocated
  * @param interval the library tracks one buffer in so many; 0 if none
@@ -16,20 +16,12 @@ import java.util.List;
  * @param buffers the live tracked buffers, and those released since the last look
  */
 record PoolReading(
-    String library,
-    String packageName,
-    String kind,
-    Figures figures,
+    PoolOrigin origin,
+    Amounts amounts,
     List<String> chunkClasses,
     int interval,
     String reason,
     Tracked buffers) {
-
-  /** Sizes of pools; {@code NaN} if unknown. */
-  record Figures(double chunks, double bytes, double usedBytes, double cachedBytes) {
-
-    static final Figures UNKNOWN = new Figures(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
-  }
 
   /**
    * Tracked buffers of one look.

@@ -2,6 +2,7 @@ package io.mallometer.internal.pool;
 
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Estimate;
+import io.mallometer.model.PoolReport.Amounts;
 import io.mallometer.model.PoolReport.BufferSite;
 import java.time.Duration;
 import java.util.List;
@@ -14,19 +15,19 @@ final class PoolText {
 
   /** Returns what a pool has, and the line that keeps most of it. */
   static String sentence(PoolReading reading, List<BufferSite> bufferSites) {
-    PoolReading.Figures figures = reading.figures();
+    Amounts amounts = reading.amounts();
     StringBuilder text = new StringBuilder();
-    text.append(Double.isNaN(figures.bytes()) ? "Pools" : Words.bytes(figures.bytes()));
-    if (!Double.isNaN(figures.chunks())) {
-      text.append(" in ").append(count(figures.chunks(), "chunk"));
+    text.append(Double.isNaN(amounts.bytes()) ? "Pools" : Words.bytes(amounts.bytes()));
+    if (!Double.isNaN(amounts.chunks())) {
+      text.append(" in ").append(count(amounts.chunks(), "chunk"));
     }
-    text.append(" of ").append(reading.library());
-    text.append(reading.kind().isEmpty() ? "" : " (" + reading.kind() + ")");
-    if (!Double.isNaN(figures.usedBytes())) {
-      text.append(", ").append(Words.bytes(figures.usedBytes())).append(" used");
+    text.append(" of ").append(reading.origin().library());
+    text.append(reading.origin().kind().isEmpty() ? "" : " (" + reading.origin().kind() + ")");
+    if (!Double.isNaN(amounts.usedBytes())) {
+      text.append(", ").append(Words.bytes(amounts.usedBytes())).append(" used");
     }
-    if (figures.cachedBytes() > 0) {
-      text.append(", ").append(Words.bytes(figures.cachedBytes())).append(" of that cached");
+    if (amounts.cachedBytes() > 0) {
+      text.append(", ").append(Words.bytes(amounts.cachedBytes())).append(" of that cached");
     }
     mostHeld(bufferSites).ifPresent(site -> text.append("; ").append(keeps(site)));
     if (!reading.reason().isEmpty()) {
@@ -38,7 +39,7 @@ final class PoolText {
   /** Returns the first line whose buffers were watched for a minute. */
   private static Optional<BufferSite> mostHeld(List<BufferSite> bufferSites) {
     return bufferSites.stream()
-        .filter(site -> site.oldestSeconds() >= HoldTime.MINUTE_NANOS / 1e9)
+        .filter(site -> site.tracks().oldestSeconds() >= HoldTime.MINUTE_NANOS / 1e9)
         .findFirst();
   }
 
@@ -48,7 +49,8 @@ final class PoolText {
   }
 
   private static String chunks(BufferSite site) {
-    return site.chunks() == 1 ? "one of them" : site.chunks() + " of them";
+    int chunks = site.tracks().chunks();
+    return chunks == 1 ? "one of them" : chunks + " of them";
   }
 
   private static String buffers(Estimate buffers) {

@@ -168,13 +168,13 @@ public final class PoolWatch {
       pools.add(pool(reading, look.began()));
     }
     forgetLines(look.began());
-    pools.sort(Comparator.comparingDouble((Pool pool) -> known(pool.bytes())).reversed());
+    pools.sort(Comparator.comparingDouble((Pool pool) -> known(pool.amounts().bytes())).reversed());
     return Optional.of(
         new PoolReport(
             clock.instant(),
             seconds,
-            sumOfKnown(pools.stream().mapToDouble(Pool::bytes)),
-            sumOfKnown(pools.stream().mapToDouble(Pool::usedBytes)),
+            sumOfKnown(pools.stream().mapToDouble(pool -> pool.amounts().bytes())),
+            sumOfKnown(pools.stream().mapToDouble(pool -> pool.amounts().usedBytes())),
             pools));
   }
 
@@ -191,15 +191,9 @@ public final class PoolWatch {
   private Pool pool(PoolReading reading, long now) {
     List<BufferSite> bufferSites = bufferSites(reading, now);
     ChunkSites allocated = chunkSites(reading.chunkClasses());
-    PoolReading.Figures figures = reading.figures();
     return new Pool(
-        reading.library(),
-        reading.packageName(),
-        reading.kind(),
-        figures.chunks(),
-        figures.bytes(),
-        figures.usedBytes(),
-        figures.cachedBytes(),
+        reading.origin(),
+        reading.amounts(),
         allocated.bytes(),
         allocated.numbers(),
         reading.interval(),
@@ -228,7 +222,7 @@ public final class PoolWatch {
 
   private List<BufferSite> bufferSites(PoolReading reading, long now) {
     Tracked buffers = reading.buffers();
-    String pool = buffers.source() + " " + reading.kind() + " ";
+    String pool = buffers.source() + " " + reading.origin().kind() + " ";
     Map<String, List<TrackedBuffer>> live = byLine(buffers.live());
     Map<String, List<TrackedBuffer>> released = byLine(buffers.released());
     Map<String, Estimate> forgotten = new HashMap<>();
@@ -257,7 +251,7 @@ public final class PoolWatch {
               now));
     }
     bufferSites.sort(
-        Comparator.comparing(BufferSite::suspect)
+        Comparator.comparing((BufferSite site) -> site.hold().suspect())
             .thenComparing(site -> site.forgotten().value() > 0)
             .thenComparingDouble(site -> site.bytes().value())
             .reversed());
@@ -301,20 +295,17 @@ public final class PoolWatch {
         line,
         new Estimate(counted, exact ? 0 : counted * weight, live.size()),
         new Estimate(bytes, exact ? 0 : squares, live.size()),
-        live.size(),
-        (int)
-            live.stream()
-                .mapToInt(TrackedBuffer::chunk)
-                .filter(chunk -> chunk != 0)
-                .distinct()
-                .count(),
-        oldest / 1e9,
-        time.releasedLate(),
-        suspect,
-        risingSeconds,
-        suspect ? PoolText.suspect(line, time, risingSeconds) : "",
+        new PoolReport.Tracks(live.size(), chunks(live), oldest / 1e9, time.releasedLate()),
+        new PoolReport.Hold(
+            suspect, risingSeconds, suspect ? PoolText.suspect(line, time, risingSeconds) : ""),
         forgotten,
         forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : "");
+  }
+
+  /** Returns the number of chunks that these buffers are parts of. */
+  private static int chunks(List<TrackedBuffer> live) {
+    return (int)
+        live.stream().mapToInt(TrackedBuffer::chunk).filter(chunk -> chunk != 0).distinct().count();
   }
 
   private String lineOf(List<StackTraceElement> stack) {

@@ -23,7 +23,7 @@ class AccountReadingsTest {
     readings.add(snapshot(75), 30 * SECOND);
 
     assertThat(readings.all()).hasSize(2);
-    assertThat(readings.all().get(1).residentBytes()).isEqualTo(400 * Situation.MIB);
+    assertThat(readings.all().get(1).resident().bytes()).isEqualTo(400 * Situation.MIB);
   }
 
   @Test

@@ -392,10 +392,7 @@ class AccountTest {
     return new AccountReading(
         reading.time(),
         reading.chargedBytes(),
-        reading.residentBytes(),
         reading.resident(),
-        reading.copiedFileBytes(),
-        reading.mallocBytes(),
         reading.charged(),
         reading.liveBytes(),
         new ProcessCounts(500, pools, 5_000),

@@ -1019,7 +1019,13 @@ class DiagnosisTest {
     many.self =
         FaceContract.selfReport(
             new SelfReport.Sampling(
-                524_288, 1_000, 250, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
+                524_288,
+                1_000,
+                new SelfReport.Missed(250, 3, 11),
+                0.01,
+                1,
+                13_000_000,
+                SelfReport.SlotPages.NONE));
 
     assertThat(few.diagnosis().findings()).noneMatch(found -> found.topic().equals("missed"));
     assertThat(many.diagnosis().state()).isEqualTo(State.HEALTHY);

@@ -181,10 +181,7 @@ class Situation {
           new AccountReading(
               START.plusSeconds(second),
               bytes,
-              bytes,
-              split.parts(),
-              0,
-              split.mallocBytes(),
+              new AccountReading.Resident(bytes, split.parts(), 0, split.mallocBytes()),
               Map.of(),
               live.applyAsDouble(second) * MIB,
               new ProcessCounts(

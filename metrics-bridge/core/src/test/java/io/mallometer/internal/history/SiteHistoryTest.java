@@ -38,8 +38,8 @@ class SiteHistoryTest {
     SiteChange growing = changes.changes().get(0);
     assertThat(growing.name()).isEqualTo("a.B.growing");
     assertThat(growing.frames()).isNotEmpty();
-    assertThat(growing.liveBytesBefore()).isEqualTo(1_600);
-    assertThat(growing.liveBytesAfter()).isEqualTo(2_080);
+    assertThat(growing.live().liveBytesBefore()).isEqualTo(1_600);
+    assertThat(growing.live().liveBytesAfter()).isEqualTo(2_080);
     assertThat(growing.liveBytesGrowth()).isEqualTo(480);
     assertThat(growing.liveObjectsGrowth()).isEqualTo(48);
     assertThat(growing.allocatedBytes()).isEqualTo(960);
@@ -132,7 +132,7 @@ class SiteHistoryTest {
 
     assertThat(history.changes(START, now.time(), now).changes())
         .singleElement()
-        .satisfies(late -> assertThat(late.liveBytesBefore()).isZero())
+        .satisfies(late -> assertThat(late.live().liveBytesBefore()).isZero())
         .satisfies(late -> assertThat(late.liveBytesGrowth()).isEqualTo(70));
   }
 

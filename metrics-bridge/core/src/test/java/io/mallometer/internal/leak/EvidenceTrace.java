@@ -119,12 +119,12 @@ public final class EvidenceTrace {
 
   private static void write(ObjectNode json, Observation observation) {
     json.put("state", observation.state().name())
-        .put("startedNanos", observation.startedNanos())
-        .put("epochEndNanos", observation.epochEndNanos())
-        .put("epochSeconds", observation.epochSeconds())
-        .put("epochs", observation.epochs())
-        .put("voidEpochs", observation.voidEpochs())
-        .put("cpuSeconds", observation.cpuSeconds());
+        .put("startedNanos", observation.period().startedNanos())
+        .put("epochEndNanos", observation.period().epochEndNanos())
+        .put("epochSeconds", observation.period().epochSeconds())
+        .put("epochs", observation.period().epochs())
+        .put("voidEpochs", observation.period().voidEpochs())
+        .put("cpuSeconds", observation.period().cpuSeconds());
   }
 
   private static void write(ArrayNode json, SampledObject object) {
@@ -226,20 +226,17 @@ public final class EvidenceTrace {
     return new Observation(
         Observation.State.valueOf(json.get("state").textValue()),
         "",
-        "",
-        json.get("startedNanos").longValue(),
-        json.get("epochEndNanos").longValue(),
-        json.get("epochSeconds").doubleValue(),
-        json.get("epochs").longValue(),
-        json.get("voidEpochs").longValue(),
-        json.get("cpuSeconds").doubleValue(),
-        0,
-        0,
-        0,
+        new Observation.Period(
+            "",
+            json.get("startedNanos").longValue(),
+            json.get("epochEndNanos").longValue(),
+            json.get("epochSeconds").doubleValue(),
+            json.get("epochs").longValue(),
+            json.get("voidEpochs").longValue(),
+            json.get("cpuSeconds").doubleValue()),
+        new Observation.Space(0, 0, 0),
         List.of(),
-        0,
-        0,
-        0,
+        new Observation.Placement(0, 0, 0),
         "",
         "");
   }

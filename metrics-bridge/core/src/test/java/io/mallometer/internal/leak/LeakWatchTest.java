@@ -111,20 +111,11 @@ class LeakWatchTest {
           new Observation(
               Observation.State.ON,
               "",
-              "cold",
-              1,
-              Math.max(2, now),
-              5,
-              now / (5 * SECOND),
-              voidEpochs,
-              0,
-              0,
-              0,
-              0,
+              new Observation.Period(
+                  "cold", 1, Math.max(2, now), 5, now / (5 * SECOND), voidEpochs, 0),
+              new Observation.Space(0, 0, 0),
               some.slots(),
-              0,
-              0,
-              0,
+              new Observation.Placement(0, 0, 0),
               watchReason,
               ""),
           objects,
@@ -339,7 +330,7 @@ class LeakWatchTest {
     assertThat(watch.latest().suspicious())
         .extracting(SiteVerdict::verdict, SiteVerdict::acknowledged)
         .containsExactly(tuple(Verdict.LEAK, true));
-    assertThat(watch.summary().orElseThrow().leaking()).isZero();
+    assertThat(watch.summary().orElseThrow().counts().leaking()).isZero();
     assertThat(library.watched).isEmpty();
   }
 
@@ -397,8 +388,8 @@ class LeakWatchTest {
     assertThat(watch.latest().sites()).hasSize(2);
     assertThat(watch.latest().suspicious()).isEmpty();
     assertThat(watch.latest().leaks()).isEmpty();
-    assertThat(watch.summary().orElseThrow().leaking()).isZero();
-    assertThat(watch.summary().orElseThrow().growing()).isZero();
+    assertThat(watch.summary().orElseThrow().counts().leaking()).isZero();
+    assertThat(watch.summary().orElseThrow().counts().growing()).isZero();
   }
 
   @Test

@@ -309,20 +309,10 @@ final class SimulatedProcess {
     return new Observation(
         Observation.State.ON,
         "",
-        "cold",
-        nanos(0),
-        nanos(epochEnd),
-        EPOCH,
-        epochs,
-        voidEpochs,
-        0,
-        0,
-        0,
-        0,
+        new Observation.Period("cold", nanos(0), nanos(epochEnd), EPOCH, epochs, voidEpochs, 0),
+        new Observation.Space(0, 0, 0),
         List.of(),
-        0,
-        0,
-        0,
+        new Observation.Placement(0, 0, 0),
         "not in a simulation",
         "not in a simulation");
   }

@@ -59,19 +59,20 @@ class NettyPoolsTest {
       Pool pool = watched.pool();
 
       assertThat(pool.reason()).isEmpty();
-      assertThat(pool.packageName()).isEqualTo(packageName);
-      assertThat(pool.kind()).isEqualTo(kind);
-      assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
+      assertThat(pool.origin().packageName()).isEqualTo(packageName);
+      assertThat(pool.origin().kind()).isEqualTo(kind);
+      assertThat(pool.amounts().bytes()).isEqualTo(use.usedDirectMemory());
       assertThat(pool.samplingInterval()).isEqualTo(1);
       BufferSite site = pool.bufferSites().get(0);
       assertThat(site.line()).matches(".*\\.NettyUse\\.keep\\(NettyUse\\.java:\\d+\\)");
       assertThat(site.buffers().value()).isEqualTo(200);
       assertThat(site.bytes().value()).isEqualTo(200.0 * BYTES);
-      assertThat(site.chunks()).isBetween(1, 20);
+      assertThat(site.tracks().chunks()).isBetween(1, 20);
       if (kind.equals("pooled")) {
-        assertThat(pool.usedBytes()).isBetween(200.0 * BYTES, 310.0 * BYTES);
-        assertThat(pool.usedBytes() - pool.cachedBytes()).isCloseTo(200.0 * BYTES, within(9e4));
-        assertThat(pool.chunks()).isGreaterThanOrEqualTo(site.chunks());
+        assertThat(pool.amounts().usedBytes()).isBetween(200.0 * BYTES, 310.0 * BYTES);
+        assertThat(pool.amounts().usedBytes() - pool.amounts().cachedBytes())
+            .isCloseTo(200.0 * BYTES, within(9e4));
+        assertThat(pool.amounts().chunks()).isGreaterThanOrEqualTo(site.tracks().chunks());
       }
       assertThat(loader.defined()).as("a look loads no class").isEqualTo(before);
       Reference.reachabilityFence(use);
@@ -108,7 +109,7 @@ class NettyPoolsTest {
           .isEqualTo("Netty's leak detector is disabled, so no buffer is tracked");
       assertThat(pool.sentence()).endsWith(pool.reason());
       assertThat(pool.bufferSites()).isEmpty();
-      assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
+      assertThat(pool.amounts().bytes()).isEqualTo(use.usedDirectMemory());
     }
   }
 
@@ -118,17 +119,17 @@ class NettyPoolsTest {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
       use.keep(50, BYTES);
       Watched watched = new Watched(loader);
-      assertThat(watched.pool().bufferSites().get(0).tracked()).isEqualTo(50);
+      assertThat(watched.pool().bufferSites().get(0).tracks().tracked()).isEqualTo(50);
 
       use.forget();
       BufferSite site = watched.pool().bufferSites().get(0);
-      for (int i = 0; i < 50 && site.tracked() > 0; i++) {
+      for (int i = 0; i < 50 && site.tracks().tracked() > 0; i++) {
         System.gc();
         site = watched.pool().bufferSites().get(0);
       }
 
-      assertThat(site.tracked()).isZero();
-      assertThat(site.releasedLate()).isZero();
+      assertThat(site.tracks().tracked()).isZero();
+      assertThat(site.tracks().releasedLate()).isZero();
       assertThat(site.forgotten().value()).isEqualTo(50);
       assertThat(site.forgottenSentence())
           .matches(
@@ -152,12 +153,12 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      assertThat(pool.bytes()).isEqualTo(use.usedDirectMemory());
-      assertThat(pool.bytes() - before.bytes()).isEqualTo(40 << 20);
-      assertThat(pool.usedBytes() - before.usedBytes()).isEqualTo(40 << 20);
-      assertThat(pool.cachedBytes()).isEqualTo(before.cachedBytes());
-      assertThat(pool.chunks()).isEqualTo(before.chunks());
-      assertThat(pool.bufferSites().get(0).chunks()).isEqualTo(1);
+      assertThat(pool.amounts().bytes()).isEqualTo(use.usedDirectMemory());
+      assertThat(pool.amounts().bytes() - before.amounts().bytes()).isEqualTo(40 << 20);
+      assertThat(pool.amounts().usedBytes() - before.amounts().usedBytes()).isEqualTo(40 << 20);
+      assertThat(pool.amounts().cachedBytes()).isEqualTo(before.amounts().cachedBytes());
+      assertThat(pool.amounts().chunks()).isEqualTo(before.amounts().chunks());
+      assertThat(pool.bufferSites().get(0).tracks().chunks()).isEqualTo(1);
       Reference.reachabilityFence(use);
     }
   }
@@ -208,7 +209,7 @@ class NettyPoolsTest {
       use.keep(300, BYTES);
       watched.add(loader);
       assertThat(watched.pool().bufferSites()).hasSize(1);
-      assertThat(watched.pool().bufferSites().get(0).tracked()).isEqualTo(300);
+      assertThat(watched.pool().bufferSites().get(0).tracks().tracked()).isEqualTo(300);
       use.release(300);
       return new WeakReference<>(loader);
     }
@@ -227,7 +228,7 @@ class NettyPoolsTest {
 
       assertThat(pools).extracting(Pool::reason).containsExactly("", "");
       assertThat(pools)
-          .extracting(pool -> pool.bufferSites().get(0).tracked())
+          .extracting(pool -> pool.bufferSites().get(0).tracks().tracked())
           .containsExactlyInAnyOrder(10, 20);
       Reference.reachabilityFence(ten);
       Reference.reachabilityFence(twenty);
@@ -287,7 +288,7 @@ class NettyPoolsTest {
 
       Pool pool = new Watched(loader).pool();
 
-      assertThat(pool.packageName()).isEqualTo("fake");
+      assertThat(pool.origin().packageName()).isEqualTo("fake");
       assertThat(pool.reason())
           .startsWith("this version of Netty is not known: NoSuchFieldException")
           .contains("leakDetector");
@@ -330,9 +331,9 @@ class NettyPoolsTest {
 
       Pool pool = new Watched(loader).pool();
 
-      assertThat(pool.kind()).isEqualTo("pooled");
+      assertThat(pool.origin().kind()).isEqualTo("pooled");
       assertThat(pool.reason()).contains("NoSuchFieldException").contains("DEFAULT");
-      assertThat(pool.bytes()).isNaN();
+      assertThat(pool.amounts().bytes()).isNaN();
     }
   }
 

@@ -36,14 +36,14 @@ class PoolWatchTest {
     watched.lookAfter(MINUTE);
     for (int minute = 0; minute < 9; minute++) {
       use.keep(1, BYTES);
-      assertThat(site().suspect()).isFalse();
+      assertThat(site().hold().suspect()).isFalse();
     }
     use.keep(1, BYTES);
     BufferSite site = site();
 
-    assertThat(site.suspect()).isTrue();
-    assertThat(site.risingSeconds()).isEqualTo(540);
-    assertThat(site.sentence())
+    assertThat(site.hold().suspect()).isTrue();
+    assertThat(site.hold().risingSeconds()).isEqualTo(540);
+    assertThat(site.hold().sentence())
         .matches(
             "Buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) are held longer and longer:"
                 + " 9 tracked ones were held for more than a minute, for up to 9 min, none was"
@@ -62,9 +62,9 @@ class PoolWatchTest {
     }
     BufferSite site = site();
 
-    assertThat(site.suspect()).isTrue();
-    assertThat(site.oldestSeconds()).isGreaterThan(2_400);
-    assertThat(site.risingSeconds()).isEqualTo(600);
+    assertThat(site.hold().suspect()).isTrue();
+    assertThat(site.tracks().oldestSeconds()).isGreaterThan(2_400);
+    assertThat(site.hold().risingSeconds()).isEqualTo(600);
   }
 
   @Test
@@ -76,9 +76,9 @@ class PoolWatchTest {
     }
     watched.slow(Duration.ZERO);
     for (int minute = 0; minute < 10; minute++) {
-      assertThat(site().suspect()).isFalse();
+      assertThat(site().hold().suspect()).isFalse();
     }
-    assertThat(site().tracked()).isEqualTo(100);
+    assertThat(site().tracks().tracked()).isEqualTo(100);
   }
 
   @Test
@@ -89,8 +89,8 @@ class PoolWatchTest {
     use.keep(80, BYTES);
     watched.slow(Duration.ofMillis(30));
 
-    assertThat(site().tracked()).isEqualTo(20);
-    assertThat(site().releasedLate()).isZero();
+    assertThat(site().tracks().tracked()).isEqualTo(20);
+    assertThat(site().tracks().releasedLate()).isZero();
     use.release(20);
     assertThat(watched.pool().bufferSites()).isEmpty();
     assertThat(watched.pool().reason())
@@ -104,10 +104,10 @@ class PoolWatchTest {
     BufferSite site = site();
 
     // At most 2,000 stay, at least half of that less 6 standard errors.
-    assertThat(site.tracked()).isBetween(800, 2_000);
+    assertThat(site.tracks().tracked()).isBetween(800, 2_000);
     assertThat(site.buffers().value()).isBetween(16_000.0, 24_000.0);
     assertThat(site.buffers().low()).isLessThan(site.buffers().value());
-    assertThat(site().tracked()).isEqualTo(site.tracked());
+    assertThat(site().tracks().tracked()).isEqualTo(site.tracks().tracked());
   }
 
   @Test
@@ -146,7 +146,7 @@ class PoolWatchTest {
   void buffersOfTheStartThatStayAreNoSuspect() throws Exception {
     use.keep(50, BYTES);
     for (int minute = 0; minute < 30; minute++) {
-      assertThat(site().suspect()).isFalse();
+      assertThat(site().hold().suspect()).isFalse();
     }
   }
 
@@ -158,7 +158,7 @@ class PoolWatchTest {
       if (minute >= 3) {
         use.release(2);
       }
-      assertThat(site().suspect()).as("minute " + minute).isFalse();
+      assertThat(site().hold().suspect()).as("minute " + minute).isFalse();
     }
   }
 
@@ -172,9 +172,9 @@ class PoolWatchTest {
       }
       BufferSite site = site();
       if (minute >= 25) {
-        assertThat(site.suspect()).as("minute " + minute).isFalse();
+        assertThat(site.hold().suspect()).as("minute " + minute).isFalse();
       }
-      assertThat(site.risingSeconds()).isLessThan(1_800);
+      assertThat(site.hold().risingSeconds()).isLessThan(1_800);
     }
   }
 
@@ -185,11 +185,11 @@ class PoolWatchTest {
       use.keep(1, BYTES);
       site();
     }
-    assertThat(site().suspect()).isTrue();
+    assertThat(site().hold().suspect()).isTrue();
     for (int minute = 0; minute < 5; minute++) {
       site();
     }
-    assertThat(site().suspect()).isFalse();
+    assertThat(site().hold().suspect()).isFalse();
   }
 
   @Test
@@ -218,9 +218,9 @@ class PoolWatchTest {
     Pool second = watched.lookAfter(Duration.ofSeconds(10)).orElseThrow().pools().get(0);
 
     assertThat(first.reason()).isEqualTo("the look ended before all tracked buffers were read");
-    assertThat(first.bufferSites().get(0).tracked()).isBetween(10, 30);
+    assertThat(first.bufferSites().get(0).tracks().tracked()).isBetween(10, 30);
     assertThat(second.reason()).isEmpty();
-    assertThat(second.bufferSites().get(0).tracked()).isEqualTo(100);
+    assertThat(second.bufferSites().get(0).tracks().tracked()).isEqualTo(100);
   }
 
   @Test

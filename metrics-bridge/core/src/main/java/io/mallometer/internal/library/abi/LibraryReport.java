@@ -46,9 +46,8 @@ final class LibraryReport {
         : new SelfReport.Sampling(
             read.sampleIntervalBytes(),
             read.samples(),
-            read.samplesWithoutSite(),
-            read.samplesNotFollowed(),
-            read.samplesBySizeOnly(),
+            new SelfReport.Missed(
+                read.samplesWithoutSite(), read.samplesNotFollowed(), read.samplesBySizeOnly()),
             target == 0 ? Double.NaN : target / MILLION,
             read.samplingSharePpm() / MILLION,
             read.tablesBytes(),

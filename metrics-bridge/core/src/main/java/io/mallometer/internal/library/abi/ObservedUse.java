@@ -217,20 +217,19 @@ final class ObservedUse {
     return new Observation(
         state(observation.state()),
         observation.reason(),
-        method(observation.method()),
-        observation.startedNs(),
-        observation.epochEndNs(),
-        observation.epochNs() / NANOS,
-        observation.epochs(),
-        observation.voidEpochs(),
-        observation.cpuNs() / NANOS,
-        observation.arenaBytes(),
-        observation.residentBytes(),
-        observation.limitBytes(),
+        new Observation.Period(
+            method(observation.method()),
+            observation.startedNs(),
+            observation.epochEndNs(),
+            observation.epochNs() / NANOS,
+            observation.epochs(),
+            observation.voidEpochs(),
+            observation.cpuNs() / NANOS),
+        new Observation.Space(
+            observation.arenaBytes(), observation.residentBytes(), observation.limitBytes()),
         slots(),
-        observation.placed(),
-        observation.notPlaced(),
-        observation.tooLarge(),
+        new Observation.Placement(
+            observation.placed(), observation.notPlaced(), observation.tooLarge()),
         canWatch
             ? ""
             : watchReason.isEmpty() ? "watchpoints do not work on this system" : watchReason,
