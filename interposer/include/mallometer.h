@@ -125,7 +125,7 @@ struct mallometer_report {
   uint64_t footprint_bytes;
   /* Nanoseconds spent in mallometer_snapshot(), in the library's threads, and on samples and the clearing of their
    * slots. The time of samples is an estimate, since no exact clock may be read inside of malloc: the library's threads
-   * measure the time of each unit of work; without such threads it is the 25 ns of docs/explanation/cost.md. */
+   * measure the time of each unit of work; without such threads it is 25 ns. */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
