@@ -61,12 +61,12 @@ press() {
 
 # Wide enough for the tree on the left and the values on the right.
 window=$(timeout 60 xdotool search --sync --onlyvisible --name 'Java Monitoring' | tail -n 1)
-sleep 10
+sleep 25
 xdotool windowmove "$window" 0 0 windowsize "$window" 980 720
 sleep 2
 # The first try is with SSL; a dialog then offers an insecure connection.
 click 363 222
-sleep 6
+sleep 12
 # The tab MBeans, a wider tree, and in it io.mallometer, the MBean, Attributes.
 click 440 78
 xdotool mousemove 171 400 mousedown 1 mousemove 190 400 mousemove 230 400 mouseup 1
