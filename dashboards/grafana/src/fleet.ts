@@ -98,7 +98,7 @@ const code = [
     'Call sites that hold unused memory, by version',
     'One line for each call site with the verdict leak or unused, and for each version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: ' +
       'look at what they do that others do not. Each process publishes the five to eight names that hold most for each verdict, so at least as many pods as In pods says have the call site, and Not accessed is their sum.',
-    16,
+    WHOLE,
     { site: 'Call site', verdict: 'Verdict', ...PLACE, version: 'Version' },
     [
       { name: 'In pods', unit: 'none', width: 90, expression: `count by (${SUSPECT}) (${suspects})` },
@@ -114,13 +114,6 @@ const code = [
   )
     .noValue('No call site holds unused memory')
     .links([runbook('leak-suspected.md')]),
-  bars('OOM kills within 24 hours by job', 'Kills at memory limits by job. Many in one job: its limit is too small for what it does, or it leaks.', 'none', THIRD, {
-    expression: `topk(${MOST}, ${byJob(kills)} > 0)`,
-    legend: '{{job}}',
-  })
-    .decimals(0)
-    .noValue('none seen')
-    .links([runbook('after-a-kill.md')]),
 ];
 
 const versions = [
@@ -129,7 +122,7 @@ const versions = [
     'The mean of the pods that are half an hour old or older; the twenty jobs with most. While a deploy rolls, it is the new version beside the old one; the new one well above the old one at the ' +
       'same load is what the deploy brought.',
     'bytes',
-    HALF,
+    WHOLE,
     [
       {
         expression:
@@ -144,7 +137,7 @@ const versions = [
   rows(
     'Versions compared',
     'Each version of each job: how long its youngest instance has been up, which tells new from old, and the means of its instances. Young instances grow anyway.',
-    HALF,
+    WHOLE,
     { ...PLACE, version: 'Version' },
     [
       { name: 'Live', unit: 'bytes', width: 100, expression: `avg by (namespace, job, version) (${withVersion(live, selected)})` },
@@ -175,6 +168,14 @@ const savings = [
   stack('Native memory by job', 'Live native memory by job; the twenty jobs with most at the end of the shown time.', 'bytes', HALF, [
     { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
   ]).interval(RECORDED),
+  bars('OOM kills within 24 hours by job', 'Kills at memory limits by job. Many in one job: its limit is too small for what it does, or it leaks.', 'none', WHOLE, {
+    expression: `topk(${MOST}, ${byJob(kills)} > 0)`,
+    legend: '{{job}}',
+  })
+    .decimals(0)
+    .height(5)
+    .noValue('none seen')
+    .links([runbook('after-a-kill.md')]),
 ];
 
 const outliers = [
@@ -227,7 +228,7 @@ const deploys = [
     'Young and old processes',
     'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old, also where no version is known. The twenty jobs with most.',
     'bytes',
-    HALF,
+    WHOLE,
     [
       {
         expression:
@@ -240,7 +241,7 @@ const deploys = [
   rows(
     'Live memory now and before',
     'Mean live memory of the instances of each job now, and the chosen time ago, and how much more it is. Choose a time before the deploy, and at the same hour of the day.',
-    HALF,
+    WHOLE,
     PLACE,
     [
       {
@@ -271,7 +272,7 @@ export const fleet = dashboard(
   [
     { title: 'State', panels: whole },
     { title: 'Limits', panels: nearest },
-    { title: 'Call sites and kills', panels: code },
+    { title: 'Call sites', panels: code },
     { title: 'Versions', panels: versions },
     { title: 'Jobs', panels: savings },
     { title: 'Instances that differ from others', panels: outliers, closed: true },

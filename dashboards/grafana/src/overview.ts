@@ -183,7 +183,7 @@ const rates = [
   graph(
     'Growth',
     'Bytes allocated less bytes freed, a second. Around zero is healthy; steadily above zero is a leak or a cache that grows.',
-    'Bps',
+    'binBps',
     THIRD,
     [
       {
@@ -197,7 +197,7 @@ const rates = [
   graph(
     'Allocated and freed',
     'How fast native memory is allocated and freed. Growth that follows this curve follows the load; growth that does not is a leak or a cache.',
-    'Bps',
+    'binBps',
     THIRD,
     [
       { expression: `sum(rate(native_malloc_allocated_bytes_total{${one}}[$__rate_interval]))`, legend: 'allocated' },
@@ -287,7 +287,7 @@ const ends = [
 ];
 
 const trust = [
-  names('Counting', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', QUARTER, {
+  names('Counting', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', HALF, {
     expression: [
       `label_replace(max(mallometer_active{${one}}) == 1, "state", "active", "", "")`,
       `label_replace(max(mallometer_active{${one}}) == 0, "state", "inactive", "", "")`,
@@ -297,7 +297,7 @@ const trust = [
   })
     .height(9)
     .links([runbook('inactive.md')]),
-  graph('Age of the figures', 'Time since the counters were read. Above the line at two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', QUARTER, [
+  graph('Age of the figures', 'Time since the counters were read. Above the line at two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', HALF, [
     { expression: `max(mallometer_snapshot_age_seconds{${one}})`, legend: 'age' },
   ])
     .thresholds(beyond({ value: 120, color: WATCH }))
@@ -307,7 +307,7 @@ const trust = [
     'Cost of mallometer',
     'Processor time for samples, counters and the recording, as a share of one processor, its target, and the memory it occupies.',
     'percentunit',
-    QUARTER,
+    HALF,
     [
       { expression: `sum(rate(mallometer_overhead_seconds_total{${one}}[$__rate_interval]))`, legend: 'processor' },
       { expression: `min(mallometer_overhead_target_ratio{${one}})`, legend: 'target' },
@@ -321,7 +321,7 @@ const trust = [
     'Samples taken and lost',
     'Sampled allocations, and the samples that were lost because a table was full. Dropped no_site or not_followed: live bytes by site are too low. no_path loses no sample.',
     'ops',
-    QUARTER,
+    HALF,
     [
       { expression: `sum(rate(mallometer_samples_total{${one}}[$__rate_interval]))`, legend: 'taken' },
       {

@@ -104,7 +104,7 @@ export const QUARTER = 6;
 export const SIXTH = 4;
 /** Widths of legends in pixels: in a panel of half a screen, and with the names of methods. */
 const LEGEND_WIDTH = 340;
-const LONG_NAMES_WIDTH = 480;
+const LONG_NAMES_WIDTH = 560;
 
 /** The parts of memory: their label, name and colour, which are those of the page, in page.js and page.css. */
 const PARTS: Record<string, [string, string]> = {
@@ -163,12 +163,12 @@ export function most(count: number, labels: string, series: string): string {
 
 /** The label that legends show, made of another one by a pattern of RE2 that matches the whole of it. */
 function shortened(expression: string, label: string, pattern: string): string {
-  return `label_replace(${expression}, "name", "$1$2", "${label}", "${pattern}")`;
+  return `label_replace(${expression}, "name", "$1$2$3", "${label}", "${pattern}")`;
 }
 
 /** Call sites as Class.method: without the package, if the class begins with a capital; others as they are. */
 export function bySite(expression: string): string {
-  return shortened(expression, 'site', '(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
+  return shortened(expression, 'site', '(compilation of )?(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
 }
 
 /** The characters of random parts of names in Kubernetes. */
@@ -398,8 +398,10 @@ export function buckets(title: string, description: string, unit: string, width:
 
 /** Widths of columns in pixels; those of call sites and instances take the rest. */
 const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 140, Verdict: 90 };
-const VALUE_WIDTH = 120;
-const GROWTH_WIDTH = 140;
+const VALUE_WIDTH = 110;
+/** The arrow of the column by which a table is sorted. */
+const ARROW_WIDTH = 20;
+const GROWTH_WIDTH = 130;
 
 /** Returns a column of the bytes by which something grows in an hour, which says of everything else that it does not grow. */
 export function growth(expression: string): Column {
@@ -451,10 +453,12 @@ export function rows(title: string, description: string, width: number, labels: 
   Object.values(labels)
     .filter((name) => name in LABEL_WIDTHS)
     .forEach((name) => panel.overrideByName(name, [{ id: 'custom.width', value: LABEL_WIDTHS[name] }]));
-  columns.forEach(({ name, unit, width: wide, mappings }) => {
+  columns.forEach(({ name, unit, width: wide, mappings }, index) => {
     const properties: DynamicConfigValue[] = [
       { id: 'unit', value: unit },
-      { id: 'custom.width', value: wide ?? VALUE_WIDTH },
+      { id: 'custom.width', value: wide ?? VALUE_WIDTH + (index === 0 ? ARROW_WIDTH : 0) },
+      // The text of an empty table is not that of an empty cell.
+      { id: 'noValue', value: '–' },
     ];
     if (mappings) {
       properties.push({ id: 'mappings', value: mappings }, { id: 'custom.cellOptions', value: { type: 'color-text' } });

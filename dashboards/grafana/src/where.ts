@@ -9,7 +9,6 @@ import {
   TO_OVERVIEW,
   WHOLE,
   bars,
-  beside,
   buckets,
   byPod,
   bySite,
@@ -29,7 +28,7 @@ const sites = [
     'Growth by call site',
     "How much more live memory each call site of the application holds than at the start of the shown time; the ten that grew most. A leak stays in this list at every time range. What the JVM and mallometer allocate is not among them.",
     'bytes',
-    HALF,
+    WHOLE,
     {
       // Allocations of the JVM, its compilers and mallometer are part of "other".
       expression: bySite(`topk(10, sum by (site) (delta(native_malloc_site_live_bytes{site!="other", ${shown}}[$__range])) > 0)`),
@@ -43,10 +42,9 @@ const sites = [
   stackOfSites(
     'Live memory by call site',
     "The code that allocated what is live: an application's method, or a function of a library. other: the rest, the JVM and mallometer among it.",
-    HALF,
+    WHOLE,
     `sum by (site) (native_malloc_site_live_bytes{${shown}})`,
   )
-    .legend(beside())
     .height(11)
     .links([runbook('leak-suspected.md')]),
 ];
