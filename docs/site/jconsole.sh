@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Takes a picture of JConsole on a running JVM that mallometer counts, with the attributes of an MBean:
-#   docs/site/jconsole.sh FILE JMX_PORT [Allocator|CallSites|LeakDetector|NativeMemory]
+#   docs/site/jconsole.sh FILE JMX_PORT [Allocator|CallSites|Diagnosis|LeakDetector|NativeMemory]
 # Installs what it needs, starts a virtual screen of its own, and operates JConsole by mouse and keyboard. Positions are those
 # of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
 set -euo pipefail
@@ -11,11 +11,12 @@ source bin/lib/requirements.sh
 picture=$1
 jmx_port=$2
 # As the tree sorts them.
-case ${3:-NativeMemory} in
+case ${3:-Diagnosis} in
   Allocator) down=(Down) ;;
   CallSites) down=(Down Down) ;;
-  LeakDetector) down=(Down Down Down) ;;
-  NativeMemory) down=(Down Down Down Down) ;;
+  Diagnosis) down=(Down Down Down) ;;
+  LeakDetector) down=(Down Down Down Down) ;;
+  NativeMemory) down=(Down Down Down Down Down) ;;
   *) fail "no MBean $3" ;;
 esac
 

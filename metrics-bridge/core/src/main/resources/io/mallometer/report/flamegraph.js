@@ -283,8 +283,11 @@
     return room < 2 ? '' : characters.slice(0, room).join('') + '…';
   }
 
-  // The callers that share a row are counted in front of the innermost one.
+  // The root has its figure. The callers that share a row are counted in front of the innermost one.
   function labelOf({node, width}) {
+    if (node === ROOT) {
+      return `${nameOf(ROOT)}: ${figure(total(ROOT))}`;
+    }
     const callers = folded() > 0 && node === tree.parent[state.zoomed] ? `${wholes.format(folded() + 1)} callers, ` : '';
     return callers + fitting(node, width - 2 * PADDING - pen.measureText(callers).width);
   }
