@@ -17,7 +17,7 @@ final class Meters {
 
   public static void main(String[] arguments) throws IOException {
     Set<Meter> all = new LinkedHashSet<>(Meter.all());
-    for (String bean : List.of("Diagnosis", "NativeMemory", "Allocator", "CallSites", "LeakDetector")) {
+    for (String bean : List.of("NativeMemory", "Allocator", "CallSites", "LeakDetector")) {
       all.addAll(Meter.shownBy(bean));
     }
     List<Map<String, Object>> rows = new ArrayList<>();

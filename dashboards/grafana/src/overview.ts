@@ -99,7 +99,7 @@ const verdict = [
           ` or -2 * max(mallometer_diagnosis{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
         legend: 'about in',
       },
-      { expression: `max(mallometer_time_to_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },
+      { expression: `max(mallometer_time_to_limit_seconds{bound="lower", ${one}})`, legend: 'soonest in' },
     ],
   )
     .mappings(asWords(NO_TIME))
