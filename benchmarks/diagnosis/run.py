@@ -297,14 +297,19 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def compile_programs(home, classes):
+    """Compiles Situation.java and what it needs into a directory, with the JDK of a home."""
+    subprocess.run(["mvn", "-q", "-B", "-ntp", "-f", HERE / "pom.xml", "dependency:copy-dependencies", "-DincludeScope=runtime",
+                    f"-DoutputDirectory={LIBRARIES}"], check=True, stdout=sys.stderr)
+    subprocess.run([home / "bin/javac", "-nowarn", "--release", "17", "-cp", f"{LIBRARIES}/*", "-d", classes, *HERE.glob("*.java")],
+                   check=True, stderr=subprocess.DEVNULL)
+
+
 def measure_all(arguments, chosen, homes):
     """Returns the names of those that could not be measured."""
     arguments.results.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["mvn", "-q", "-B", "-ntp", "-f", HERE / "pom.xml", "dependency:copy-dependencies", "-DincludeScope=runtime",
-                    f"-DoutputDirectory={LIBRARIES}"], check=True, stdout=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="mallometer-diagnosis-") as classes:
-        subprocess.run([homes[0] / "bin/javac", "-nowarn", "--release", "17", "-cp", f"{LIBRARIES}/*", "-d", classes, *HERE.glob("*.java")],
-                       check=True, stderr=subprocess.DEVNULL)
+        compile_programs(homes[0], classes)
         beans = Beans(classes)
         with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
             runs = {}

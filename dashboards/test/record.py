@@ -30,10 +30,12 @@ ROOT = DASHBOARDS.parent
 sys.path[:0] = [str(ROOT / "benchmarks/diagnosis"), str(ROOT / "samples/leaky-service/e2e"), str(DASHBOARDS)]
 import expressions  # noqa: E402
 from processes import JAVA, Prometheus  # noqa: E402
-from run import MIB, Run, Situation  # noqa: E402
+from programs import MIB, Situation  # noqa: E402
+from run import Run, compile_programs  # noqa: E402
 
 KEPT = DASHBOARDS / "target/recorded"
 RECORDED = DASHBOARDS / "prometheus/tests/recorded"
+HOME = pathlib.Path(shutil.which(JAVA)).resolve().parents[1]
 SCRAPE_SECONDS = 15
 HANG_SECONDS = 90
 # Their values are times of day.
@@ -74,8 +76,9 @@ SITUATIONS = (
 class Recorded(Run):
     """A situation whose faces nobody asks; only Prometheus does."""
 
-    def __init__(self, situation, classes):
-        super().__init__(situation, classes, None, classes)
+    def __init__(self, situation, directory):
+        arguments = argparse.Namespace(build=ROOT, results=directory, inputs=False)
+        super().__init__(situation, HOME, directory, None, arguments)
         self.events = []
         self.end = time.monotonic() + situation.minutes * 60
 
@@ -117,7 +120,7 @@ class Recorded(Run):
 def record(situations, keep):
     began, commit = time.time(), head()
     with tempfile.TemporaryDirectory() as classes:
-        subprocess.run([JAVA + "c", "-d", classes, *map(str, (ROOT / "benchmarks/diagnosis").glob("*.java"))], check=True)
+        compile_programs(HOME, classes)
         runs = [Recorded(situation, pathlib.Path(classes)) for situation in situations]
         jobs = [
             {
