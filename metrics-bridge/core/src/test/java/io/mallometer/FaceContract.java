@@ -252,6 +252,7 @@ public abstract class FaceContract {
             leaks(0, "known"),
             sites(1, "unused"),
             sites(1, "growing"),
+            sites(0, "waits_for_gc"),
             sites(1, "pool"),
             gauge(
                 "native_malloc_leak_suspected_bytes",
