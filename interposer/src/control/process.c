@@ -9,6 +9,7 @@
 
 #include "account/huge_requests.h"
 #include "account/monitors.h"
+#include "account/ranges.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -22,6 +23,7 @@
 #include "control/recording.h"
 #include "control/refusal.h"
 #include "control/snapshot.h"
+#include "hooks/mappings.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
@@ -84,6 +86,7 @@ static void switch_off(int why, const char *text) {
   state = why;
   reason = text;
   hook_set_counting(false);
+  ranges_forget();
 }
 
 bool process_never_counts(void) {
@@ -127,6 +130,7 @@ void process_record_call_sites(void) {
   if (!missing) {
     hook_choose_route();
     call_sites_open();
+    mappings_start();
   } else if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
     log_line(LOG_WARN, "call sites are not recorded: %s", missing);
   }
@@ -269,7 +273,9 @@ static void start_stacks(void) {
   unwinding = native_stack_start(unwinding);
   forget_loader_errors();
   thread_block_return(own);
+  mappings_find_next();
   after_fork_in_child(in_forked_child);
+  around_forks(ranges_before_fork, ranges_after_fork, mappings_forked);
   stacks_started = true;
 }
 

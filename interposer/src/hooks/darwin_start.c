@@ -15,6 +15,7 @@
 #include "account/totals.h"
 #include "allocator/next.h"
 #include "hooks/darwin_arrival.h"
+#include "hooks/mappings.h"
 #include "hooks/darwin_zone.h"
 #include "hooks/redirection.h"
 #include "hooks/start.h"
@@ -169,3 +170,13 @@ bool redirection_works(void) {
   free(copy);
   return counted;
 }
+
+/* ---- Mappings, which are not replaced here -------------------------------------------------------------- */
+
+bool mappings_start(void) { return false; }
+
+void mappings_find_next(void) {}
+
+void mappings_forked(void) {}
+
+uint64_t mappings_not_walked(void) { return 0; }

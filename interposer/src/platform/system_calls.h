@@ -22,6 +22,14 @@ static inline ssize_t call_write(int file, const void *from, size_t bytes) {
   return syscall(SYS_write, file, from, bytes);
 }
 
+/* Map and unmap memory of the library's own past the hooks of mappings (hooks/mappings.c). */
+static inline void *call_mmap(void *wish, size_t bytes, int protection, int flags, int file) {
+  const unsigned long no_offset = 0; /* syscall() passes whole words */
+  return (void *)syscall(SYS_mmap, wish, bytes, (unsigned long)protection, (unsigned long)flags, (long)file, no_offset);
+}
+
+static inline int call_munmap(void *memory, size_t bytes) { return (int)syscall(SYS_munmap, memory, bytes); }
+
 static inline int call_close(int file) { return (int)syscall(SYS_close, file); }
 
 #endif

@@ -56,9 +56,10 @@ struct site {
   uint64_t hash;  /* hash of the stack; 0: the record is being written or has no site */
   uint32_t stack; /* innermost node of the stack; without a site 1 + the next place in the list sites_free */
   uint16_t frames;
-  uint16_t leaving; /* new samples do not find the site; it is forgotten unless it has a live sample */
+  uint16_t leaving; /* new samples do not find the site; it is forgotten unless something refers to it */
   uint32_t number;  /* the record's place plus a multiple of SITES */
   uint32_t latest;  /* live_sample_birth() of its latest sample */
+  int32_t mapped;   /* ranges of mapped memory that refer to it */
   struct sums allocated;
   struct sums freed;
 };
@@ -292,6 +293,10 @@ static uint64_t live_samples(const struct site *site) {
 
 uint32_t call_sites_live_samples(uint32_t site) { return (uint32_t)live_samples(site_at(site)); }
 
+static bool is_referred_to(const struct site *site) {
+  return live_samples(site) > 0 || __atomic_load_n(&site->mapped, __ATOMIC_SEQ_CST) > 0;
+}
+
 /* Returns the binary logarithm of the time since a site's latest sample; 0 for a site that must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
@@ -299,7 +304,7 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   /* A sample, or a site, may have come after `now` was read. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
-  return live_samples(site) > 0 ? 0 : 31 - (unsigned)__builtin_clz(idle);
+  return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
 /* Gives a site that has had no sample the present time, from which its staleness counts. */
@@ -360,7 +365,7 @@ static void forget_marked_sites(void) {
   for (uint32_t i = 0; i < count; i++) {
     struct site *site = &memory->sites[i];
     if (!site->leaving) continue;
-    if (live_samples(site) > 0)
+    if (is_referred_to(site))
       __atomic_store_n(&site->leaving, false, __ATOMIC_SEQ_CST);
     else
       forget(site);
@@ -497,6 +502,11 @@ static void announce(const struct sample *sample, const void *object, bool follo
  * once.
  */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
+  if (sample->maps) {
+    call_sites_refer(site, 1);
+    sample->site = site;
+    return NULL;
+  }
   forget_object_before(sample->object);
   sample->work += WORK_SAMPLE;
   if (site == NO_SITE) {
@@ -646,6 +656,27 @@ void *call_sites_record(struct sample *sample) {
   return object;
 }
 
+void call_sites_refer(uint32_t site, int32_t by) {
+  if (site <= INT32_MAX) __atomic_fetch_add(&site_at(site)->mapped, by, __ATOMIC_SEQ_CST);
+}
+
+uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work) {
+  struct sample mapping = {.block = block,
+                           .requested = bytes,
+                           .bytes = bytes,
+                           .origin = origin,
+                           .probability = 1,
+                           .maps = true,
+                           .site = NO_SITE};
+  if (call_sites_on() && call_sites_may_walk(origin)) {
+    floating_point of_program = floating_point_enter();
+    call_sites_record(&mapping);
+    floating_point_leave(of_program);
+  }
+  *work = mapping.work;
+  return mapping.site;
+}
+
 static uint32_t add_java_frames(struct thread_block *block, const struct registers *caller, uint64_t *frames,
                                 uint32_t capacity) {
   const struct java_stacks *stacks;
@@ -698,6 +729,7 @@ static struct mallometer_site row_of(const struct site *site) {
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
   struct mallometer_site none = row;
   if (!hash) return none; /* the record is being written, or its site was forgotten */
+  if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* a site of mappings alone */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* written before the hash, or made 0 later */
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);
