@@ -1,6 +1,8 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.text.Words;
+import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -8,6 +10,8 @@ import io.mallometer.model.PageCache;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.ThreadStacks;
 import java.io.IOException;
@@ -222,6 +226,35 @@ final class ProcessMemorySource implements MemorySource {
       return ResidentSplit.of(mappings, jvm, malloc, memory, searched);
     } catch (IOException e) {
       return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched);
+    }
+  }
+
+  @Override
+  public Optional<ResidentStacks> origins(
+      Snapshot counted, List<MappedRange> ranges, CallSites sites) {
+    Optional<List<Mapping>> mappings = files.mappings();
+    if (mappings.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new ResidentStacks(
+            counted.time(),
+            residentBytes(mappings.get()),
+            origins(mappings.get(), counted, ranges, sites),
+            sites.sites().isEmpty() ? sites.reason() : ""));
+  }
+
+  private static List<ResidentStack> origins(
+      List<Mapping> mappings, Snapshot counted, List<MappedRange> ranges, CallSites sites) {
+    MallocFacts malloc = malloc(mappings, counted);
+    boolean attached = sites.origin().attached();
+    try (OwnMemory memory = new OwnMemory()) {
+      return ResidentSplit.origins(
+          mappings, HotSpot.facts(), malloc, memory, ranges, sites.sites(), attached);
+    } catch (IOException e) {
+      AddressSpace unreadable = AddressSpace.unreadable();
+      return ResidentSplit.origins(
+          mappings, HotSpot.facts(), malloc, unreadable, ranges, sites.sites(), attached);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.mallometer.internal.library.abi;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.ProcFiles;
 import io.mallometer.internal.symbol.MappedModules;
 import io.mallometer.internal.symbol.ModuleImages;
@@ -17,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -55,6 +57,7 @@ final class RecordedCallSites {
 
   private static final int SITES_AT_ONCE = 512;
   private static final int MODULES_AT_ONCE = 16;
+  private static final int RANGES_AT_ONCE = 512;
   private static final int MOST_OBJECTS = 65_536;
 
   /**
@@ -329,6 +332,41 @@ final class RecordedCallSites {
     long[] stack = new long[Math.max(0, count)];
     frames.asLongBuffer().get(stack);
     return stack;
+  }
+
+  /** Returns the ranges that the process mapped, with the stacks of the calls. */
+  synchronized List<MappedRange> ranges() {
+    attach();
+    List<MappedRange> ranges = new ArrayList<>();
+    Map<Integer, List<StackFrame>> known = new HashMap<>();
+    ByteBuffer rows = Structs.allocate(RANGES_AT_ONCE * Abi.Range.BYTES);
+    long from = 0;
+    for (int count = RANGES_AT_ONCE; count == RANGES_AT_ONCE; ) {
+      count = LibraryFunctions.mallometer_ranges(Structs.address(rows), RANGES_AT_ONCE, from);
+      for (int i = 0; i < count; i++) {
+        Abi.Range row = Abi.Range.row(rows, i);
+        from = row.address() + row.length();
+        ranges.add(
+            new MappedRange(
+                row.address(),
+                from,
+                row.site() == Abi.NONE ? List.of() : framesOf(row.site(), known),
+                row.owner() == Abi.RANGE_OF_ALLOCATOR));
+      }
+    }
+    return ranges;
+  }
+
+  private List<StackFrame> framesOf(int site, Map<Integer, List<StackFrame>> known) {
+    if (named.contains(site)) {
+      return named.frames(site);
+    }
+    List<StackFrame> frames = known.get(site);
+    if (frames == null) {
+      frames = frames(stack(site));
+      known.put(site, frames);
+    }
+    return frames;
   }
 
   /** Returns the frames of a stack that the library recorded, innermost first. */
