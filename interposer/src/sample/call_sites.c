@@ -504,8 +504,7 @@ static void announce(const struct sample *sample, const void *object, bool follo
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
   if (sample->maps) {
     call_sites_refer(site, 1);
-    sample->site = site;
-    return NULL;
+    return (void *)(uintptr_t)site;
   }
   forget_object_before(sample->object);
   sample->work += WORK_SAMPLE;
@@ -661,20 +660,21 @@ void call_sites_refer(uint32_t site, int32_t by) {
 }
 
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work) {
+  void *site = (void *)(uintptr_t)NO_SITE;
   struct sample mapping = {.block = block,
+                           .object = site,
                            .requested = bytes,
                            .bytes = bytes,
                            .origin = origin,
                            .probability = 1,
-                           .maps = true,
-                           .site = NO_SITE};
+                           .maps = true};
   if (call_sites_on() && call_sites_may_walk(origin)) {
     floating_point of_program = floating_point_enter();
-    call_sites_record(&mapping);
+    site = call_sites_record(&mapping);
     floating_point_leave(of_program);
   }
   *work = mapping.work;
-  return mapping.site;
+  return (uint32_t)(uintptr_t)site;
 }
 
 static uint32_t add_java_frames(struct thread_block *block, const struct registers *caller, uint64_t *frames,

@@ -57,11 +57,10 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
+  /* Whether it is a mapping, which is in no sum: the number of its site takes the place of an object. */
+  bool maps;
   /* The work that was done for it (sample/work.h). */
   uint32_t work;
-  /* Whether it is a mapping, which has a site and is in no sum; and the number of that site. */
-  bool maps;
-  uint32_t site;
 };
 
 /*
