@@ -1,0 +1,62 @@
+package io.mallometer.preload;
+
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import io.mallometer.Mallometer;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.report.ReportFormat;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Maps and touches memory by a foreign function, and prints the resident set by the code that asked
+ * for it: before, with the memory, and after it was unmapped.
+ */
+final class MapsMemory {
+
+  static final long BYTES = 120L << 20;
+
+  private static final int READ_AND_WRITE = 3;
+  private static final int PRIVATE_AND_ANONYMOUS = 0x22;
+
+  private MapsMemory() {}
+
+  public static void main(String[] arguments) throws Exception {
+    try (Mallometer mallometer = Mallometer.open()) {
+      print("before", mallometer);
+      Pointer memory = mapMemory();
+      memory.clear(BYTES);
+      print("mapped", mallometer);
+      function("munmap").invokeInt(new Object[] {memory, BYTES});
+      print("unmapped", mallometer);
+      if (arguments.length > 0) {
+        mallometer.counting().detach();
+        Pointer after = mapMemory();
+        after.clear(BYTES);
+        System.out.println("detached and mapped " + (after.getByte(0) == 0));
+      }
+    }
+  }
+
+  private static Pointer mapMemory() {
+    return function("mmap")
+        .invokePointer(
+            new Object[] {Pointer.NULL, BYTES, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L});
+  }
+
+  private static Function function(String name) {
+    return NativeLibrary.getProcess().getFunction(name);
+  }
+
+  private static void print(String moment, Mallometer mallometer) throws Exception {
+    ResidentStacks previous = mallometer.sites().resident();
+    ResidentStacks read = previous;
+    while (read == previous) { // a reading is returned again for as long as its cost says
+      TimeUnit.MILLISECONDS.sleep(100);
+      read = mallometer.sites().resident();
+    }
+    System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
+    ReportFormat.COLLAPSED.write(read, System.out);
+    System.out.flush();
+  }
+}

@@ -1,0 +1,88 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.internal.library.load.BundledLibrary;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A program maps memory by JNA: its Java line has the memory, while it is mapped. */
+@Tag("process")
+@Tag("any-jdk")
+class ResidentStacksOfARealJvmTest {
+
+  private static final String LINE = "io.mallometer.preload.MapsMemory.mapMemory";
+
+  /** Pages that are touched between the readings of smaps and of the page table. */
+  private static final long SLACK = 4L << 20;
+
+  @TempDir private Path directory;
+
+  @Test
+  void theLineThatMappedHasTheMemory() throws Exception {
+    String output =
+        child()
+            .preload(BundledLibrary.extract(directory))
+            .environment("MALLOMETER_STACKS", "java")
+            .run(MapsMemory.class)
+            .output();
+
+    assertNamed(output);
+    assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]")))
+        .as(output)
+        .isLessThan(total("mapped", output) / 200);
+  }
+
+  @Test
+  void afterAnAttachTheLineHasTheMemoryAndTheRestIsFromBefore() {
+    String output = child().run(MapsMemory.class, "detach").output();
+
+    assertNamed(output);
+    assertThat(output).contains("[mapped before counting began]", "detached and mapped true");
+    assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]"))).isZero();
+  }
+
+  private static ChildJvm child() {
+    return new ChildJvm().options("-Xmx64m").timeout(Duration.ofSeconds(180));
+  }
+
+  private static void assertNamed(String output) {
+    Predicate<String> ofLine = line -> line.contains(LINE) && !line.startsWith("[malloc]");
+    assertThat(bytes(moment("before", output), ofLine)).as(output).isZero();
+    assertThat(bytes(moment("mapped", output), ofLine))
+        .as(output)
+        .isBetween(MapsMemory.BYTES - SLACK, MapsMemory.BYTES + SLACK);
+    assertThat(bytes(moment("unmapped", output), ofLine)).as(output).isZero();
+    for (String moment : List.of("before", "mapped", "unmapped")) {
+      assertThat(bytes(moment(moment, output), line -> true)).isEqualTo(total(moment, output));
+    }
+  }
+
+  /** Returns the lines of stacks of one moment. */
+  private static List<String> moment(String name, String output) {
+    String after = output.substring(output.indexOf("== " + name));
+    int end = after.indexOf("\n==", 1);
+    return Arrays.stream((end < 0 ? after : after.substring(0, end)).split("\n"))
+        .skip(1)
+        .filter(line -> line.startsWith("["))
+        .toList();
+  }
+
+  private static long total(String name, String output) {
+    return Long.parseLong(output.replaceAll("(?s).*== " + name + " (\\d+).*", "$1"));
+  }
+
+  private static long bytes(List<String> lines, Predicate<String> wanted) {
+    return lines.stream()
+        .filter(wanted)
+        .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+}
