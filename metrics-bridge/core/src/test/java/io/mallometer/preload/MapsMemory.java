@@ -6,11 +6,14 @@ import com.sun.jna.Pointer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.ResidentStacks;
 import io.mallometer.report.ReportFormat;
+import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Maps and touches memory by a foreign function, and prints the resident set by the code that asked
- * for it: before, with the memory, and after it was unmapped.
+ * for it: before, with the memory, and after it was unmapped. With an argument it attaches first,
+ * and detaches at the end.
  */
 final class MapsMemory {
 
@@ -19,17 +22,23 @@ final class MapsMemory {
   private static final int READ_AND_WRITE = 3;
   private static final int PRIVATE_AND_ANONYMOUS = 0x22;
 
+  private static ResidentStacks latest = new ResidentStacks(Instant.EPOCH, 0, List.of(), "");
+
   private MapsMemory() {}
 
   public static void main(String[] arguments) throws Exception {
     try (Mallometer mallometer = Mallometer.open()) {
+      boolean attaches = arguments.length > 0;
+      if (attaches) {
+        System.out.println(mallometer.counting().attach());
+      }
       print("before", mallometer);
       Pointer memory = mapMemory();
       memory.clear(BYTES);
       print("mapped", mallometer);
       function("munmap").invokeInt(new Object[] {memory, BYTES});
       print("unmapped", mallometer);
-      if (arguments.length > 0) {
+      if (attaches) {
         mallometer.counting().detach();
         Pointer after = mapMemory();
         after.clear(BYTES);
@@ -49,12 +58,12 @@ final class MapsMemory {
   }
 
   private static void print(String moment, Mallometer mallometer) throws Exception {
-    ResidentStacks previous = mallometer.sites().resident();
-    ResidentStacks read = previous;
-    while (read == previous) { // a reading is returned again for as long as its cost says
+    ResidentStacks read = mallometer.sites().resident();
+    while (read == latest) { // a reading is returned again for as long as its cost says
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();
     }
+    latest = read;
     System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
     ReportFormat.COLLAPSED.write(read, System.out);
     System.out.flush();

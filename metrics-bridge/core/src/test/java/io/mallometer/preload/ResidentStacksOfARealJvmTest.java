@@ -42,7 +42,7 @@ class ResidentStacksOfARealJvmTest {
 
   @Test
   void afterAnAttachTheLineHasTheMemoryAndTheRestIsFromBefore() {
-    String output = child().run(MapsMemory.class, "detach").output();
+    String output = child().run(MapsMemory.class, "attach").output();
 
     assertNamed(output);
     assertThat(output).contains("[mapped before counting began]", "detached and mapped true");
