@@ -12,6 +12,7 @@
 #include "allocator/next.h"
 #include "hooks/state.h"
 #include "platform/clock.h"
+#include "platform/glibc_versions.h"
 #include "platform/loaded_objects.h"
 #include "platform/memory.h"
 #include "platform/system_mappings.h"
