@@ -46,7 +46,7 @@ static char *map_at(void *wish, size_t pages, int flags) {
   return memory;
 }
 
-/* Two functions that map, so two call sites. */
+/* Functions that map, and are call sites. */
 __attribute__((noinline)) static char *map_here(size_t pages) {
   char *memory = map_at(NULL, pages, 0);
   __asm__ volatile("");
@@ -70,7 +70,7 @@ static bool is_called_from(uint32_t site, const void *function) {
   return false;
 }
 
-/* ---- What is known ------------------------------------------------------------------------------------- */
+/* ---- Ranges and their call sites ----------------------------------------------------------------------- */
 
 static void sites(void) {
   char *here = map_here(4), *there = map_there(NULL, 4, 0);
@@ -102,7 +102,7 @@ static void partly(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
   CHECK_EQUAL(munmap(memory + 7 * PAGE, PAGE), 0);
   CHECK_EQUAL(row_at(memory + 2 * PAGE)->length, 2 * PAGE);
-  CHECK_EQUAL(munmap(memory, 8 * PAGE), 0); /* with gaps */
+  CHECK_EQUAL(munmap(memory, 8 * PAGE), 0); /* the range has gaps */
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
@@ -184,7 +184,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), all - COUNT);
 }
 
-/* More ranges than the map holds: the small ones are forgotten, and the large one stays. The kernel joins the pages. */
+/* The map holds fewer ranges than that: the small ones are forgotten, and the large one stays. The kernel joins the pages. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -278,7 +278,7 @@ static void forked(void) {
   CHECK_EQUAL(self().ranges_missed, 0);
 }
 
-/* ---- At random ----------------------------------------------------------------------------------------- */
+/* ---- Random calls -------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, PAGES = 256 };
 

@@ -21,7 +21,7 @@ enum {
 };
 
 #define LONGEST_WAIT_NS 20000000u
-/* So many missed changes in all, and the map is abandoned: a process that was killed may have had the lock. */
+/* The missed changes after which the map is abandoned: a process that was killed may have had the lock. */
 #define MOST_MISSED 64u
 /* The birth of a range has units of 16.8 ms: 32 bits last for two years. */
 #define BIRTH_SHIFT 24

@@ -67,7 +67,7 @@ struct ranges_totals {
 
 struct ranges_totals ranges_totals(void);
 
-/* To be called before a fork, and after it in the parent and in the child. */
+/* Keep the map over a fork: called before it, and after it in the parent and in the child. */
 void ranges_before_fork(void);
 void ranges_after_fork(void);
 void ranges_forked(void);

@@ -37,7 +37,7 @@ bool mappings_start(void);
 /* Finds the next functions. To be called at start, where entering the loader is allowed, before any redirection. */
 void mappings_find_next(void);
 
-/* To be called in the child of a fork. */
+/* Lets the child of a fork note what it maps. */
 void mappings_forked(void);
 
 /* Returns the number of mappings whose stack was not walked, because the budget was used up. */
