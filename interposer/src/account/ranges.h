@@ -9,9 +9,13 @@
  * that unmaps notes the number before the system call and removes afterwards what is not younger: a range that another
  * thread gets from the kernel in between stays, and a call that fails has changed nothing.
  *
- * The lock is held for microseconds, with all signals blocked, so that no handler meets it in its own thread, and over
- * a fork. A thread that does not get it within 20 ms leaves the map as it is, and that is counted. The memory is
- * reserved at once and becomes resident as it is used. If it is full, the smallest ranges are forgotten and counted.
+ * Neighbours of one site are one range, unless another thread unmaps at that moment.
+ *
+ * The lock is held for microseconds, with all signals blocked, so that no handler meets it in its own thread. A thread
+ * that does not get it within a millisecond leaves the map as it is, and a change is then counted as missed. After 64 of
+ * these in a row, over a second, the map is abandoned until the next start. A child of a fork begins with an empty map
+ * if another thread of its parent had the lock. The memory is reserved at once and becomes resident as it is used. If it
+ * is full, the smallest ranges are forgotten and counted.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H
@@ -27,21 +31,41 @@
 /* The site of a range that the allocator mapped. */
 #define RANGE_OF_ALLOCATOR (UINT32_MAX - 1)
 
-/*
- * Reserves the memory, once. `change` adds a number to the count of ranges that refer to a site; it is called with the
- * lock. Returns false if there is no memory. From any thread.
- */
-bool ranges_start(void (*change)(uint32_t site, int32_t by));
+/* The site of addresses from before an attach, which readers do not see: commits inside need no site. */
+#define RANGE_FROM_BEFORE (UINT32_MAX - 2)
+
+/* The counts of ranges that refer to sites. Both functions are called with the lock or by a thread that abandons it. */
+struct ranges_sites {
+  void (*refer)(uint32_t site, int32_t by);
+  void (*release_all)(void);
+};
+
+/* Reserves the memory, or uses an abandoned map again. Returns false if the map is not in use. From any thread. */
+bool ranges_start(const struct ranges_sites *sites);
 
 bool ranges_on(void);
+
+/* Returns why ranges are not recorded; NULL if they are. */
+const char *ranges_missing(void);
+
+/* Returns the bytes that are in use. */
 size_t ranges_footprint(void);
 
-/* Returns the number of the latest insertion. */
-uint64_t ranges_latest(void);
+/* Returns a number that changes when all ranges are forgotten. */
+uint32_t ranges_generation(void);
 
-/* Inserts a range in place of all that was known of its addresses. The caller's reference to the site becomes the
- * range's. */
-void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site);
+/* Stand around a system call that may unmap, and its removal. The first returns the number of the latest insertion. */
+uint64_t ranges_before_unmapping(void);
+void ranges_after_unmapping(void);
+
+/*
+ * Inserts a range in place of all that was known of its addresses, unless the generation is another by now. Takes the
+ * caller's reference to the site.
+ */
+void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site, uint32_t generation);
+
+/* Inserts a range if nothing is known of its addresses. `site` is none that counts references. */
+void ranges_fill(uintptr_t begin, uintptr_t end, uint32_t site);
 
 /* Removes what was known of the addresses by the insertion with that number. */
 void ranges_remove(uintptr_t begin, uintptr_t end, uint64_t latest);
@@ -55,10 +79,16 @@ bool ranges_find(uintptr_t begin, uintptr_t end, bool whole, uint32_t *site);
 /* Forgets all ranges: from now on changes are not seen. */
 void ranges_forget(void);
 
-/* Copies rows in address order, from the first range that ends behind `from`. Holds the lock for 64 rows at a time. */
-uint32_t ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
+/*
+ * Copies rows in address order, from the first range that ends behind `from`. Holds the lock for 64 rows at a time.
+ * Returns their count; -EAGAIN if another thread has the lock. Fewer rows than there is room for need not be all.
+ */
+int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 
-/* The number of ranges, and of those that were forgotten, or missed because the lock was held, so far. */
+/* Lets the child of a fork use the map. */
+void ranges_forked(void);
+
+/* The number of ranges, and of those that were forgotten, and of changes that were missed, so far. */
 struct ranges_totals {
   uint32_t ranges;
   uint64_t forgotten;
@@ -66,10 +96,5 @@ struct ranges_totals {
 };
 
 struct ranges_totals ranges_totals(void);
-
-/* Keep the map over a fork: called before it, and after it in the parent and in the child. */
-void ranges_before_fork(void);
-void ranges_after_fork(void);
-void ranges_forked(void);
 
 #endif

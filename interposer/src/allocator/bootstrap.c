@@ -23,7 +23,7 @@ static size_t used;
 
 static char *map_low(void) {
   void *low =
-      call_mmap(LOW_ADDRESS, CAPACITY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+      call_mmap(LOW_ADDRESS, CAPACITY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (low == LOW_ADDRESS) return low;
   if (low != MAP_FAILED) call_munmap(low, CAPACITY);
   return NULL;

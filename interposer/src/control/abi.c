@@ -225,7 +225,7 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
 int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from) {
   if (!rows) return -EINVAL;
   if (!process_has_call_sites() || !ranges_on()) return -ENODATA;
-  return (int)ranges_copy(rows, capacity, from);
+  return ranges_copy(rows, capacity, from);
 }
 
 int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
@@ -492,7 +492,8 @@ int mallometer_self(struct mallometer_report *self) {
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
                             recording_footprint() + call_sites_footprint() + observation_footprint() +
-                            search_footprint() + owners_footprint() + jvm_footprint() + loaded_objects_footprint() + ranges_footprint();
+                            search_footprint() + owners_footprint() + jvm_footprint() + loaded_objects_footprint() +
+                            ranges_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + recording_overhead_ns() +
                         observation_overhead_ns() + search_overhead_ns();
   current.threads_without_block = threads_without_block();

@@ -194,6 +194,7 @@ static int begin(void) {
   baseline_find();
   attached = true;
   has_redirected_words = false;
+  process_note_mappings();
   report_counting();
   process_start_reports();
   return 0;

@@ -173,10 +173,25 @@ bool redirection_works(void) {
 
 /* ---- Mappings, which are not replaced here -------------------------------------------------------------- */
 
-bool mappings_start(void) { return false; }
+void mappings_start(bool is_late) { (void)is_late; }
+
+const char *mappings_missing(void) { return NULL; }
 
 void mappings_find_next(void) {}
 
 void mappings_forked(void) {}
 
 uint64_t mappings_not_walked(void) { return 0; }
+
+bool ranges_on(void) { return false; }
+
+size_t ranges_footprint(void) { return 0; }
+
+void ranges_forget(void) {}
+
+int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from) {
+  (void)rows, (void)capacity, (void)from;
+  return 0;
+}
+
+struct ranges_totals ranges_totals(void) { return (struct ranges_totals){0}; }

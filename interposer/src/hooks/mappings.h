@@ -29,12 +29,18 @@ EXPORT int program_munmap(void *memory, size_t bytes) __asm__("munmap");
 EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ...) __asm__("mremap");
 
 /*
- * Reserves the map of ranges and begins to note. Returns false if there is no memory for it. From any thread; may change
- * errno.
+ * Reserves the map of ranges and begins to note. `is_late`: the process ran before without being counted, so the large
+ * mappings that it has already are noted as such, and commits inside them walk no stack. From any thread; keeps errno.
  */
-bool mappings_start(void);
+void mappings_start(bool is_late);
 
-/* Finds the next functions. To be called at start, where entering the loader is allowed, before any redirection. */
+/* Returns why nothing is noted once call sites are recorded; NULL if it is. */
+const char *mappings_missing(void);
+
+/*
+ * Finds the next functions, for the first time before the program runs: in a process that is not counted its calls pass
+ * this library too. Enters the loader.
+ */
 void mappings_find_next(void);
 
 /* Lets the child of a fork note what it maps. */

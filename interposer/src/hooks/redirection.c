@@ -43,8 +43,8 @@ static struct function functions[] = {
 #define ROW_OF_MAPPINGS(function) {#function, (void (*)(void))program_##function, 0},
     ROW(malloc) ROW(free) ROW(calloc) ROW(realloc) ROW(memalign) ROW(aligned_alloc) ROW(posix_memalign)
         ROW(malloc_usable_size) ROW(reallocarray) ROW(valloc) ROW(pvalloc) EACH_NAME_OF_FREE(ROW_OF_FREE)
-            EACH_OPERATOR(ROW_OF_OPERATOR) ROW_OF_MAPPINGS(mmap) ROW_OF_MAPPINGS(mmap64)
-                ROW_OF_MAPPINGS(munmap) ROW_OF_MAPPINGS(mremap) ROW_OF_TEXTS(strdup) ROW_OF_TEXTS(strndup) ROW_OF_TEXTS(realpath)
+            EACH_OPERATOR(ROW_OF_OPERATOR) ROW_OF_MAPPINGS(mmap) ROW_OF_MAPPINGS(mmap64) ROW_OF_MAPPINGS(munmap)
+                ROW_OF_MAPPINGS(mremap) ROW_OF_TEXTS(strdup) ROW_OF_TEXTS(strndup) ROW_OF_TEXTS(realpath)
 #undef ROW
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions, OF_TEXTS = FUNCTIONS - 3, OF_MAPPINGS = OF_TEXTS - 4 };
@@ -129,6 +129,7 @@ struct walk {
   struct redirection *result;
   const char *failure;
   bool undoes;
+  bool mappings_only;
   bool binds; /* whether to change words that the loader would never bind */
   const struct walked_object *object;
   struct walked_object executable;
@@ -163,7 +164,7 @@ static void handle_other_target(struct walk *walk, const struct reference *refer
 static void redirect_reference(const struct reference *reference, void *argument) {
   struct walk *walk = argument;
   const struct function *function = function_named(reference->name);
-  if (!function) return;
+  if (!function || (walk->mappings_only && !is_of_mappings((size_t)(function - functions)))) return;
   uintptr_t from = walk->undoes ? ours(function) : function->real;
   uintptr_t to = walk->undoes ? function->real : ours(function);
   uintptr_t now = __atomic_load_n(reference->word, __ATOMIC_RELAXED);
@@ -207,8 +208,10 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  if (is_other_allocator(object)) return;
-  references_visit(object, redirect_reference, walk);
+  /* The loader may have bound an allocator's words of mmap's family meanwhile, by the changed symbol tables. */
+  walk->mappings_only = is_other_allocator(object);
+  if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
+  if (walk->mappings_only) return;
   /* The loader's pointers are malloc and three of its family, and a free for its table of unique C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }

@@ -47,7 +47,7 @@ bool file_contains(const char *path, const void *bytes, size_t count) {
   if (file < 0) return false;
   bool found = false;
   if (file_status(file, &status) && status.is_regular && status.bytes > 0) {
-    void *mapped = call_mmap(NULL, status.bytes, PROT_READ, MAP_PRIVATE, file);
+    void *mapped = call_mmap(NULL, status.bytes, PROT_READ, MAP_PRIVATE, file, 0);
     if (mapped != MAP_FAILED) {
       found = memmem(mapped, status.bytes, bytes, count) != NULL;
       call_munmap(mapped, status.bytes);
@@ -90,7 +90,7 @@ bool file_size_is_allowed(uint64_t bytes) {
 int file_allocate(int file, uint64_t bytes) { return posix_fallocate(file, 0, (off_t)bytes); }
 
 void *file_map(int file, size_t bytes) {
-  void *mapping = call_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file);
+  void *mapping = call_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapping == MAP_FAILED) return NULL;
   madvise(mapping, bytes, MADV_NOHUGEPAGE); /* tmpfs has huge pages, too */
   if (madvise(mapping, bytes, MADV_DONTFORK) == 0) return mapping;

@@ -64,7 +64,7 @@ static bool is_locked(void *pages, size_t bytes) {
 
 void *memory_reserve(size_t bytes) {
   size_t page = memory_page_bytes(), inner = memory_whole_pages(bytes), all = inner + 2 * page;
-  char *outer = call_mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+  char *outer = call_mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (outer == MAP_FAILED) return NULL;
   madvise(outer, all, MADV_NOHUGEPAGE);
   if (is_locked(outer, all)) munlock(outer, all);
@@ -82,7 +82,7 @@ void memory_give_back(void *memory, size_t bytes) {
 }
 
 void *memory_map(void *wish, size_t bytes) {
-  void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
   madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could be in a huge page with memory of the program */
   return memory;
@@ -132,7 +132,7 @@ const char *memory_shortage(size_t bytes) {
 
 /* Returns whether mappings from now on are locked, or refused if the limit of locked memory has no room for them. */
 static bool locks_new_mappings(void) {
-  void *page = call_mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  void *page = call_mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno == EAGAIN;
   bool locked = is_locked(page, memory_page_bytes());
   call_munmap(page, memory_page_bytes());

@@ -20,7 +20,7 @@
 #define ANONYMOUS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 static bool reserve_at(uintptr_t address, size_t bytes) {
-  void *wanted = (void *)address, *got = call_mmap(wanted, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+  void *wanted = (void *)address, *got = call_mmap(wanted, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (got != wanted && got != MAP_FAILED) call_munmap(got, bytes);
   return got == wanted;
 }
@@ -57,8 +57,8 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
 
 /* Maps new pages: mappings whose pages were ever accessed are not merged again, whatever is advised. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
-  if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1) == MAP_FAILED) {
-    call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1); /* needs no memory */
+  if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */
     return false;
   }
   madvise((void *)begin, bytes, MADV_NOHUGEPAGE);

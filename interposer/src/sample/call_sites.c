@@ -24,6 +24,7 @@ enum {
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
+  BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
   /* A sample counts as one without room after this many attempts: each time another thread took the slot. */
   ATTEMPTS = 4,
@@ -468,11 +469,13 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 /*
  * Returns whether a sample may make a new site. A JVM's start samples thousands of stacks once, for a few bytes each.
  * To leave room for later and larger stacks, in the second half of the room a new site's first sample must stand for a
- * number of bytes. Samples with probability 1 always may.
+ * number of bytes. Samples with probability 1 always may. A mapping must be of a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
-  if (taken < 2 || sample->probability >= 1) return true;
+  if (taken < 2) return true;
+  if (sample->maps) return sample->bytes >= BYTES_OF_MAPPING_WHEN_CROWDED;
+  if (sample->probability >= 1) return true;
   return (double)sample->bytes / sample->probability >= (taken < 3 ? BYTES_WHEN_CROWDED : BYTES_WHEN_FULL);
 }
 
@@ -548,7 +551,7 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
 /* Adds a sample with its stack. `cut`: the stack had more frames. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
-  if (site != NO_SITE && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
+  if (site != NO_SITE && !sample->maps && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   return add_to_site(sample, site);
 }
 
@@ -600,7 +603,7 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
   uint32_t count = native_frames(sample, frames, &caller, &cut);
   int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES + 1);
   sample->work += WORK_JAVA;
-  if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
+  if (found < 0 && !sample->maps) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   if (found == 1 && is_compiled_frame(frames[count])) {
     put_first(frames, count++);
   } else if (found > 0) {
@@ -624,7 +627,7 @@ bool call_sites_may_walk(struct origin origin) {
 
 /* Records a sample without a stack. The object stays, since moving it takes more of the stack. */
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
-  __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
+  if (!sample->maps) __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;
   return add_to_site(sample, site_of(NULL, 0, deserves_site(sample), &sample->work));
 }
@@ -632,7 +635,7 @@ __attribute__((noinline)) static void *take_without_stack(struct sample *sample)
 static void *thread_to_walk(const struct java_stacks *stacks, const struct sample *sample) {
   void *thread = stacks ? stacks->thread() : NULL;
   if (!thread || stack_has_room(sample->origin.stack, ROOM_FOR_JAVA_STACK)) return thread;
-  __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
+  if (!sample->maps) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
@@ -657,6 +660,14 @@ void *call_sites_record(struct sample *sample) {
 
 void call_sites_refer(uint32_t site, int32_t by) {
   if (site <= INT32_MAX) __atomic_fetch_add(&site_at(site)->mapped, by, __ATOMIC_SEQ_CST);
+}
+
+void call_sites_release_all(void) {
+  for (uint32_t i = 0; call_sites_on() && i < SITES; i++) {
+    if (__atomic_load_n(&memory->sites[i].mapped, __ATOMIC_RELAXED)) {
+      __atomic_store_n(&memory->sites[i].mapped, 0, __ATOMIC_SEQ_CST);
+    }
+  }
 }
 
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work) {

@@ -87,6 +87,9 @@ uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct 
 /* Adds to the references of a site. Does nothing for numbers that no site has. */
 void call_sites_refer(uint32_t site, int32_t by);
 
+/* Makes the references of all sites 0. */
+void call_sites_release_all(void);
+
 /*
  * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if it
  * stays. The mover then stores the live sample until the object is freed. Runs inside of malloc: does not allocate or
