@@ -66,6 +66,11 @@ __attribute__((noinline)) static char *map_there(void *wish, size_t pages, int f
   return memory;
 }
 
+__attribute__((noinline)) static void reserve_there(char *at, size_t pages) {
+  CHECK(mmap(at, pages * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
+  __asm__ volatile("");
+}
+
 /* Returns whether a site's stack has a return address in a function that is at most 200 bytes long. */
 static bool is_called_from(uint32_t site, const void *function) {
   uint64_t frames[64];
@@ -340,8 +345,6 @@ static uint32_t draw(struct field *field, uint32_t below) {
   return (uint32_t)(field->random >> 33) % below;
 }
 
-static void *change_at_random(void *argument);
-
 static bool has_missed_changes(void) { return self().ranges_missed > 0; }
 
 static uint32_t site_now(const void *address) {
@@ -386,8 +389,8 @@ static void change(struct field *field) {
           break;
         }
       }
-      CHECK(mmap(at, count * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
-      note_sites(field, first, count, (const void *)(uintptr_t)change_at_random);
+      reserve_there(at, count);
+      note_sites(field, first, count, (const void *)(uintptr_t)reserve_there);
       break;
     case 3:
       if (all) CHECK_EQUAL(madvise(at, count * PAGE, MADV_DONTNEED), 0);

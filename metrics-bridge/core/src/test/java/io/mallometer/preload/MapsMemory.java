@@ -6,6 +6,8 @@ import com.sun.jna.Pointer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.ResidentStacks;
 import io.mallometer.report.ReportFormat;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +59,16 @@ final class MapsMemory {
     return NativeLibrary.getProcess().getFunction(name);
   }
 
+  /** Returns the resident set as the kernel sums it up. */
+  private static long apart() throws Exception {
+    for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
+      if (line.startsWith("Rss:")) {
+        return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    throw new IllegalStateException("smaps_rollup has no Rss");
+  }
+
   private static void print(String moment, Mallometer mallometer) throws Exception {
     ResidentStacks read = mallometer.sites().resident();
     while (read == latest) { // a reading is returned again for as long as its cost says
@@ -64,7 +76,9 @@ final class MapsMemory {
       read = mallometer.sites().resident();
     }
     latest = read;
+    long apart = apart();
     System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
+    System.out.println("apart " + moment + " " + apart);
     ReportFormat.COLLAPSED.write(read, System.out);
     System.out.flush();
   }

@@ -37,7 +37,7 @@ class ResidentStacksOfARealJvmTest {
     assertNamed(output);
     assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]")))
         .as(output)
-        .isLessThan(total("mapped", output) / 200);
+        .isLessThan(number("apart mapped", output) / 200);
   }
 
   @Test
@@ -45,8 +45,10 @@ class ResidentStacksOfARealJvmTest {
     String output = child().run(MapsMemory.class, "attach").output();
 
     assertNamed(output);
-    assertThat(output).contains("[mapped before counting began]", "detached and mapped true");
-    assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]"))).isZero();
+    assertThat(output).contains("detached and mapped true");
+    assertThat(bytes(moment("mapped", output), line -> line.startsWith("[mapped before")))
+        .as(output)
+        .isBetween(1L, number("apart mapped", output) / 10);
   }
 
   private static ChildJvm child() {
@@ -54,14 +56,17 @@ class ResidentStacksOfARealJvmTest {
   }
 
   private static void assertNamed(String output) {
-    Predicate<String> ofLine = line -> line.contains(LINE) && !line.startsWith("[malloc]");
+    Predicate<String> ofLine = line -> line.contains(LINE) && !line.startsWith("[malloc");
     assertThat(bytes(moment("before", output), ofLine)).as(output).isZero();
     assertThat(bytes(moment("mapped", output), ofLine))
         .as(output)
         .isBetween(MapsMemory.BYTES - SLACK, MapsMemory.BYTES + SLACK);
     assertThat(bytes(moment("unmapped", output), ofLine)).as(output).isZero();
     for (String moment : List.of("before", "mapped", "unmapped")) {
-      assertThat(bytes(moment(moment, output), line -> true)).isEqualTo(total(moment, output));
+      long apart = number("apart " + moment, output);
+      assertThat(bytes(moment(moment, output), line -> true))
+          .as(output)
+          .isBetween(apart - apart / 100 - SLACK, apart + apart / 100 + SLACK);
     }
   }
 
@@ -75,8 +80,8 @@ class ResidentStacksOfARealJvmTest {
         .toList();
   }
 
-  private static long total(String name, String output) {
-    return Long.parseLong(output.replaceAll("(?s).*== " + name + " (\\d+).*", "$1"));
+  private static long number(String name, String output) {
+    return Long.parseLong(output.replaceAll("(?s).*" + name + " (\\d+).*", "$1"));
   }
 
   private static long bytes(List<String> lines, Predicate<String> wanted) {

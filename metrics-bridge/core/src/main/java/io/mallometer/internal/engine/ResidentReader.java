@@ -12,14 +12,15 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Reads the resident set by the code that asked for it, on request only. A reading takes some ten
- * milliseconds, so a request gets the latest one for a thousand times as long as that took, at most
- * half a minute.
+ * Reads the resident set by the code that asked for it, on request only. A request gets the latest
+ * reading where a new one would take more than a thousandth of a processor by its own CPU time,
+ * counted over all readings so far; two readings may be ahead of that.
  */
 public final class ResidentReader {
 
   private static final long FRESH_NANOS = 1_000_000_000L;
-  private static final long LONGEST_NANOS = 30_000_000_000L;
+  private static final long LONGEST_NANOS = 3_600_000_000_000L;
+  private static final int AHEAD = 2;
 
   private final MemorySource memory;
   private final NativeLibrary library;
@@ -27,10 +28,16 @@ public final class ResidentReader {
   private final Clock clock;
   private final LongSupplier nanoTime;
 
-  /** The latest reading. Guarded by this, like the field below. */
+  /** The latest reading. Guarded by this, like the fields below. */
   private Optional<ResidentStacks> latest = Optional.empty();
 
-  private long next;
+  private boolean read;
+  private long readAt;
+
+  /** When the readings so far have taken their share of the time. */
+  private long paidAt;
+
+  private long pause;
 
   ResidentReader(
       MemorySource memory,
@@ -47,11 +54,17 @@ public final class ResidentReader {
 
   /** Returns a reading; one without stacks has the reason. */
   public synchronized ResidentStacks read() {
-    if (latest.isEmpty() || nanoTime.getAsLong() - next >= 0) {
-      long begin = nanoTime.getAsLong();
-      latest = readAnew();
-      long end = nanoTime.getAsLong();
-      next = end + Pause.after(end - begin, FRESH_NANOS, LONGEST_NANOS);
+    if (isDue(nanoTime.getAsLong())) {
+      long begin = Pause.processorNanos();
+      try {
+        latest = readAnew();
+      } finally {
+        long cost = read ? Pause.processorNanos() - begin : 0; // the first loads classes
+        readAt = nanoTime.getAsLong();
+        pause = Pause.after(cost, FRESH_NANOS, LONGEST_NANOS);
+        paidAt = (read ? Math.max(paidAt, readAt) : readAt) + pause;
+        read = true;
+      }
     }
     return latest.orElseGet(
         () ->
@@ -60,6 +73,10 @@ public final class ResidentReader {
                 0,
                 List.of(),
                 "the resident set cannot be read: /proc/self/smaps is missing"));
+  }
+
+  private boolean isDue(long now) {
+    return !read || (now - readAt >= FRESH_NANOS && paidAt - now <= AHEAD * pause);
   }
 
   private Optional<ResidentStacks> readAnew() {

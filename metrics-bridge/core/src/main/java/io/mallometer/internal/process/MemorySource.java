@@ -66,7 +66,7 @@ public interface MemorySource {
         new LongSupplier() {
           @Override
           public long getAsLong() {
-            return ProcessMemorySource.processorNanos();
+            return Pause.processorNanos();
           }
         });
   }

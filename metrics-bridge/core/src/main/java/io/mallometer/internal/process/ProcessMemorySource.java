@@ -15,8 +15,6 @@ import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.ThreadStacks;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -241,7 +239,16 @@ final class ProcessMemorySource implements MemorySource {
             counted.time(),
             residentBytes(mappings.get()),
             origins(mappings.get(), counted, ranges, sites),
-            sites.sites().isEmpty() ? sites.reason() : ""));
+            reason(counted.self().remark(), sites)));
+  }
+
+  /** Returns why mappings have no call sites, as the library says. */
+  private static String reason(String remark, CallSites sites) {
+    int begin = remark.indexOf("mappings are not recorded");
+    if (begin >= 0) {
+      return remark.substring(begin);
+    }
+    return sites.sites().isEmpty() ? sites.reason() : "";
   }
 
   private static List<ResidentStack> origins(
@@ -286,13 +293,5 @@ final class ProcessMemorySource implements MemorySource {
 
   private static boolean isOtherAllocator(String name) {
     return OTHER_ALLOCATORS.stream().anyMatch(name::contains);
-  }
-
-  /** Returns the CPU time of the calling thread, or else the elapsed time, which is longer. */
-  static long processorNanos() {
-    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
-        ? threads.getCurrentThreadCpuTime()
-        : System.nanoTime();
   }
 }

@@ -29,6 +29,9 @@ final class ResidentOrigins {
   private static final String MAPPED = "mapped";
 
   private static final String WITHOUT_SITE = "without a call site";
+  /** The kind of malloc's call sites: an estimate, since not all live bytes are resident. */
+  private static final String BY_LIVE_BYTES = ResidentPart.MALLOC.tag() + ", by live bytes";
+
   private static final String RETAINED = "free or unsampled";
   private static final String BEFORE = "mapped before counting began";
 
@@ -36,6 +39,7 @@ final class ResidentOrigins {
   private final long ownBytes;
   private final boolean attached;
   private long malloc;
+  private long slots;
   private long unknown;
 
   private ResidentOrigins(long ownBytes, boolean attached) {
@@ -73,6 +77,7 @@ final class ResidentOrigins {
         origins.add(piece, kinds.get(i), known ? List.of(ranges.get(next)) : List.of(), facts);
       }
     }
+    origins.divideSlots(facts.slots().excessBytes());
     origins.divideUnknown();
     origins.divideMalloc(sites);
     return origins.stacks();
@@ -84,9 +89,7 @@ final class ResidentOrigins {
     if (kind == Kind.MALLOMETER) {
       add(resident, ResidentPart.MALLOMETER.tag(), List.of());
     } else if (kind == Kind.SLOTS) {
-      long excess = Math.min(resident, facts.slots().excessBytes());
-      add(excess, ResidentPart.MALLOMETER.tag(), List.of());
-      malloc += resident - excess;
+      slots += resident;
     } else if (kind == Kind.MALLOC || ofAllocator) {
       malloc += resident;
     } else if (!range.isEmpty()) {
@@ -120,6 +123,13 @@ final class ResidentOrigins {
     };
   }
 
+  /** The bytes of the objects are malloc's, the rest of their pages the library's. */
+  private void divideSlots(long excessBytes) {
+    long excess = Math.min(slots, excessBytes);
+    add(excess, ResidentPart.MALLOMETER.tag(), List.of());
+    malloc += slots - excess;
+  }
+
   /** The library maps its counters past its own hooks. */
   private void divideUnknown() {
     long own = Math.min(unknown, ownBytes);
@@ -139,7 +149,7 @@ final class ResidentOrigins {
       List<StackFrame> frames = site.frames();
       add(
           ofSite,
-          ResidentPart.MALLOC.tag(),
+          BY_LIVE_BYTES,
           frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
       rest -= ofSite;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.library.MappedRange;
+import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.SelfReport.SlotPages;
@@ -68,7 +69,7 @@ class ResidentOriginsTest {
   @Test
   void mallocIsDividedByLiveBytes() {
     assertThat(lines(List.of(), SITES, true, false))
-        .anyMatch(line -> line.startsWith("[malloc];") && line.endsWith(" 300000"))
+        .anyMatch(line -> line.startsWith("[malloc, by live bytes];") && line.endsWith(" 300000"))
         .contains("[malloc];[free or unsampled] " + (512 * KIB - 300_000));
   }
 
@@ -79,8 +80,36 @@ class ResidentOriginsTest {
         List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 9_000_000));
 
     assertThat(lines(List.of(), large, true, false))
-        .anyMatch(line -> line.startsWith("[malloc];") && line.endsWith(" " + 512 * KIB))
+        .anyMatch(line -> line.startsWith("[malloc, by live bytes];") && line.endsWith(" " + 512 * KIB))
         .noneMatch(line -> line.contains("unsampled"));
+  }
+
+  /** Each slot is a mapping of its own; the excess is that of all together. */
+  @Test
+  void theExcessOfSlotsIsTakenOnce() {
+    String smaps =
+        """
+        10000000-10001000 rw-p 00000000 00:00 0
+        Rss:                   4 kB
+        10001000-10002000 rw-p 00000000 00:00 0
+        Rss:                   4 kB
+        10002000-10003000 rw-p 00000000 00:00 0
+        Rss:                   4 kB
+        """;
+    SlotPages slots = new SlotPages(0x10000000, 0x10000, 3 * 4096, 5000);
+
+    assertThat(
+            ResidentOrigins.of(
+                    Captured.mappings(smaps),
+                    List.of(Kind.SLOTS, Kind.SLOTS, Kind.SLOTS),
+                    List.of(),
+                    List.of(),
+                    new MallocFacts(OptionalLong.empty(), 5000, 0, slots, true),
+                    false)
+                .stream()
+                .map(ResidentOriginsTest::line))
+        .containsExactly(
+            "[malloc];[free or unsampled] " + (3 * 4096 - 5000), "[mallometer] " + 5000);
   }
 
   @Test

@@ -18,9 +18,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,6 +47,7 @@ final class RecordedCallSites {
   private static final int NO_JVM = -3;
   private static final int UNSUPPORTED = -95;
   private static final int BUSY = -16;
+  private static final int TRY_AGAIN = -11;
 
   private static final String NOT_RECORDED = "call sites are not recorded";
 
@@ -58,6 +59,10 @@ final class RecordedCallSites {
   private static final int SITES_AT_ONCE = 512;
   private static final int MODULES_AT_ONCE = 16;
   private static final int RANGES_AT_ONCE = 512;
+
+  /** The most times that a reading of ranges meets a change that takes a millisecond. */
+  private static final int MOST_RETRIES = 100;
+
   private static final int MOST_OBJECTS = 65_536;
 
   /**
@@ -315,6 +320,10 @@ final class RecordedCallSites {
     if (numbers.isEmpty()) {
       return;
     }
+    nameAll(numbers, stacks);
+  }
+
+  private void nameAll(List<Integer> numbers, List<long[]> stacks) {
     // Modules are read after the stacks, which contain none that is noted later.
     boolean complete = addNewModules();
     List<List<StackFrame>> frames = symbolized(stacks);
@@ -337,36 +346,48 @@ final class RecordedCallSites {
   /** Returns the ranges that the process mapped, with the stacks of the calls. */
   synchronized List<MappedRange> ranges() {
     attach();
-    List<MappedRange> ranges = new ArrayList<>();
-    Map<Integer, List<StackFrame>> known = new HashMap<>();
-    ByteBuffer rows = Structs.allocate(RANGES_AT_ONCE * Abi.Range.BYTES);
-    long from = 0;
-    for (int count = RANGES_AT_ONCE; count == RANGES_AT_ONCE; ) {
-      count = LibraryFunctions.mallometer_ranges(Structs.address(rows), RANGES_AT_ONCE, from);
-      for (int i = 0; i < count; i++) {
-        Abi.Range row = Abi.Range.row(rows, i);
-        from = row.address() + row.length();
-        ranges.add(
-            new MappedRange(
-                row.address(),
-                from,
-                row.site() == Abi.NONE ? List.of() : framesOf(row.site(), known),
-                row.owner() == Abi.RANGE_OF_ALLOCATOR));
+    List<RangeOfSite> read = readRanges();
+    Map<Integer, long[]> unnamed = new LinkedHashMap<>();
+    for (RangeOfSite range : read) {
+      if (range.site() != Abi.NONE && !named.contains(range.site())) {
+        unnamed.computeIfAbsent(range.site(), this::stack);
       }
+    }
+    if (!unnamed.isEmpty()) {
+      nameAll(List.copyOf(unnamed.keySet()), List.copyOf(unnamed.values()));
+    }
+    List<MappedRange> ranges = new ArrayList<>(read.size());
+    for (RangeOfSite range : read) {
+      ranges.add(
+          new MappedRange(
+              range.start(),
+              range.end(),
+              named.contains(range.site()) ? named.frames(range.site()) : List.of(),
+              range.ofAllocator()));
     }
     return ranges;
   }
 
-  private List<StackFrame> framesOf(int site, Map<Integer, List<StackFrame>> known) {
-    if (named.contains(site)) {
-      return named.frames(site);
-    }
-    List<StackFrame> frames = known.get(site);
-    if (frames == null) {
-      frames = frames(stack(site));
-      known.put(site, frames);
-    }
-    return frames;
+  /** A range and the number of its call site, or {@link Abi#NONE}. */
+  private record RangeOfSite(long start, long end, int site, boolean ofAllocator) {}
+
+  private static List<RangeOfSite> readRanges() {
+    List<RangeOfSite> read = new ArrayList<>();
+    ByteBuffer rows = Structs.allocate(RANGES_AT_ONCE * Abi.Range.BYTES);
+    long from = 0;
+    int retries = 0;
+    int count;
+    do {
+      count = LibraryFunctions.mallometer_ranges(Structs.address(rows), RANGES_AT_ONCE, from);
+      for (int i = 0; i < count; i++) {
+        Abi.Range row = Abi.Range.row(rows, i);
+        from = row.address() + row.length();
+        read.add(
+            new RangeOfSite(
+                row.address(), from, row.site(), row.owner() == Abi.RANGE_OF_ALLOCATOR));
+      }
+    } while (count > 0 || (count == TRY_AGAIN && ++retries < MOST_RETRIES));
+    return read;
   }
 
   /** Returns the frames of a stack that the library recorded, innermost first. */
