@@ -197,8 +197,9 @@ struct mallometer_report {
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
   /* Ranges of mallometer_ranges(); those that were forgotten, the smallest, because 65,536 are known; changes that were
-   * missed because another thread had the lock for 20 ms (none is recorded any more after 64 of them); and mappings
-   * without a call site, because 4,000 stacks at once and 50 a second are walked. */
+   * missed because another thread had the lock for a millisecond (after 64 in a row over a second no ranges are
+   * recorded until the next start, and the reason says so); and mappings without a call site, because 4,000 stacks at
+   * once and 50 a second are walked. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
   uint64_t ranges_missed;
@@ -737,12 +738,12 @@ MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_
 
 /*
  * Copies ranges of memory that the program mapped by mmap or mremap and has not unmapped, in the order of their
- * addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row.
- * Memory that was mapped over a range keeps the site that reserved the addresses. Ranges that are mapped or unmapped
- * during the call may be missing. Unknown are mappings from before call sites were recorded, those of the loader, those
- * that the C library makes itself (for glibc's malloc, thread stacks, files), and those of system calls past the C
- * library. Holds a lock of the library for some microseconds at a time. Not for signal handlers. -ENODATA: ranges are
- * not recorded.
+ * addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row until
+ * there is none. Memory that was mapped over a range keeps the site that reserved the addresses. Ranges that are mapped
+ * or unmapped during the call may be missing. Unknown are mappings from before call sites were recorded, those of the
+ * loader, those that the C library makes itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and
+ * those of system calls past the C library. Holds a lock of the library for some microseconds at a time. Not for signal
+ * handlers. -ENODATA: ranges are not recorded; -EAGAIN: another thread had the lock for a millisecond: call again.
  */
 MALLOMETER_API int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 

@@ -8,7 +8,6 @@
 #include <malloc/malloc.h>
 #include <stdarg.h>
 
-#include "account/ranges.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/next.h"
@@ -30,7 +29,7 @@
 
 /* ---- The system ---------------------------------------------------------------------------------------- */
 
-void ranges_forget(void) {}
+void process_note_mappings(void) {}
 
 static void *z_malloc(struct zone *zone, size_t size) {
   (void)zone;

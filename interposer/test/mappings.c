@@ -227,7 +227,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), all - COUNT);
 }
 
-/* The map holds fewer ranges than that: the small ones are forgotten, and the large one stays. The kernel joins the pages. */
+/* The map holds fewer ranges than that: small ones are forgotten, the large one stays. The kernel joins the pages. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -332,7 +332,7 @@ enum { THREADS = 4, PAGES = 256 };
 struct field {
   char *memory;
   bool mapped[PAGES];
-  uint32_t sites[PAGES]; /* of mapped pages */
+  uint32_t sites[PAGES]; /* valid for mapped pages */
   uint64_t random;
   long calls;
 };
@@ -357,7 +357,7 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Memory that was mapped over pages of one site has that site, and otherwise that of a function or none. */
+/* Memory that was mapped over pages of one site has that site, and other memory that of a function or none. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;

@@ -55,7 +55,7 @@ static int read_all(void) {
   return count;
 }
 
-/* Each range has one reference to its site. */
+/* Checks that every range has one reference to its site. */
 static void check_references(void) {
   long expected[SITES] = {0};
   int count = read_all();
@@ -199,7 +199,7 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
   take_away(0, 1);
 }
 
-/* Many threads lose changes at once while the one with the lock does not run. */
+/* Threads lose changes at once while the one with the lock does not run. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
   for (unsigned i = 0; i < 10 * MOST_MISSED; i++) take_away(0, 1);
@@ -238,7 +238,7 @@ static void a_lock_that_is_lost_ends_the_map_until_the_next_start(void) {
 static void a_child_begins_anew_where_a_change_was_going_on(void) {
   put(0, 1, 1);
   locked = true;
-  map->used = 7; /* as if in the middle */
+  map->used = 7; /* stands for a half change */
   pid_t child = fork();
   if (child == 0) {
     ranges_forked();

@@ -11,7 +11,7 @@
 enum {
   BLOCKS = 1024,
   IN_BLOCK = 64,
-  /* What is packed leaves a quarter of each block for changes, and a quarter of the blocks. */
+  /* Packing leaves a quarter of each block for changes, and a quarter of the blocks. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
   KEPT = BLOCKS / 4 * 3 * PACKED_IN_BLOCK,
   /* A change needs at most two blocks more. */
@@ -49,7 +49,7 @@ static struct map {
   uint32_t ranges;
   /* The blocks in use by address, then those that are free. */
   uint16_t order[BLOCKS];
-  uint16_t removed[BLOCKS]; /* for remove_blocks() */
+  uint16_t removed[BLOCKS]; /* used by remove_blocks() */
   uintptr_t first[BLOCKS];  /* the first address of each block in use, in the same order */
   struct block blocks[BLOCKS];
 } * map;
@@ -395,7 +395,7 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the ranges that begin at a place and lie below an end, whole blocks at once. Returns the place behind them. */
+/* Removes the ranges from a place on that lie below an end, whole blocks at once. Returns the place behind them. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {

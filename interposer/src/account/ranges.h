@@ -12,10 +12,10 @@
  * Neighbours of one site are one range, unless another thread unmaps at that moment.
  *
  * The lock is held for microseconds, with all signals blocked, so that no handler meets it in its own thread. A thread
- * that does not get it within a millisecond leaves the map as it is, and a change is then counted as missed. After 64 of
- * these in a row, over a second, the map is abandoned until the next start. A child of a fork begins with an empty map
- * if another thread of its parent had the lock. The memory is reserved at once and becomes resident as it is used. If it
- * is full, the smallest ranges are forgotten and counted.
+ * that does not get it within a millisecond leaves the map as it is, and a change is then counted as missed. After 64
+ * of these in a row, over a second, the map is abandoned until the next start. A child of a fork begins with an empty
+ * map if another thread of its parent had the lock. The memory is reserved at once and becomes resident as it is used.
+ * If it is full, the smallest ranges are forgotten and counted.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H

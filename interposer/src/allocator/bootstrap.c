@@ -22,8 +22,8 @@ static char *buffer;
 static size_t used;
 
 static char *map_low(void) {
-  void *low =
-      call_mmap(LOW_ADDRESS, CAPACITY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  void *low = call_mmap(LOW_ADDRESS, CAPACITY, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (low == LOW_ADDRESS) return low;
   if (low != MAP_FAILED) call_munmap(low, CAPACITY);
   return NULL;

@@ -6,6 +6,8 @@ import com.sun.jna.Pointer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.ResidentStacks;
 import io.mallometer.report.ReportFormat;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -70,12 +72,15 @@ final class MapsMemory {
   }
 
   private static void print(String moment, Mallometer mallometer) throws Exception {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long begin = threads.getCurrentThreadCpuTime();
     ResidentStacks read = mallometer.sites().resident();
     while (read == latest) { // a reading is returned again for as long as its cost says
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();
     }
     latest = read;
+    System.out.println("CPU time " + (threads.getCurrentThreadCpuTime() - begin) / 1000 + " us");
     long apart = apart();
     System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
     System.out.println("apart " + moment + " " + apart);
