@@ -31,7 +31,7 @@ public final class ResidentReader {
   /** The latest reading. Guarded by this, like the fields below. */
   private Optional<ResidentStacks> latest = Optional.empty();
 
-  private boolean read;
+  private boolean hasRead;
   private long readAt;
 
   /** When the readings so far have taken their share of the time. */
@@ -59,11 +59,11 @@ public final class ResidentReader {
       try {
         latest = readAnew();
       } finally {
-        long cost = read ? Pause.processorNanos() - begin : 0; // the first loads classes
+        long cost = hasRead ? Pause.processorNanos() - begin : 0; // the first loads classes
         readAt = nanoTime.getAsLong();
         pause = Pause.after(cost, FRESH_NANOS, LONGEST_NANOS);
-        paidAt = (read ? Math.max(paidAt, readAt) : readAt) + pause;
-        read = true;
+        paidAt = (hasRead ? Math.max(paidAt, readAt) : readAt) + pause;
+        hasRead = true;
       }
     }
     return latest.orElseGet(
@@ -76,7 +76,7 @@ public final class ResidentReader {
   }
 
   private boolean isDue(long now) {
-    return !read || (now - readAt >= FRESH_NANOS && paidAt - now <= AHEAD * pause);
+    return !hasRead || (now - readAt >= FRESH_NANOS && paidAt - now <= AHEAD * pause);
   }
 
   private Optional<ResidentStacks> readAnew() {
