@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "account/scopes.h"
+#include "account/ranges.h"
 #include "account/totals.h"
 #include "allocator/next.h"
 #include "hooks/darwin_arrival.h"

@@ -29,6 +29,7 @@ final class ResidentOrigins {
   private static final String MAPPED = "mapped";
 
   private static final String WITHOUT_SITE = "without a call site";
+
   /** The kind of malloc's call sites: an estimate, since not all live bytes are resident. */
   private static final String BY_LIVE_BYTES = ResidentPart.MALLOC.tag() + ", by live bytes";
 
@@ -147,10 +148,7 @@ final class ResidentOrigins {
     for (CallSite site : sites) {
       long ofSite = Math.min(rest, Math.round(share * site.liveBytes().value()));
       List<StackFrame> frames = site.frames();
-      add(
-          ofSite,
-          BY_LIVE_BYTES,
-          frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
+      add(ofSite, BY_LIVE_BYTES, frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
       rest -= ofSite;
     }
     add(rest, ResidentPart.MALLOC.tag(), List.of(frame(RETAINED)));

@@ -80,7 +80,8 @@ class ResidentOriginsTest {
         List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 9_000_000));
 
     assertThat(lines(List.of(), large, true, false))
-        .anyMatch(line -> line.startsWith("[malloc, by live bytes];") && line.endsWith(" " + 512 * KIB))
+        .anyMatch(
+            line -> line.startsWith("[malloc, by live bytes];") && line.endsWith(" " + 512 * KIB))
         .noneMatch(line -> line.contains("unsampled"));
   }
 
