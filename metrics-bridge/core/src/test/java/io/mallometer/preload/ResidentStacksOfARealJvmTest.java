@@ -62,7 +62,8 @@ class ResidentStacksOfARealJvmTest {
         .as(output)
         .isBetween(MapsMemory.BYTES - SLACK, MapsMemory.BYTES + SLACK);
     assertThat(bytes(moment("unmapped", output), ofLine)).as(output).isZero();
-    for (String moment : List.of("before", "mapped", "unmapped")) {
+    // The first reading loads classes, so memory grows while it is made.
+    for (String moment : List.of("mapped", "unmapped")) {
       long apart = number("apart " + moment, output);
       assertThat(bytes(moment(moment, output), line -> true))
           .as(output)
