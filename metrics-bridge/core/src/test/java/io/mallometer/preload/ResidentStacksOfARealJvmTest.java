@@ -37,7 +37,7 @@ class ResidentStacksOfARealJvmTest {
     assertNamed(output);
     assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]")))
         .as(output)
-        .isLessThan(number("apart mapped", output) / 200);
+        .isLessThan(number("apart mapped", output) / 50);
   }
 
   @Test
