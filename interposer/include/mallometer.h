@@ -336,7 +336,7 @@ struct mallometer_module {
   char path[1024]; /* The loader's path of the file. Empty for the executable. */
 };
 
-/* Who mapped a range of memory. */
+/* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
   MALLOMETER_RANGE_OF_ALLOCATOR = 1 /* The object that defines malloc: its call sites are those of malloc. */

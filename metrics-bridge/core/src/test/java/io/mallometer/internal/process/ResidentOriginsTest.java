@@ -85,7 +85,7 @@ class ResidentOriginsTest {
         .noneMatch(line -> line.contains("unsampled"));
   }
 
-  /** Each slot is a mapping of its own; the excess is that of all together. */
+  /** A slot is a mapping of its own; the excess is that of all together. */
   @Test
   void theExcessOfSlotsIsTakenOnce() {
     String smaps =
