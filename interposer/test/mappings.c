@@ -9,11 +9,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
 
 enum { PAGE = 4096, MOST = 1 << 17 };
 
@@ -199,10 +204,34 @@ static void own_stack(void) {
   CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-/* The calls of a process that is not counted reach the next library too. */
+static void *volatile mapped_in_handler;
+
+static void map_in_handler(int signal) {
+  (void)signal;
+  mapped_in_handler = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* A handler's stack with little more room than the kernel needs, and nothing below, has no room for a walk. */
+static void signal_stack(void) {
+  size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
+  char *stack = map_here(pages + 1);
+  CHECK_EQUAL(mprotect(stack, PAGE, PROT_NONE), 0);
+  stack_t alternate = {.ss_sp = stack + PAGE, .ss_size = pages * PAGE};
+  CHECK_EQUAL(sigaltstack(&alternate, NULL), 0);
+  struct sigaction action = {.sa_handler = map_in_handler, .sa_flags = SA_ONSTACK};
+  CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
+  CHECK_EQUAL(raise(SIGUSR1), 0);
+  CHECK(mapped_in_handler != MAP_FAILED);
+  CHECK_EQUAL(site_at(mapped_in_handler), UINT32_MAX);
+  CHECK_EQUAL(munmap(mapped_in_handler, PAGE), 0);
+  CHECK(!is_known(mapped_in_handler));
+}
+
+/* The calls of a process that is not counted reach the next library too; those before the library has begun succeed. */
 static void reach_the_next(void) {
-  const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen");
-  CHECK(seen != NULL);
+  const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
+  CHECK(seen != NULL && early != NULL);
+  CHECK(*early);
   int before = *seen;
   char *memory = map_here(1);
   CHECK_EQUAL(*seen, before + 1);
@@ -560,6 +589,7 @@ int main(int count, char **arguments) {
   RUN(failures);
   RUN(moves);
   RUN(own_stack);
+  RUN(signal_stack);
   RUN(slices);
   RUN(full);
   RUN(budget);

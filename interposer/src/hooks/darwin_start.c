@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account/scopes.h"
 #include "account/ranges.h"
+#include "account/scopes.h"
 #include "account/totals.h"
 #include "allocator/next.h"
 #include "hooks/darwin_arrival.h"
-#include "hooks/mappings.h"
 #include "hooks/darwin_zone.h"
+#include "hooks/mappings.h"
 #include "hooks/redirection.h"
 #include "hooks/start.h"
 #include "hooks/state.h"

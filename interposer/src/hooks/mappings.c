@@ -166,9 +166,9 @@ static uint32_t site_of(size_t bytes, struct origin origin) {
 static uintptr_t end_of(const void *memory, size_t bytes) { return (uintptr_t)memory + memory_whole_pages(bytes); }
 
 /* Returns whether the addresses are of the calling thread's stack, whose last pages a JVM maps anew as guards. */
-static bool is_own_stack(uintptr_t begin, uintptr_t end) {
+static bool is_own_stack(uintptr_t begin, uintptr_t end, struct origin origin) {
   struct own_stack own;
-  return own_stack_at((uintptr_t)__builtin_frame_address(0), &own) && begin >= own.begin && end <= own.end;
+  return own_stack_at((uintptr_t)origin.stack, &own) && begin >= own.begin && end <= own.end;
 }
 
 /* A call that changes what is mapped. */
@@ -202,7 +202,7 @@ static void note_mapping(struct change change, const void *memory, size_t bytes,
   uint32_t site;
   if (!change.unmaps) {
     ranges_insert(begin, end, site_of(bytes, origin), change.generation);
-  } else if (is_own_stack(begin, end)) {
+  } else if (is_own_stack(begin, end, origin)) {
     return;
   } else if (ranges_find(begin, end, true, &site)) {
     call_sites_refer(site, -1);
