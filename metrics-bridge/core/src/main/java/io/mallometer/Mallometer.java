@@ -427,8 +427,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the resident set by the code that asked for it: call sites of mappings and of malloc,
-     * files, and the kinds of the rest. Takes some ten milliseconds; the latest reading is returned
-     * again for a second at least, and for half a minute at most.
+     * files, and the kinds of the rest. The thread that polls reads it; waits for that ten seconds
+     * at most. The latest reading is returned again for a second at least.
      */
     public ResidentStacks resident() {
       try {

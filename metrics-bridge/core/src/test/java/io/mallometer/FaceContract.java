@@ -560,7 +560,16 @@ public abstract class FaceContract {
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
-            524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
+            524_288,
+            77,
+            5,
+            3,
+            11,
+            0.01,
+            1,
+            13_000_000,
+            SelfReport.SlotPages.NONE,
+            new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
   /** Returns a self-report with these samples. */

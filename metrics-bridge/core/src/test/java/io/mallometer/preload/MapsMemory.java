@@ -13,11 +13,14 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Maps and touches memory by a foreign function, and prints the resident set by the code that asked
- * for it: before, with the memory, and after it was unmapped. With an argument it attaches first,
- * and detaches at the end.
+ * for it: before, with the memory, and after it was unmapped. The foreign function is called by
+ * JNA, or with the argument {@code linker} by the interface of JDK 22 and later. With {@code
+ * attach} it attaches first, and detaches at the end while another thread maps.
  */
 final class MapsMemory {
 
@@ -30,25 +33,68 @@ final class MapsMemory {
 
   private MapsMemory() {}
 
-  public static void main(String[] arguments) throws Exception {
+  public static void main(String[] arguments) throws Throwable {
     try (Mallometer mallometer = Mallometer.open()) {
-      boolean attaches = arguments.length > 0;
+      boolean attaches = List.of(arguments).contains("attach");
+      boolean links = List.of(arguments).contains("linker");
       if (attaches) {
         System.out.println(mallometer.counting().attach());
       }
       print("before", mallometer);
-      Pointer memory = mapMemory();
+      Pointer memory = links ? new Pointer(mapLinked()) : mapMemory();
       memory.clear(BYTES);
       print("mapped", mallometer);
-      function("munmap").invokeInt(new Object[] {memory, BYTES});
+      unmap(memory);
       print("unmapped", mallometer);
       if (attaches) {
-        mallometer.counting().detach();
+        detachWhileAThreadMaps(mallometer);
         Pointer after = mapMemory();
         after.clear(BYTES);
         System.out.println("detached and mapped " + (after.getByte(0) == 0));
       }
     }
+  }
+
+  /** Ends and begins counting several times; a thread is nearly always in the walk of a stack. */
+  private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
+    AtomicLong mapped = new AtomicLong();
+    AtomicBoolean ends = new AtomicBoolean();
+    Thread thread =
+        new Thread(
+            () -> {
+              while (!ends.get()) {
+                unmap(mapMemory());
+                mapped.incrementAndGet();
+              }
+            });
+    thread.start();
+    for (int i = 0; i < 20; i++) {
+      awaitMore(mapped);
+      System.out.println("detach " + mallometer.counting().detach().state());
+      awaitMore(mapped);
+      if (i < 19) {
+        System.out.println("attach " + mallometer.counting().attach().state());
+      }
+    }
+    ends.set(true);
+    thread.join();
+  }
+
+  private static void awaitMore(AtomicLong mapped) {
+    long before = mapped.get();
+    while (mapped.get() < before + 10) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static long mapLinked() throws Throwable {
+    return (long)
+        ForeignCalls.function("mmap", 6)
+            .invokeExact(0L, BYTES, (long) READ_AND_WRITE, (long) PRIVATE_AND_ANONYMOUS, -1L, 0L);
+  }
+
+  private static void unmap(Pointer memory) {
+    function("munmap").invokeInt(new Object[] {memory, BYTES});
   }
 
   private static Pointer mapMemory() {

@@ -1,6 +1,7 @@
 package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.library.load.BundledLibrary;
@@ -18,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("any-jdk")
 class ResidentStacksOfARealJvmTest {
 
-  private static final String LINE = "io.mallometer.preload.MapsMemory.mapMemory";
+  private static final String CLASS = "io.mallometer.preload.MapsMemory.";
+  private static final int FIRST_WITH_LINKER = 22;
 
   /** Pages that are touched between the readings of smaps and of the page table. */
   private static final long SLACK = 4L << 20;
@@ -34,18 +36,34 @@ class ResidentStacksOfARealJvmTest {
             .run(MapsMemory.class)
             .output();
 
-    assertNamed(output);
+    assertNamed("mapMemory", output);
     assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]")))
         .as(output)
         .isLessThan(number("apart mapped", output) / 50);
   }
 
   @Test
+  void theLineThatMappedByTheLinkerHasTheMemory() throws Exception {
+    assumeTrue(Runtime.version().feature() >= FIRST_WITH_LINKER, "this JDK has no linker");
+    ChildJvm preloaded = child().preload(BundledLibrary.extract(directory));
+
+    assertNamed("mapLinked", linked(preloaded).run(MapsMemory.class, "linker").output());
+    assertNamed("mapLinked", linked(child()).run(MapsMemory.class, "linker", "attach").output());
+  }
+
+  private static ChildJvm linked(ChildJvm child) {
+    return child
+        .environment("MALLOMETER_STACKS", "java")
+        .options("--enable-native-access=ALL-UNNAMED");
+  }
+
+  @Test
   void afterAnAttachTheLineHasTheMemoryAndTheRestIsFromBefore() {
     String output = child().run(MapsMemory.class, "attach").output();
 
-    assertNamed(output);
+    assertNamed("mapMemory", output);
     assertThat(output).contains("detached and mapped true");
+    assertThat(output.lines().filter(line -> line.equals("attach ACTIVE"))).as(output).hasSize(19);
     assertThat(bytes(moment("mapped", output), line -> line.startsWith("[mapped before")))
         .as(output)
         .isBetween(1L, number("apart mapped", output) / 10);
@@ -55,8 +73,8 @@ class ResidentStacksOfARealJvmTest {
     return new ChildJvm().options("-Xmx64m").timeout(Duration.ofSeconds(180));
   }
 
-  private static void assertNamed(String output) {
-    Predicate<String> ofLine = line -> line.contains(LINE) && !line.startsWith("[malloc");
+  private static void assertNamed(String method, String output) {
+    Predicate<String> ofLine = line -> line.contains(CLASS + method) && !line.startsWith("[malloc");
     assertThat(bytes(moment("before", output), ofLine)).as(output).isZero();
     assertThat(bytes(moment("mapped", output), ofLine))
         .as(output)

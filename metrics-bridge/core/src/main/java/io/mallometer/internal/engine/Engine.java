@@ -101,6 +101,7 @@ public final class Engine {
                 allocator,
                 profiles,
                 callSites,
+                resident,
                 new PoolReader(pools),
                 new LeakReader(leaks, library),
                 new VersionReader(sources.version())),

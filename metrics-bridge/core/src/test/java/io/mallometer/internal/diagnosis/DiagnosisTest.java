@@ -961,7 +961,16 @@ class DiagnosisTest {
     many.self =
         FaceContract.selfReport(
             new SelfReport.Sampling(
-                524_288, 1_000, 250, 3, 11, 0.01, 1, 13_000_000, SelfReport.SlotPages.NONE));
+                524_288,
+                1_000,
+                250,
+                3,
+                11,
+                0.01,
+                1,
+                13_000_000,
+                SelfReport.SlotPages.NONE,
+                SelfReport.Ranges.NONE));
 
     assertThat(few.diagnosis().findings()).noneMatch(found -> found.topic().equals("missed"));
     assertThat(many.diagnosis().state()).isEqualTo(State.HEALTHY);
