@@ -567,7 +567,8 @@ public abstract class FaceContract {
             0.01,
             1,
             13_000_000,
-            SelfReport.SlotPages.NONE));
+            SelfReport.SlotPages.NONE,
+            new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
   /** Returns a self-report with these samples. */

@@ -150,8 +150,10 @@
     const units = {usable: 'usable sizes', chunk: 'chunk sizes', requested: 'requested sizes'};
     const parts = [
       data.time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC'),
-      `estimated from ${wholes.format(data.samples)} samples`,
     ];
+    if (data.samples > 0) {
+      parts.push(`estimated from ${wholes.format(data.samples)} samples`);
+    }
     if (data.byteUnit in units) {
       parts.push('bytes are ' + units[data.byteUnit]);
     }
@@ -564,6 +566,12 @@
     selectLargestFound();
   });
 
+  element('title').textContent = data.title;
+  for (const option of [...element('metric').options]) {
+    if (!data.metrics.includes(option.value)) {
+      option.remove();
+    }
+  }
   element('about').textContent = about();
   element('missing').textContent = [data.reason, data.origin].filter(text => text).join('. ');
   element('missing').hidden = element('missing').textContent === '';
