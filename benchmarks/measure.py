@@ -24,6 +24,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 TARGET = HERE / "target"
 LIBRARY = ROOT / "interposer/target/native/linux-x86-64/libmallometer.so"
+AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
+# What build() makes.
+CLASSES, LIBRARIES = TARGET / "classes", TARGET / "lib"
+CLASS_PATH = f"{CLASSES}:{LIBRARIES}/*"
 ASYNC_PROFILER_VERSION = "4.6"
 
 
@@ -159,6 +163,21 @@ def compile_c(source, output, *options):
     subprocess.run([*command, str(source), *options, "-o", str(output)], check=True)
 
 
+def build():
+    """Compiles the Java programs that pom.xml names, with what they need of the project."""
+    command = ["mvn", "-q", "-B", "-ntp", "-P", "soak", "-pl", "benchmarks", "-am", "package", "-DskipTests", "-Dnative.tests.skip=true"]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+def compile_java(home, sources, directory, class_path=""):
+    """Compiles a program that needs nothing of the project for JDK 17."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    command = [pathlib.Path(home) / "bin/javac", "-nowarn", "--release", "17", "-cp", class_path, "-d", directory, *sources]
+    if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        subprocess.run(command, check=True)
+
+
 def fields(line):
     """Turns `a=1 b=2` into a dictionary of integers."""
     return {name: int(value) for name, value in (field.split("=") for field in line.split())}
@@ -192,6 +211,36 @@ def fetched(coordinates):
     return jar
 
 
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <parent>
+    <groupId>io.mallometer</groupId>
+    <artifactId>mallometer-parent</artifactId>
+    <version>0.1.0-SNAPSHOT</version>
+    <relativePath>{root}/pom.xml</relativePath>
+  </parent>
+  <artifactId>mallometer-benchmark-{name}</artifactId>
+  <packaging>pom</packaging>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+
+
+def artifacts(name, coordinates):
+    """The class path of artifacts and of all that they need, fetched by Maven once; versions may be properties of the project."""
+    directory = TARGET / "artifacts" / name
+    pom, class_path = directory / "pom.xml", directory / "class-path"
+    text = POM.format(root=ROOT, name=name, dependencies="".join(DEPENDENCY.format(*one.split(":")) for one in coordinates))
+    if not class_path.exists() or pom.read_text() != text:
+        directory.mkdir(parents=True, exist_ok=True)
+        class_path.unlink(missing_ok=True)
+        pom.write_text(text)
+        command = ["mvn", "-q", "-B", "-ntp", "-f", pom, "dependency:build-classpath", "-DincludeScope=runtime", f"-Dmdep.outputFile={class_path}"]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+    return class_path.read_text().strip()
+
+
 def async_profiler():
     """The library that the Maven artifact of async-profiler carries."""
     library = TARGET / "rivals" / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
@@ -207,6 +256,11 @@ def java_version(home):
         if line.startswith("JAVA_VERSION="):
             return int(line.split('"')[1].split(".")[0])
     raise Unavailable(f"{home} names no version")
+
+
+def access_options(version):
+    """What keeps a JVM from warnings about JNI and Unsafe."""
+    return ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow") if version >= 24 else ()
 
 
 def find_jdks(wanted):

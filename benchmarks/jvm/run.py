@@ -29,7 +29,6 @@ import measure
 import slices
 from measure import Target, Unavailable
 
-AGENT = HERE.parents[1] / "metrics-bridge/agent/target/mallometer-agent.jar"
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 HEAPTRACK = "/usr/lib/heaptrack/libheaptrack_preload.so"
 
@@ -42,6 +41,7 @@ PARTS = {
     "direct": 3_000,
     "unsafe": 150_000,
 }
+LIBRARIES = ("jna", "sqlite-jdbc", "zstd-jni", "rocksdbjni", "slf4j-api")
 TURN_MILLISECONDS, LONG_TURN_MILLISECONDS = 10, 200
 # In each state.
 SLICE_MILLISECONDS = 500
@@ -56,7 +56,6 @@ PROCESSES = 10
 PROCESS_PAIRS = 10
 # The serial collector and a fixed heap: as little as possible that depends on the moment.
 OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
-OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
 # By the beginnings of their names.
 THREADS = {
     "the work": ("java",),
@@ -100,7 +99,7 @@ def variants(library):
                 "MALLOMETER_OVERHEAD_TARGET": "0.25%"}
 
     def agent():
-        return [f"-javaagent:{measure.existing(AGENT, 'none: built by bin/bench')}"]
+        return [f"-javaagent:{measure.existing(measure.AGENT, 'none: built by bin/bench')}"]
 
     def preloaded(name, quick, kinds, options=tuple, **more):
         return Variant(name, kinds, "mallometer", options, lambda: preload() | more, evidence="counting", quick=quick)
@@ -164,9 +163,10 @@ class Result:
     threads: dict = dataclasses.field(default_factory=dict)
 
 
-def build():
-    command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "package", "-DskipTests"]
-    subprocess.run(command, check=True, stdout=sys.stderr)
+def class_path():
+    """What the work needs, and nothing of mallometer: the agent brings its own."""
+    jars = (jar for name in LIBRARIES for jar in measure.LIBRARIES.glob(f"{name}-[0-9]*.jar"))
+    return ":".join(map(str, (measure.CLASSES, *jars)))
 
 
 def group_of(thread):
@@ -194,9 +194,9 @@ def run_slices(variant, version, home, parts, pairs, tail, directory, threads=No
         "warm": WARM_SECONDS,
         "tail": tail,
     }
-    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
-    command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
-    command += ["io.mallometer.benchmarks.Slices", *(f"{name}={value}" for name, value in words.items())]
+    command = [home / "bin/java", *OPTIONS, *measure.access_options(version), *variant.options()]
+    command += [f"-Djava.io.tmpdir={directory}", "-cp", class_path()]
+    command += ["io.mallometer.benchmarks.jvm.Slices", *(f"{name}={value}" for name, value in words.items())]
     threads = threads or measure.ThreadTimes()
     output, errors = measure.run(command, variant.environment(), directory, timeout=7200, threads=threads)
     if variant.evidence not in errors:
@@ -380,7 +380,7 @@ def main():
     switched = [variant for variant in variants(library)
                 if is_chosen(variant) and (variant.quick or not arguments.quick)]
     by_process = [variant for variant in processes(library) if variant.name == REFERENCE or is_chosen(variant)]
-    build()
+    measure.build()
     if arguments.threads:
         return run_threads(jdks, library, arguments.threads)
     print(f"## bin/bench jvm\n\n{measure.describe_machine()}")

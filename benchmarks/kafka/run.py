@@ -16,9 +16,12 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPOSITORY = HERE.parents[1]
-AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
-COMMAND = str(REPOSITORY / "bin/mallometer")
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+
+BROKER = ("org.apache.kafka:kafka_2.13:4.1.0", "org.apache.kafka:kafka-tools:4.1.0")
+COMMAND = str(measure.ROOT / "bin/mallometer")
 RECORDS = 200_000
 
 
@@ -26,16 +29,6 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def class_path():
-    """Fetches the broker and returns its class path."""
-    file = HERE / "target/class-path"
-    subprocess.run(
-        ["mvn", "-B", "-q", "-f", HERE / "pom.xml", "dependency:build-classpath", f"-Dmdep.outputFile={file}"],
-        check=True, timeout=600, stdout=sys.stderr,
-    )
-    return file.read_text()
 
 
 def get(port, path):
@@ -129,7 +122,7 @@ def plain(java, path):
 
 def under_the_agent(java, path):
     port = free_port()
-    arguments = [f"-javaagent:{AGENT}=port={port}"]
+    arguments = [f"-javaagent:{measure.AGENT}=port={port}"]
     prefix = [COMMAND, "run", "--"]
     with tempfile.TemporaryDirectory() as directory, Broker(java, path, pathlib.Path(directory), prefix, arguments) as broker:
         seconds = broker.await_start()
@@ -147,7 +140,7 @@ def under_the_agent(java, path):
 
 
 def main():
-    path = class_path()
+    path = measure.artifacts("kafka", BROKER)
     for home in sys.argv[1:]:
         java = str(pathlib.Path(home) / "bin/java")
         os.environ["JAVA_HOME"] = home
