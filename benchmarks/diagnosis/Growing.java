@@ -20,7 +20,7 @@ import sun.misc.Unsafe;
 final class Growing {
   private static final int MIB = 1 << 20;
   private static final int PAGE = 4096;
-  private static final Unsafe UNSAFE = OffHeap.UNSAFE;
+  private static final Unsafe UNSAFE = Situation.UNSAFE;
 
   private static final List<Object> KEPT = new ArrayList<>();
 
@@ -41,7 +41,7 @@ final class Growing {
       Thread thread = new Thread(() -> await(event));
       thread.setDaemon(true);
       thread.start();
-      Planted.add("count:threads", 1);
+      Situation.Planted.add("count:threads", 1);
     }
 
     private static void await(CountDownLatch event) {
@@ -87,12 +87,12 @@ final class Growing {
   static void realloc() throws InterruptedException {
     long capacity = 256 << 10;
     long address = UNSAFE.allocateMemory(capacity);
-    Planted.add("site:Growing.realloc", capacity);
+    Situation.Planted.add("site:Growing.realloc", capacity);
     long size = 0;
     while (true) {
       for (int i = 0; i < 25; i++, size += PAGE) {
         if (size + PAGE > capacity) {
-          Planted.add("site:Growing.realloc", capacity);
+          Situation.Planted.add("site:Growing.realloc", capacity);
           capacity *= 2;
           address = UNSAFE.reallocateMemory(address, capacity);
         }
@@ -126,32 +126,32 @@ final class Growing {
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.session", bytes);
+      Situation.Planted.add("site:Lost.session", bytes);
     }
 
     static void header(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.header", bytes);
+      Situation.Planted.add("site:Lost.header", bytes);
     }
 
     static void page(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.page", bytes);
+      Situation.Planted.add("site:Lost.page", bytes);
     }
 
     static void image(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.image", bytes);
+      Situation.Planted.add("site:Lost.image", bytes);
     }
 
     static void chunk(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.chunk", bytes);
+      Situation.Planted.add("site:Lost.chunk", bytes);
     }
 
     static void file(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.file", bytes);
+      Situation.Planted.add("site:Lost.file", bytes);
     }
   }
 
@@ -172,7 +172,7 @@ final class Growing {
       }
       entries.add(entry);
       entries.forEach(one -> one.put(0, (byte) (one.get(0) + 1)));
-      Planted.add("site:Cached.add", ENTRY);
+      Situation.Planted.add("site:Cached.add", ENTRY);
     }
   }
 
@@ -192,7 +192,7 @@ final class Growing {
     static void receive() {
       int bytes = 64 << 10;
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Uploads.receive", bytes);
+      Situation.Planted.add("site:Uploads.receive", bytes);
     }
   }
 
@@ -229,7 +229,7 @@ final class Growing {
       for (int at = 0; ; at = (at + PAGE) % mapped.capacity()) {
         sum += mapped.get(at);
         if (at / PAGE % 64 == 0) {
-          Planted.add("file:" + file.getFileName(), MIB / 4);
+          Situation.Planted.add("file:" + file.getFileName(), MIB / 4);
           Thread.sleep(500);
         }
         if (sum == Integer.MIN_VALUE) {
@@ -247,7 +247,7 @@ final class Growing {
     }
     while (true) {
       KEPT.add(new Loader().define(code).getDeclaredConstructor().newInstance());
-      Planted.add("count:classes", 1);
+      Situation.Planted.add("count:classes", 1);
       Thread.sleep(100);
     }
   }

@@ -1,4 +1,6 @@
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.lang.management.ManagementFactory;
@@ -17,6 +19,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
 import sun.misc.Unsafe;
 
 /**
@@ -27,7 +34,7 @@ import sun.misc.Unsafe;
 final class Inputs {
   private static final List<Integer> MINUTES = List.of(3, 5, 9);
 
-  private static final Unsafe UNSAFE = OffHeap.UNSAFE;
+  private static final Unsafe UNSAFE = Situation.UNSAFE;
 
   /** The offset of {@code AccessibleObject.override}, which disables access checks. */
   private static final long OVERRIDE = 12;
@@ -142,6 +149,25 @@ final class Inputs {
     } else {
       String text = value instanceof Enum<?> constant ? constant.name() : value.toString();
       out.write('"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n").replace("\t", "\\t") + '"');
+    }
+  }
+
+  /** Reads JMX ports from lines of standard input, and prints the diagnosis of each JVM: state, tab, sentence. */
+  static final class Beans {
+    private Beans() {}
+
+    public static void main(String[] arguments) throws Exception {
+      var name = new ObjectName("io.mallometer:type=NativeMemory");
+      var ports = new BufferedReader(new InputStreamReader(System.in));
+      for (String port = ports.readLine(); port != null; port = ports.readLine()) {
+        var address = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + port + "/jmxrmi");
+        try (JMXConnector connector = JMXConnectorFactory.connect(address)) {
+          MBeanServerConnection server = connector.getMBeanServerConnection();
+          System.out.println(server.getAttribute(name, "Diagnosis") + "\t" + server.getAttribute(name, "DiagnosisSentence"));
+        } catch (Exception refused) {
+          System.out.println("\t" + refused.getClass().getSimpleName());
+        }
+      }
     }
   }
 }

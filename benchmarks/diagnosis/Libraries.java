@@ -195,7 +195,7 @@ final class Libraries {
       deflater.finish();
       deflater.deflate(new byte[200]);
       KEPT.add(deflater);
-      Planted.add("site:Archive.pack", DEFLATER_BYTES);
+      Situation.Planted.add("site:Archive.pack", DEFLATER_BYTES);
     }
   }
 
@@ -205,7 +205,7 @@ final class Libraries {
 
     static void read() {
       new Pointer(Native.malloc(BYTES)).setMemory(0, BYTES, (byte) 1);
-      Planted.add("site:Tokens.read", BYTES);
+      Situation.Planted.add("site:Tokens.read", BYTES);
     }
   }
 
@@ -246,7 +246,7 @@ final class Libraries {
   private static final class Images {
     static void copy(Mat image) {
       KEPT.addAll(Stream.of(image).map(Mat::clone).toList());
-      Planted.add("site:Images.copy", 120_000);
+      Situation.Planted.add("site:Images.copy", 120_000);
     }
   }
 
@@ -266,7 +266,7 @@ final class Libraries {
       WriteBatch batch = database.createWriteBatch();
       Collections.singletonMap(new byte[] {1}, value).forEach(batch::put);
       KEPT.add(batch);
-      Planted.add("site:Batches.prepare", value.length);
+      Situation.Planted.add("site:Batches.prepare", value.length);
     }
   }
 
@@ -286,7 +286,7 @@ final class Libraries {
   private static final class Replicas {
     static void receive(byte[] serialized) {
       KEPT.addAll(Stream.of(serialized).map(org.rocksdb.WriteBatch::new).toList());
-      Planted.add("site:Replicas.receive", serialized.length);
+      Situation.Planted.add("site:Replicas.receive", serialized.length);
     }
   }
 

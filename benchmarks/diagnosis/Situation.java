@@ -1,14 +1,22 @@
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleUnaryOperator;
+import sun.misc.Unsafe;
 
 /** A program without Spring whose memory does one thing. {@code Situation NAME [MINUTES]} runs until it is ended. */
 final class Situation {
+  /** Memory of malloc. */
+  static final Unsafe UNSAFE = unsafe();
+
   private static final int MIB = 1 << 20;
   private static final int ENTRY = 64 << 10;
   private static final int CACHE = 150 * MIB;
@@ -114,6 +122,16 @@ final class Situation {
     Planted.add("site:Situation.put", ENTRY);
   }
 
+  private static Unsafe unsafe() {
+    try {
+      Field field = Unsafe.class.getDeclaredField("theUnsafe");
+      field.setAccessible(true);
+      return (Unsafe) field.get(null);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /** Fills the Java heap by 25 MiB a minute. */
   private static void heap() throws InterruptedException {
     while (true) {
@@ -136,6 +154,41 @@ final class Situation {
         buffer.clear();
         channel.read(buffer, (at + FILE / 2) % Math.max(MIB, channel.size()));
         Thread.sleep(125);
+      }
+    }
+  }
+
+  /**
+   * Counts the true growth of a program by the rows of mallometer's account. Prints the counts every five seconds: {@code planted},
+   * the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
+   *
+   * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
+   */
+  static final class Planted {
+    private static final Map<String, LongAdder> ROWS = new ConcurrentHashMap<>();
+
+    static {
+      Thread printer = new Thread(Planted::printAgainAndAgain, "planted");
+      printer.setDaemon(true);
+      printer.start();
+    }
+
+    private Planted() {}
+
+    static void add(String row, long bytes) {
+      ROWS.computeIfAbsent(row, key -> new LongAdder()).add(bytes);
+    }
+
+    private static void printAgainAndAgain() {
+      try {
+        while (true) {
+          StringBuilder line = new StringBuilder("planted\t").append(System.currentTimeMillis());
+          ROWS.forEach((row, bytes) -> line.append('\t').append(row).append('=').append(bytes.sum()));
+          System.out.println(line);
+          Thread.sleep(5_000);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
   }

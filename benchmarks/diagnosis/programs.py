@@ -1,8 +1,24 @@
 """The programs whose diagnosis is checked, each with what is so."""
 
 import dataclasses
+import pathlib
 
+import measure
+
+HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
+LIBRARIES = (
+    "com.microsoft.onnxruntime:onnxruntime:1.19.2",
+    "org.apache.groovy:groovy:4.0.24",
+    "org.duckdb:duckdb_jdbc:1.4.1.0",
+    "org.lmdbjava:lmdbjava:0.9.0",
+    "net.java.dev.jna:jna:${jna.version}",
+    "org.conscrypt:conscrypt-openjdk-uber:2.5.2",
+    "com.github.luben:zstd-jni:${zstd-jni.version}",
+    "org.rocksdb:rocksdbjni:${rocksdbjni.version}",
+    "org.fusesource.leveldbjni:leveldbjni-all:1.8",
+    "org.openpnp:opencv:4.9.0-0",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,3 +149,10 @@ OTHERS = (
 )
 
 SITUATIONS = (*UNSEEN, *REPORTED, *OTHERS)
+
+
+def compile_programs(home, directory):
+    """Compiles the programs into a directory, and returns their class path."""
+    libraries = measure.artifacts("diagnosis", LIBRARIES)
+    measure.compile_java(home, HERE.glob("*.java"), directory, libraries)
+    return f"{directory}:{libraries}"
