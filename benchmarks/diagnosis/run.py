@@ -59,7 +59,7 @@ class Beans:
     """One JVM that reads MBeans of others."""
 
     def __init__(self, class_path):
-        self._process = subprocess.Popen([JAVA, "-Xmx32m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", class_path, "Inputs$Beans"],
+        self._process = subprocess.Popen([JAVA, "-Xmx32m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", class_path, "Situation$Inputs$Beans"],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._lock = threading.Lock()
 

@@ -3,7 +3,7 @@
 The full run takes 35 minutes for each JDK on an idle machine, of which the ten rounds by process take 15; --quick takes 4.
 
 One warm JVM does the same work with a tool on and off, in turns of 10 ms (Slices.java says why), and the processor time of
-the thread that works is compared (slices.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
+the thread that works is compared (measure.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
 `forward only` in `bin/bench native` is what that costs. What HotSpot's compilers and collector take is not the thread's: the
 column `process` has it. Threads that wake every 5 to 15 s are not in any slice: their share is taken over the last seconds,
 in which everything is on.
@@ -26,7 +26,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import measure
-import slices
 from measure import Target, Unavailable
 
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
@@ -217,8 +216,8 @@ def read(output, kinds, variant):
             kind, pair, part = kinds[int(words[1])], int(words[2]), words[3]
             time, reference, all_time, all_reference, events, without = map(int, words[4:])
             check_events(variant, variant.kinds.get(kind), events, without)
-            result.times.setdefault(kind, []).append(slices.Turn(pair, part, time, reference))
-            result.of_process.setdefault(kind, []).append(slices.Turn(pair, part, all_time, all_reference))
+            result.times.setdefault(kind, []).append(measure.Turn(pair, part, time, reference))
+            result.of_process.setdefault(kind, []).append(measure.Turn(pair, part, all_time, all_reference))
         elif words[:2] == ["thread", "tail"]:
             tail.append((line.split(maxsplit=4)[4], int(words[2]) / 1e9))
     result.tail = in_groups(tail)
@@ -251,14 +250,14 @@ def run_comparisons(chosen, version, home, arguments):
                 rows.append([variant.name, f"not available: {reason}"])
                 continue
         for kind, turns in result.times.items():
-            parts = slices.by_part(turns)
-            ratios[kind] = {"all": slices.ratio(turns)}
-            ratios[kind] |= {part: slices.ratio(of_part) for part, of_part in parts.items()}
+            parts = measure.by_part(turns)
+            ratios[kind] = {"all": measure.ratio(turns)}
+            ratios[kind] |= {part: measure.ratio(of_part) for part, of_part in parts.items()}
             own = result.tail["mallometer's own"]
             share = own / result.tail["the work"] if own else 0
             ratios[kind]["share"] = share
-            rows.append([kind, ratios[kind]["all"], slices.ratio(turns, slices.of_sums),
-                         slices.ratio(result.of_process[kind]), f"{share:.1%}" if share else "",
+            rows.append([kind, ratios[kind]["all"], measure.ratio(turns, measure.of_sums),
+                         measure.ratio(result.of_process[kind]), f"{share:.1%}" if share else "",
                          *(ratios[kind][part] for part in arguments.part)])
     return rows, ratios
 
@@ -279,8 +278,8 @@ def run_processes(chosen, version, home, arguments):
                     missing[variant.name] = str(reason)
                     continue
             turns = result.times["steady"]
-            usual = sum(slices.interquartile_mean([time for turn in of_part for time in (turn.time, turn.reference)])
-                        for of_part in slices.by_part(turns).values())
+            usual = sum(measure.interquartile_mean([time for turn in of_part for time in (turn.time, turn.reference)])
+                        for of_part in measure.by_part(turns).values())
             plain = plain or usual
             ratios.setdefault(variant.name, []).append(math.log(usual / plain))
             threads.setdefault(variant.name, []).append(result.threads)
@@ -295,7 +294,7 @@ def print_processes(title, chosen, ratios, threads, missing):
             continue
         of_all = threads[variant.name]
         medians = (measure.spread([one[group] for one in of_all]).median for group in THREADS)
-        rows.append([variant.name, slices.ratio_of_runs(ratios[variant.name]), *(f"{one:.2f} s" for one in medians)])
+        rows.append([variant.name, measure.ratio_of_runs(ratios[variant.name]), *(f"{one:.2f} s" for one in medians)])
     measure.print_table(title, ["by process", "the work, warm", *THREADS], padded(rows, 2 + len(THREADS)))
 
 

@@ -2,10 +2,10 @@ package io.mallometer.benchmarks.leaks;
 
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.sun.jna.Native;
-import io.mallometer.benchmarks.leaks.Held.Block;
-import io.mallometer.benchmarks.leaks.Held.SharedWrapper;
-import io.mallometer.benchmarks.leaks.Held.Texts;
+import io.mallometer.benchmarks.leaks.Kernels.Block;
 import io.mallometer.benchmarks.leaks.Kernels.Kernel;
+import io.mallometer.benchmarks.leaks.Kernels.SharedWrapper;
+import io.mallometer.benchmarks.leaks.Kernels.Texts;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;

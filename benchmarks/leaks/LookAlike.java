@@ -1,5 +1,6 @@
 package io.mallometer.benchmarks.leaks;
 
+import io.mallometer.benchmarks.leaks.Kernels.Held;
 import io.mallometer.benchmarks.leaks.Kernels.Kernel;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,8 @@
 package io.mallometer.benchmarks.leaks;
 
 import com.sun.jna.Native;
-import io.mallometer.benchmarks.leaks.Held.Texts;
+import io.mallometer.benchmarks.leaks.Kernels.Held;
+import io.mallometer.benchmarks.leaks.Kernels.Texts;
 import io.mallometer.benchmarks.leaks.LookAlike.Gap;
 import io.mallometer.benchmarks.leaks.LookAlike.Habit;
 import io.mallometer.benchmarks.leaks.LookAlike.Plan;

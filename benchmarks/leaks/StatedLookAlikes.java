@@ -1,9 +1,10 @@
 package io.mallometer.benchmarks.leaks;
 
 import com.sun.jna.Native;
-import io.mallometer.benchmarks.leaks.Held.Block;
-import io.mallometer.benchmarks.leaks.Held.Texts;
+import io.mallometer.benchmarks.leaks.Kernels.Block;
+import io.mallometer.benchmarks.leaks.Kernels.Held;
 import io.mallometer.benchmarks.leaks.Kernels.Stated;
+import io.mallometer.benchmarks.leaks.Kernels.Texts;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.ByteBuffer;

@@ -26,12 +26,13 @@ from measure import Unavailable
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 CONVERTER = "tools.profiler:jfr-converter:4.2"
 SHORTENED_MOMENTS = 6
-KERNEL = re.compile(r"leaks[./](StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
+KERNEL = re.compile(r"leaks[./](?:Leaks\$)?(StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
 
 
 def kernels(kind):
     """The names of a list of kernels in their source."""
-    source = (HERE / f"{kind}.java").read_text()
+    file = HERE / f"{'Leaks' if kind in ('Leaking', 'Losing') else kind}.java"
+    _, _, source = file.read_text().partition(f"class {kind} ")
     listed = source[source.index("ALL ="):source.index(");", source.index("ALL ="))]
     return [f"{kind}.{name or method}" for name, method in re.findall(r"(\w+)\.class|LookAlikes::(\w+)", listed)]
 
