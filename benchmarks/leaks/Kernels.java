@@ -120,7 +120,7 @@ public final class Kernels {
         .forEach(
             type -> kernels.put(name(type), () -> type.getDeclaredConstructor().newInstance()));
     LookAlikes.ALL.forEach(
-        plan -> kernels.put("LookAlikes." + plan.name(), () -> new LookAlike(plan)));
+        plan -> kernels.put("LookAlikes." + plan.name(), () -> new LookAlikes.LookAlike(plan)));
     return kernels;
   }
 

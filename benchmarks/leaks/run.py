@@ -26,7 +26,7 @@ from measure import Unavailable
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 CONVERTER = "tools.profiler:jfr-converter:4.2"
 SHORTENED_MOMENTS = 6
-KERNEL = re.compile(r"leaks[./](?:Leaks\$)?(StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
+KERNEL = re.compile(r"leaks[./](?:Leaks\$)?(StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](?!LookAlike\b)(\w+)")
 
 
 def kernels(kind):
