@@ -65,17 +65,9 @@ final class Situation {
       case "burst" -> burst();
       case "heap" -> heap();
       case "page-cache" -> pageCache(Path.of(arguments[2]));
-      case "threads" -> Growing.threads();
-      case "bursts" -> Growing.bursts();
-      case "realloc" -> Growing.realloc();
-      case "many-leaks" -> Growing.manyLeaks();
-      case "near-limit" -> Growing.nearLimit();
-      case "streams" -> Growing.streams();
-      case "read-only-mapping" -> Growing.readOnlyMapping(Path.of(arguments[2]));
-      case "classes" -> Growing.classes();
       default -> {
         Path file = arguments.length > 2 ? Path.of(arguments[2]) : null;
-        if (!Unseen.run(arguments[0], file) && !Libraries.run(arguments[0], file)) {
+        if (!Unseen.run(arguments[0], file) && !Growing.run(arguments[0], file)) {
           throw new IllegalArgumentException(arguments[0]);
         }
       }

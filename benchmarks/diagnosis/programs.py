@@ -100,7 +100,7 @@ def reported(name, truth, states=GRAVE, heap=64, **other):
 
 # As users reported them, most of them with the real libraries.
 REPORTED = (
-    reported("onnxruntime", "results are not closed, 20 MiB/min, in blocks that double", limit=1024, says=(r"Inference\.infer \(Libraries\.java:\d+\)",),
+    reported("onnxruntime", "results are not closed, 20 MiB/min, in blocks that double", limit=1024, says=(r"Inference\.infer \(Growing\.java:\d+\)",),
              grows=("site",)),
     reported("groovy", "a script is compiled twice a second and kept", ("watch",), heap=256, limit=0, says=("classes/min",), grows=("metaspace",)),
     reported("duckdb", "results of 1 MiB are kept in memory of libduckdb's own allocator", limit=512, says=("[Aa]nonymous memory outside malloc",),

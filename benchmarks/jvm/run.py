@@ -18,7 +18,6 @@ import argparse
 import dataclasses
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 

@@ -79,7 +79,8 @@ def mallometer(version, home, arguments, directory):
     if arguments.trace:
         options.append(f"-Dtrace={arguments.trace.resolve() / f'kernels-jdk{version}.jsonl.gz'}")
     run(java(version, home, arguments, options, directory), {"LD_PRELOAD": library, "MALLOMETER_ONLY": "java"}, directory, arguments)
-    moments = [json.loads(line) for line in log.read_text().splitlines()]
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    moments = [line for line in lines if "sites" in line]
     if not moments:
         raise Unavailable("there were no verdicts")
     first = {}
