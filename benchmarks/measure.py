@@ -27,11 +27,11 @@ ROOT = HERE.parent
 TARGET = HERE / "target"
 LIBRARY = ROOT / "interposer/target/native/linux-x86-64/libmallometer.so"
 AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
-# What build() makes.
+# The output of build().
 CLASSES, LIBRARIES = TARGET / "classes", TARGET / "lib"
 CLASS_PATH = f"{CLASSES}:{LIBRARIES}/*"
 ASYNC_PROFILER_VERSION = "4.6"
-# Of intervals.
+# The number of draws of a bootstrap, and the confidence of its intervals.
 RESAMPLES = 1000
 CONFIDENCE = 0.95
 

@@ -66,7 +66,7 @@ EVERY_BY_POINTERS = "mallometer, every allocation, stacks by frame pointers"
 IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
 IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
 
-# What reading the counters costs: in processes of so many live threads, by what snapshot.c reads.
+# Numbers of live threads of the processes in which snapshot.c reads the counters, and the readings that it makes.
 READING_THREADS = (1, 100, 1000)
 READINGS = {
     "warm": "mallometer_snapshot, back to back",
