@@ -235,7 +235,7 @@ def main():
     jdks = measure.find_jdks(arguments.jdk or (17, 25))
     if not jdks:
         sys.exit("no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
-    chosen = arguments.kernel or kernels("Leaking") + kernels("Healthy")
+    chosen = arguments.kernel = arguments.kernel or kernels("Leaking") + kernels("Healthy")
     print(f"## Leaks: {arguments.minutes:g} minutes, {arguments.scale:g} times as fast\n\n{measure.describe_machine()}")
     tools = arguments.tool or list(TOOLS)
     # At the world's pace a run hardly uses a processor.
