@@ -114,7 +114,8 @@ public final class Handler {
               site.line());
         }
         if (site.hold().suspect()) {
-          System.out.printf(Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), site.hold().sentence());
+          System.out.printf(
+              Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), site.hold().sentence());
         }
       }
     }
